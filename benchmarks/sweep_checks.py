@@ -21,6 +21,7 @@ from hydra.types import HydraContext
 from hydra_plugins.extrap_local.reading import Reader
 
 from extrap.cli import app, program, schema
+from extrap.runs import experiment
 from extrap.runs.evaluate import entry, planned
 from extrap.runs.folder import write_json
 from extrap.utils.paths import conf_dir
@@ -50,7 +51,7 @@ def timed(batches: list[list[list[str]]]) -> tuple[float, float]:
     """Returns processor and wall seconds to read these batches, each in a reader of its own."""
     began = time.process_time(), time.perf_counter()
     for batch in batches:
-        program._CHECKED.clear()
+        experiment._CHECKED.clear()
         reader().read(batch)
     return time.process_time() - began[0], time.perf_counter() - began[1]
 

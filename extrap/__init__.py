@@ -12,7 +12,7 @@ from typing import Any
 
 _MODULES = {
     "extrap.api": ("TrainedRun", "compare", "evaluate", "plot", "rows", "train"),
-    "extrap.extensions.base": ("Extension",),
+    "extrap.extensions.base": ("Extension", "SchemeExtension"),
     "extrap.model.scheme": ("Scheme", "Shape", "Where"),
     "extrap.model.stack": ("Stack",),
     "extrap.tasks.base": ("AtLengths", "Result", "Task"),
@@ -28,6 +28,7 @@ __all__ = [
     "Recorder",
     "Result",
     "Scheme",
+    "SchemeExtension",
     "Shape",
     "Stack",
     "Task",

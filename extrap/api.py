@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from extrap.utils.errors import UserError, choose
+from extrap.utils.plugins import check_plugins
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,11 +41,11 @@ def train(*words: str) -> TrainedRun:
     """Trains the run of these options, as `extrap WORDS stage=train` does, unless it is trained
     already; its folder is in `runs`. Raises UserError for a mistake.
     """
-    from extrap.cli.program import Experiment
+    from extrap.runs.experiment import Experiment
 
     logger = [] if _named(words, {"logger"}) else ["logger=none"]
     with _job([*words, *logger, "stage=train"]) as job:
-        work = Experiment(job, in_sweep=False, command=shlex.join(["extrap", *words]))
+        work = Experiment(job, shlex.join(["extrap", *words]), says=False)
         if not work.finished():
             work.check()
         try:
@@ -108,13 +109,16 @@ def rows(study: str, results: Path | str = "results") -> pd.DataFrame:
     return pd.concat(found, ignore_index=True)
 
 
-def plot(rows: pd.DataFrame, figure: str, width: float | None = None) -> "Figure":
-    """Returns a figure of `extrap plot` by name, drawn from rows; width: inches at most. Raises
-    UserError for an unknown figure, and for rows that lack those of the figure.
+def plot(
+    rows: pd.DataFrame, figure: str, width: float | None = None, plugins: Sequence[str] = ()
+) -> "Figure":
+    """Returns a figure of `extrap plot` by name, drawn from rows; width: inches at most; plugins:
+    packages with figures of your own. Raises UserError for an unknown figure, and for rows that
+    lack those of the figure.
     """
     from extrap import figures
 
-    known = figures.available()
+    known = figures.available(check_plugins(plugins))
     if figure not in known:
         raise UserError("FIGURE", figure, "no such figure", choose(figure, known))
     if not figures.served(known[figure], rows):
@@ -203,10 +207,11 @@ def _rows(job: "Job") -> pd.DataFrame:
     _ITEMS.update({(job.run.name, config): scores for config, scores in items.items()})
     for name, task in job.tasks.items():
         wanted = set(task.lengths(job.source.length)) if isinstance(task, AtLengths) else set()
-        if lost := sorted(wanted - set(found.loc[found["task"] == name, "length"].dropna())):
-            warnings.warn(
-                f"task.{name}.multiples: no rows at {', '.join(map(str, lost))} tokens, which lie "
-                f"past what {job.label} can read",
-                stacklevel=3,
-            )
+        read = set(found.loc[found["task"] == name, "length"].dropna())
+        if lost := sorted(wanted - read):
+            option = f"task.{name}.multiples"
+            which = f"{', '.join(map(str, lost))} tokens, which lie past what {job.label} can read"
+            if not read:
+                raise UserError(option, problem=f"no rows at {which}", remedy="give shorter ones")
+            warnings.warn(f"{option}: no rows at {which}", stacklevel=3)
     return found

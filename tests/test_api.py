@@ -16,10 +16,10 @@ from pandas.testing import assert_frame_equal
 
 import extrap
 from extrap.cli import compare as command
-from extrap.cli.program import Experiment
 from extrap.results import rows as results_rows
 from extrap.runs.evaluate import evaluate as written
 from extrap.runs.evaluate import trained_model
+from extrap.runs.experiment import Experiment
 from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
 from tests.support import word_tokenizer
@@ -165,6 +165,11 @@ def test_lengths_past_a_table_are_named(tokenizer) -> None:
             model, *TEXT, FEW[0], tokenizer=tokenizer, tasks="nll", multiples=[1, 2]
         )
     assert set(rows["length"]) == {L}
+    none = (
+        r"^task\.nll\.multiples: no rows at 128 tokens, which lie past what gpt_neo can read; give"
+    )
+    with pytest.warns(UserWarning, match="no rows"), pytest.raises(UserError, match=none):
+        extrap.evaluate(model, *TEXT, FEW[0], tokenizer=tokenizer, tasks="nll", multiples=[2])
 
 
 def test_a_program_of_hydra_and_its_threads_stay_as_they_were(tmp_path: Path) -> None:
@@ -200,6 +205,10 @@ def wrong(kind: str, tokenizer):
             return lambda ids: None
         case "function":
             return lambda ids: torch.eye(577)[ids]
+        case "numbers":
+            return lambda ids: torch.eye(577)[ids].numpy()
+        case "random":
+            return lambda ids: torch.randn(*ids.shape, 577)
         case "ahead":
             return lambda ids: torch.eye(577)[ids.flip(1)]
         case _:
@@ -214,6 +223,8 @@ def wrong(kind: str, tokenizer):
         ("masked", (), "model=bert: sees later tokens"),
         ("shape", ("model.train_length=32",), "returned a tensor of shape (1, 9) for ids of"),
         ("none", ("model.train_length=32",), "returned NoneType for ids of shape (1, 8)"),
+        ("numbers", ("model.train_length=32",), "returned ndarray for ids of shape (1, 8)"),
+        ("random", ("model.train_length=32",), "model=lambda: returns other logits for the same"),
         ("ahead", ("model.train_length=32",), "model=lambda: sees later tokens"),
         ("none", (), "model.train_length=null: lambda does not say for which context"),
         ("function", ("model.train_length=64", "extension=yarn"), "extension=yarn: "),

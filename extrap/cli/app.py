@@ -1,5 +1,5 @@
-"""The frame around a Hydra program: configuration files found from anywhere, mistakes told in one
-line, sweeps as processes.
+"""The frame around a Hydra program: its configuration files lie anywhere, a mistake is one line, a
+job of a sweep is a process.
 """
 
 import os
@@ -20,7 +20,7 @@ from extrap.cli.hydra_errors import explain
 from extrap.cli.shared import advise, reported
 from extrap.cli.sweep import names
 from extrap.cli.sweep.grid import selected
-from extrap.cli.sweep.join import join
+from extrap.cli.sweep.process import join
 from extrap.cli.words import SWEEPING, readable
 from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
@@ -29,13 +29,12 @@ from extrap.utils.plugins import told
 
 
 class Work(Protocol):
-    """What a program does for one configuration.
+    """The work of a program for one configuration.
 
-    finished  whether nothing is left to do: nothing is checked then, and a sweep starts no process
-              for that job
-    check     raises UserError for what cannot work; called before any work, in a sweep for every
-              job before the first
-    entry     how the study of the job knows it; None: nothing is kept
+    finished  returns True if nothing is left to do: a sweep then neither checks nor starts the job
+    check     raises UserError for a mistake; called before any work, in a sweep for every job
+              before the first
+    entry     returns the place of the job in its study, None if nothing is kept
     run       does the work
     """
 
@@ -53,11 +52,10 @@ MOST_THREADS = 1024
 
 @dataclass(frozen=True)
 class Program:
-    """What `main` runs, for one configuration or for each of a sweep.
+    """The program that `main` runs, for one configuration or for each of a sweep.
 
-    prepare   from the configuration of a job to its work; imports torch itself, so that `--help`
-              need not
-    command   words behind `python -m` that start the program, as they start each job of a sweep
+    prepare   makes the work of a configuration; imports torch itself, so that `--help` need not
+    command   words behind `python -m` that start the program and each job of a sweep
     conf      folder of the configuration files; `config.yaml` in it is the primary one
     """
 
@@ -66,21 +64,16 @@ class Program:
     conf: str = field(default_factory=conf_dir)
 
     def __call__(self, cfg: DictConfig) -> None:
-        # Read by torch and numpy when they are first imported, which is after this. `threads` is an
-        # option of every program framed so.
-        if 1 <= cfg.threads <= MOST_THREADS:  # anything else is refused, in words of ours
+        # torch and numpy read it when they are first imported, which is after this.
+        if 1 <= cfg.threads <= MOST_THREADS:  # the check rejects other numbers
             os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
         with reported():
-            composed = self.read(cfg)
+            composed = plain(cfg, self.conf)
             with told(map(str, composed.values.get("plugins") or ())):
                 work = self.prepare(composed)
                 if not work.finished():
                     work.check()
                 work.run()
-
-    def read(self, cfg: DictConfig) -> Composed:
-        """Returns a configuration as plain values. Raises UserError."""
-        return plain(cfg, self.conf)
 
 
 REFUSED = {
@@ -136,7 +129,7 @@ def _parsed() -> Namespace:
 
 
 def _sweeps(cfg: DictConfig, args: Namespace) -> bool:
-    """True if the configuration holds a grid and the command line asks for nothing else."""
+    """True if the configuration holds a grid and the words neither print nor choose a mode."""
     other = args.run or args.multirun or args.cfg or args.info or args.shell_completion
     typed = any(word.lstrip("+").startswith("hydra.mode=") for word in args.overrides)
     return not other and not typed and bool(selected(cfg, "grid"))

@@ -8,7 +8,7 @@ from extrap.utils.plugins import told
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2."""
+    """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap audit",
         "Measure the properties of positional schemes. All of them are also written to "
@@ -26,7 +26,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def audited(names: list[str], results: Path, conf: Path, plugins: list[str]) -> str:
-    """The table; that of all schemes of ours is written as well."""
+    """Returns the table, and writes it for all schemes of extrap."""
     import torch
 
     from extrap.audit import table, zoo

@@ -19,8 +19,8 @@ STATES = [state.value for state in State if state is not State.RUNNING]
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2; nothing is removed without a
-    yes.
+    """Runs the command, which removes nothing without a yes. A mistake is one line on stderr and
+    exit code 2.
     """
     command = parser(
         "extrap clean",
@@ -32,7 +32,7 @@ def main(argv: list[str] | None = None) -> None:
         metavar="RUN",
         nargs="*",
         default=[],
-        help="runs that are meant, as `extrap status` names them; all where none is named",
+        help="runs, as `extrap status` names them; all by default",
     )
     command.add_argument(
         "--runs", action="store_true", help="remove run folders: weights, checkpoints, logs"
@@ -40,7 +40,7 @@ def main(argv: list[str] | None = None) -> None:
     command.add_argument(
         "--rows",
         action="store_true",
-        help="remove rows and items, and forget that the jobs were asked for",
+        help="remove rows and items, and forget the jobs",
     )
     command.add_argument(
         "--state",
@@ -62,7 +62,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def choose(study: str, runs: list[str], states: list[str]) -> list[Entry]:
-    """The jobs that are meant. Raises UserError for a run that the study does not have."""
+    """Returns the chosen jobs. Raises UserError for a run that the study does not have."""
     jobs = [standing(entry) for entry in entries(study)]
     known = sorted({job.entry.run for job in jobs})
     if unknown := [run for run in runs if run not in known]:
@@ -103,8 +103,8 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
 
 
 def _not_meant(jobs: list[Entry]) -> dict[str, list[str]]:
-    """By run, the extensions of the same study that these jobs leave out: they share its folder and
-    its training curve.
+    """Returns, by run, the extensions of the same study outside these jobs: they share its folder
+    and its training curve.
     """
     meant = {(job.run, job.extension) for job in jobs}
     found: dict[str, list[str]] = {}
@@ -115,7 +115,7 @@ def _not_meant(jobs: list[Entry]) -> dict[str, list[str]]:
 
 
 def _folders(jobs: list[Entry], left: dict[str, list[str]], held: ExitStack) -> Iterator[Path]:
-    """Run folders of these jobs that nothing else uses, each locked from here on. Raises UserError
+    """Yields run folders of these jobs that nothing else uses, and locks each. Raises UserError
     for a link in place of one.
     """
     for run, job in {job.run: job for job in jobs}.items():
@@ -134,7 +134,7 @@ def _folders(jobs: list[Entry], left: dict[str, list[str]], held: ExitStack) -> 
 
 
 def _taken(folder: Path, held: ExitStack) -> str | None:
-    """Takes a run folder, with all that is done in it; who has it, or a part of it, already."""
+    """Locks a run folder with its parts. Returns the holder if another process has one."""
     if (holder := lock.holder(folder)) is not None:
         return holder
     with ExitStack() as mine:
@@ -193,8 +193,8 @@ def _agreed(question: str) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Removes a file, or a run folder: its state first, so that what a removal leaves is no trained
-    run. Raises UserError where not all of it can be removed.
+    """Removes a file, or a run folder: its state first, so that half a removal leaves no trained
+    run. Raises UserError if a part of it stays.
     """
     if not path.is_dir():
         return path.unlink()

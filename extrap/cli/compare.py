@@ -28,7 +28,7 @@ LEFT = [HEADER.index(name) for name in ("task", "protocol", "metric")]
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2."""
+    """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap compare",
         "Paired differences between schemes of a study, with 95 % intervals.",
@@ -132,7 +132,11 @@ def _adjusting(pairs: list[list[Contrast]], declared: bool) -> str:
 
 def _missing(study: str, tasks: list[str]) -> str:
     steps = " and ".join(f"`extrap experiment={name}`" for name in experiments(study))
-    made = f"{steps} in a fresh clone makes them" if steps else "whoever made the study has them"
+    made = (
+        f"{steps} in a fresh clone makes them"
+        if steps
+        else "the machine that made the study has them"
+    )
     return (
         f"scores of single items ({', '.join(tasks)}) are not committed and not here, so one seed "
         f"alone has no interval; {made}"

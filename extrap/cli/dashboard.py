@@ -7,67 +7,47 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from extrap.cli import report
 from extrap.cli.shared import named_plugins, parser, reported
 from extrap.figures import available
-from extrap.results import rows
 from extrap.results.findings import page as findings
 from extrap.results.places import place
 from extrap.runs.dashboard import Mode, WandB, library, vega, workspace
 from extrap.runs.dashboard import report as dashboard_report
 from extrap.runs.dashboard.library import reason
-from extrap.runs.dashboard.lines import COLUMNS, DRAWN, Lines, lines
+from extrap.runs.dashboard.lines import COLUMNS, DRAWN
 from extrap.runs.dashboard.page import Page
 from extrap.runs.dashboard.trackio import Trackio
-from extrap.runs.folder import read_json
-from extrap.runs.layout import CURVE, DIRECT, RESULTS
-from extrap.runs.study import Entry, entries
+from extrap.runs.layout import RESULTS
+from extrap.runs.shown_study import Study, read, whole
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
+FLAGS = {
+    "--online": "send it now; otherwise it is written below ./wandb for `wandb sync`",
+    "--workspace": "also build the workspace: saved online, written as JSON offline",
+    "--report": "also write a W&B Report with question, findings and charts",
+    "--trackio": "show it in trackio on this machine instead, without an account",
+    "--share": "with --online --report: let anyone who has the link read it",
+    "--figures": "draw figures of each run, too (a second or two)",
+}
+
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2."""
+    """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap dashboard",
         "Show a study in Weights & Biases from its rows.",
         study="required",
         plugins=True,
     )
-    command.add_argument(
-        "--online",
-        action="store_true",
-        help="send it now; otherwise it is written below ./wandb for `wandb sync`",
-    )
-    command.add_argument(
-        "--workspace",
-        action="store_true",
-        help="also build the workspace: saved online, written as JSON offline",
-    )
-    command.add_argument(
-        "--report",
-        action="store_true",
-        help="also write a W&B Report with question, findings and charts",
-    )
-    command.add_argument(
-        "--trackio",
-        action="store_true",
-        help="show it in trackio on this machine instead, without an account",
-    )
-    command.add_argument(
-        "--share",
-        action="store_true",
-        help="with --online --report: let anyone who has the link read it",
-    )
+    for flag, says in FLAGS.items():
+        command.add_argument(flag, action="store_true", help=says)
     command.add_argument("--project", default="extrap", help="W&B project (default: extrap)")
     command.add_argument("--entity", help="W&B user or team (default: the one the key belongs to)")
-    command.add_argument(
-        "--figures", action="store_true", help="draw figures of each run, too (a second or two)"
-    )
     args = command.parse_args(argv)
     with reported(command.prog):
         if not args.project:
@@ -89,54 +69,6 @@ def main(argv: list[str] | None = None) -> None:
         with taken():
             for address in _built(board, study, args.workspace, args.report, args.share):
                 print(address)
-
-
-@dataclass(frozen=True)
-class Study:
-    """A study as it is shown. records: all rows; pages: of each job the page, its rows by task and
-    the files of these.
-    """
-
-    name: str
-    records: list[dict]
-    lines: Lines
-    pages: list[tuple[Page, dict[str, list[dict]], list[Path]]]
-
-    @property
-    def files(self) -> list[Path]:
-        return list(dict.fromkeys(file for *_, files in self.pages for file in files))
-
-    @property
-    def jobs(self) -> list[Page]:
-        return [page for page, *_ in self.pages]
-
-
-def read(study: str) -> Study:
-    """Reads the rows of a study, from which alone its pages follow. Raises UserError without rows
-    and for mixed corpora.
-    """
-    records: list[dict] = []
-    places: dict[Path, int] = {}
-    jobs = []
-    for entry in entries(study):
-        tasks = sorted(entry.tasks, key=lambda task: task != CURVE)  # W&B takes steps in order only
-        files = {task: file for task in tasks if (file := entry.file(task).rows).exists()}
-        own = {task: rows.records([file]) for task, file in files.items()}
-        if not any(own.values()):
-            continue
-        for task, file in files.items():
-            if file not in places:  # the curve of a run is one file for all of its readings
-                places[file] = len(records)
-                records += own[task]
-        jobs.append((entry, own, files))
-    if not jobs:
-        raise UserError(
-            "STUDY", study, "no rows yet", f"`extrap status {study}` tells what is left to run"
-        )
-    found = lines(rows.frame(records))
-    pages = [(_page(entry, own, files, places, found), own, [*files.values()])
-             for entry, own, files in jobs]  # fmt: skip
-    return Study(study, records, found, pages)
 
 
 def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[str] = ()) -> Page:
@@ -173,7 +105,7 @@ def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[st
 
 @contextmanager
 def taken() -> Iterator[None]:
-    """Inside, what W&B refuses is told as a mistake, in one line."""
+    """Inside, an error of W&B becomes a mistake in one line."""
     try:
         yield
     except UserError:
@@ -204,49 +136,8 @@ class Extra:
                 )
 
 
-def _page(
-    entry: Entry, own: dict[str, list[dict]], files: dict[str, Path], places: dict, found: Lines
-) -> Page:
-    """As the job itself makes it, as far as the rows know, under the names that the study gives."""
-    row = next(row for some in own.values() for row in some)
-    options = read_json(entry.folder.folder / "config.json").get("identity") or {}
-    measured = {
-        task: range(places[file], places[file] + len(own[task])) for task, file in files.items()
-    }
-    # the last, as the curve, which comes first, is of no extension
-    series = found.of_rows[[at[0] for at in measured.values() if at][-1]]
-    names = entry.study, entry.run, entry.extension, row["scheme"], row["data"]
-    return Page(
-        *names,
-        row["seed"],
-        row["train_length"],
-        tuple(task for task in own if task != CURVE),
-        options,
-        series=series.label,
-        size=found.sizes[series.label],
-        trained={task: found.passed(at) for task, at in measured.items() if task != CURVE},
-        best=found.best[series.label],
-    )
-
-
-def whole(study: Study) -> Page:
-    """The page of the study itself."""
-    schemes, lengths = ({row[name] for row in study.records} for name in ("scheme", "train_length"))
-    return Page(
-        study.name,
-        f"study-{study.name}",
-        DIRECT,
-        ", ".join(sorted(schemes)),
-        "all",
-        0,
-        min(lengths),
-        (),
-        job_type="study",
-    )
-
-
 def _built(board: WandB, study: Study, space: bool, story: bool, share: bool) -> Iterator[str]:
-    """Where the workspace and the report are: their addresses, or the files that hold them."""
+    """Yields the addresses of the workspace and the report, or their files."""
     online = board.mode == "online"
     entity = board.entity or ""
     if online and (space or story):
@@ -264,12 +155,12 @@ def _built(board: WandB, study: Study, space: bool, story: bool, share: bool) ->
 
 
 def _question(study: Study) -> str:
-    """What the page of a study asks and answers; without a page, what every study asks."""
+    """Returns question and answer of the page of a study, or a question for any study."""
     page = place(RESULTS, study.name) / "README.md"
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
     said = re.findall(r"^\*\*(?:Asked|Answer):\*\* .*$", text, re.MULTILINE)
-    asked = f"How far do the {len(study.lines.series)} series of {study.name} read?"
-    return "\n\n".join(said) or asked
+    question = f"How far do the {len(study.lines.series)} series of {study.name} read?"
+    return "\n\n".join(said) or question
 
 
 def _findings(study: str) -> str:
@@ -278,7 +169,7 @@ def _findings(study: str) -> str:
 
 
 def _written(name: str, built: Any) -> str:
-    """Where a workspace or a report lies as JSON below ./wandb."""
+    """Writes a workspace or a report as JSON below ./wandb and returns the file."""
     path = Path("wandb") / f"{name}.json"
     content = workspace.specification(built)
     atomic.replace(path, json.dumps(content, indent=1, sort_keys=True).encode())

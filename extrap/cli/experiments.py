@@ -1,4 +1,4 @@
-"""Which experiments of conf/experiment make a study."""
+"""The experiments of conf/experiment that make a study."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from extrap.utils.untrusted import read_yaml
 
 
 def experiments(study: str) -> list[str]:
-    """Names of the experiments in conf/ that write rows of the study."""
+    """Returns the names of the experiments that write rows of a study."""
     folder = Path(conf_dir()) / "experiment"
     files = {p.relative_to(folder).with_suffix("").as_posix(): p for p in folder.rglob("*.yaml")}
     own = {name: read_yaml(path).get("study") for name, path in files.items()}

@@ -12,7 +12,7 @@ from extrap.utils.errors import UserError
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2."""
+    """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser("extrap export", "Write a trained run as a folder that transformers reads.")
     command.add_argument("run", metavar="RUN", help="name of a run, a folder in runs")
     command.add_argument("folder", metavar="FOLDER", type=Path, help="to make; not there yet")
@@ -23,16 +23,16 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def export(name: str, folder: Path) -> None:
-    """Makes the folder, whole or not at all. Raises UserError for a run that is none of our own
-    training, for one that has no equal there, and for a folder that is there.
+    """Makes the folder, whole or not at all. Raises UserError for a run that extrap did not train,
+    for a run without an equal in transformers, and for a folder that exists.
     """
     _check_free(folder)
     whole(folder, _read(name))
 
 
 def whole(folder: Path, write: Callable[[Path], None]) -> None:
-    """Makes a folder by what writes it, whole or not at all. Raises UserError for a folder that is
-    there.
+    """Makes a folder with a function, whole or not at all. Raises UserError for a folder that
+    exists.
     """
     _check_free(folder)
     half = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
@@ -52,8 +52,8 @@ def _check_free(folder: Path) -> None:
 
 
 def _read(name: str) -> Callable[[Path], None]:
-    """The run, as what writes it into a folder. Apart, so that only an error of writing is laid on
-    the folder.
+    """Returns the function that writes a run into a folder. It reads the run first, so that an
+    error of reading does not name the folder.
     """
     from extrap.audit.trained import trained
     from extrap.data.vocabulary import Vocabulary

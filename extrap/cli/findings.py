@@ -47,7 +47,7 @@ def values(results: Path, study: str) -> dict:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2."""
+    """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap findings",
         "Compare a study with what was declared before it ran.",

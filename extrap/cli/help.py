@@ -1,5 +1,5 @@
-"""What `extrap --help` prints: choices, options, flags, the other commands. Made of files and
-dataclasses alone, so that it is there at once.
+"""The text of `extrap --help`: choices, options, flags, the other commands. It is made of files and
+dataclasses alone, so that it appears at once.
 """
 
 import textwrap
@@ -17,18 +17,18 @@ from extrap.runs.training.optim import Optim
 HEAD = """\
 extrap: a positional scheme, trained on short contexts, tested on long ones.
 
-Trains one configuration, then evaluates it. What is finished is skipped, what was interrupted continues.
+Trains one configuration, then evaluates it. The same command continues an interrupted run.
 Runs are kept in runs/, rows of results in results/<study>/rows/.
-"""  # noqa: E501
+"""
 
 OPTIONS = {
     "study": "rows and figures go to results/<study>",
     "stage": "train, evaluate or all",
     "seed": "of weights and batches",
     "threads": "cores of one job",
-    "label": "name of the series in tables and figures; null: that of the scheme",
+    "label": "name of the series in tables and figures; null: the name of the scheme",
     "plugins": "packages whose classes may be built, besides those of extrap",
-    "keep_going": "measure what can be asked where a task cannot",
+    "keep_going": "measure the other tasks if one cannot run",
     "accept_rows": "rows of another machine count as done",
 }
 """Options that belong to no group."""
@@ -77,8 +77,8 @@ def text(folders: Iterable[str]) -> str:
 
 
 def choices(folders: Iterable[str]) -> dict[str, list[str]]:
-    """The names of the files of every group. Experiments in a folder of their own are chosen with
-    it: experiment=reference/headline.
+    """Returns the names of the files of every group. The name of an experiment holds its folder:
+    experiment=reference/headline.
     """
     found: dict[str, set[str]] = {}
     for folder in folders:
@@ -90,7 +90,7 @@ def choices(folders: Iterable[str]) -> dict[str, list[str]]:
 
 
 def options() -> list[Any]:
-    """The fields of a configuration that are plain values."""
+    """Returns the fields of a configuration that are plain values."""
     return [one for one in fields(Config) if one.name in OPTIONS]
 
 

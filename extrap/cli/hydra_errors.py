@@ -1,5 +1,5 @@
-"""What Hydra and OmegaConf say about a mistake on the command line, as one line: `option=value:
-what is wrong; what is allowed`.
+"""Errors of Hydra and OmegaConf about a mistake on the command line as one line, `option=value:
+problem; remedy`.
 """
 
 import posixpath
@@ -23,7 +23,7 @@ EXTRAS = {
         "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"
     )
 }
-"""Files of packages that only some need, and what to say where they are missing."""
+"""Files of optional packages, and the line if they are missing."""
 
 COMPOSING = {
     r"^Sweep parameters '(.*)' requires": "{}: several values make a sweep; add -m",
@@ -37,10 +37,10 @@ COMPOSING = {
         "+{0}: this option exists; write {0}"
     ),
 }
-"""What Hydra says of the words of a command line, and the line about it."""
+"""Messages of Hydra about the words of a command line, and the line in their place."""
 
 ARGUMENTS = ("Config group override must be a string", "Only one of --run", "The --resolve flag")
-"""Beginnings of what Hydra says of flags and groups without naming the option."""
+"""Beginnings of messages of Hydra about flags and groups that name no option."""
 
 VALUES = {
     "could not be converted to Integer": "must be a whole number",
@@ -58,8 +58,8 @@ VALUES = {
 
 
 def explain(error: BaseException, overrides: list[str], conf: str) -> str | None:
-    """The line about an error raised while a configuration was composed from `overrides` and the
-    folder `conf`; None: it is a bug.
+    """Returns the line about an error raised while Hydra composed a configuration from `overrides`
+    and the folder `conf`; None for a bug.
     """
     match error:
         case OverrideParseException():
@@ -173,7 +173,7 @@ def _in_file(file: str, error: Any) -> str:
 
 
 def _keys(cause: Any) -> str:
-    """What is wrong with a key that does not exist, and which do."""
+    """Returns the line about a key that does not exist, with the keys that do."""
     level, _, name = str(cause.full_key).rpartition(".")
     keys = [str(k) for k in (cause.parent_node or []) if k not in ("hydra", "_target_")]
     if not keys:

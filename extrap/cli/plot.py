@@ -10,22 +10,35 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from extrap import figures
 from extrap.cli.shared import named_plugins, need_study, parser, reported
+from extrap.figures.drawing.part import Part
 from extrap.results.places import place
 from extrap.results.rows import open_study
-from extrap.results.series import select, series
 from extrap.utils.errors import UserError, choose
 from extrap.utils.files import check_links
 
+FLAGS = {
+    "--list": "list the figures and end",
+    "--analytic": "draw figures that need no study: --analytic [FIGURE ...]",
+    "--pdf": "draw PDF as well",
+}
+OPTIONS = {
+    "--series": ("NAMES", "draw these alone, such as rope,alibi+yarn: schemes, or series as "
+                 "extrap table has them"),
+    "--protocol": ("NAMES", "draw the panels of these protocols alone, such as records; commas "
+                   "between"),
+    "--lengths": ("MULTIPLES", "draw these evaluation lengths alone, in training lengths, such as "
+                  "4 or 1,4,8"),
+    "--width": ("SIZE", "fit figures to a page, such as 3.3in or 8.4cm; text keeps its size"),
+}  # fmt: skip
 UNITS = {"in": 1.0, "cm": 2.54, "mm": 25.4}
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. Prints the files drawn; a mistake is one line on stderr and exit code 2."""
+    """Runs the command. Prints the files drawn; a mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap plot",
         "Draw the figures of a study from its rows, as SVG and PNG.",
@@ -37,47 +50,17 @@ def main(argv: list[str] | None = None) -> None:
         "figures",
         metavar="FIGURE",
         nargs="*",
-        help="figures to draw; all whose rows exist where none is named",
+        help="figures to draw; by default all figures that have rows",
     )
-    command.add_argument("--list", action="store_true", help="list the figures and end")
-    command.add_argument(
-        "--analytic",
-        action="store_true",
-        help="draw figures that need no study: --analytic [FIGURE ...]",
-    )
-    command.add_argument(
-        "--series",
-        metavar="NAMES",
-        help=(
-            "draw these alone, such as rope,alibi+yarn: schemes, or series as extrap table has them"
-        ),
-    )
-    command.add_argument(
-        "--protocol",
-        metavar="NAMES",
-        help="draw the panels of these protocols alone, such as records; commas between",
-    )
-    command.add_argument(
-        "--lengths",
-        metavar="MULTIPLES",
-        help="draw these evaluation lengths alone, in training lengths, such as 4 or 1,4,8",
-    )
-    command.add_argument(
-        "--width",
-        metavar="SIZE",
-        help="fit figures to a page, such as 3.3in or 8.4cm; text keeps its size",
-    )
-    command.add_argument("--pdf", action="store_true", help="draw PDF as well")
+    for flag, says in FLAGS.items():
+        command.add_argument(flag, action="store_true", help=says)
+    for flag, (metavar, says) in OPTIONS.items():
+        command.add_argument(flag, metavar=metavar, help=says)
     args = command.parse_args(argv)
     with reported(command.prog):
-        form = Form(
-            args.series,
-            inches(args.width),
-            (*figures.KINDS, *["pdf"] * args.pdf),
-            named_plugins(args),
-            tuple(args.protocol.split(",")) if args.protocol else (),
-            multiples(args.lengths),
-        )
+        part = Part(words(args.series), words(args.protocol), multiples(args.lengths))
+        kinds = (*figures.KINDS, *["pdf"] * args.pdf)
+        form = Form(part, inches(args.width), kinds, named_plugins(args))
         if args.list:
             print(listing(args.analytic, form.plugins))
         elif args.analytic:
@@ -90,25 +73,26 @@ def main(argv: list[str] | None = None) -> None:
 
 
 class Form(NamedTuple):
-    """The series, protocols and lengths to draw, the width and formats of the files, and packages
-    with more figures.
-    """
+    """The part to draw, the width and formats of the files, and packages with more figures."""
 
-    series: str | None = None
+    part: Part = Part()
     width: float | None = None
     kinds: tuple[str, ...] = figures.KINDS
     plugins: Sequence[str] = ()
-    protocols: tuple[str, ...] = ()
-    lengths: tuple[float, ...] = ()
 
     @property
     def folder(self) -> tuple[str, ...]:
         """A part of a figure has a folder of its own, so that it never replaces the whole one."""
-        whole = self.series is None and self.width is None and not self.protocols + self.lengths
+        whole = self.part == Part() and self.width is None
         return ("figures",) if whole else ("figures", "paper")
 
 
 PLAIN = Form()
+
+
+def words(names: str | None) -> tuple[str, ...]:
+    """Returns names with commas between as a tuple."""
+    return () if names is None else tuple(names.split(","))
 
 
 def inches(size: str | None) -> float | None:
@@ -132,65 +116,14 @@ def inches(size: str | None) -> float | None:
 def multiples(lengths: str | None) -> tuple[float, ...]:
     """Returns multiples of the training length, of `4` or `1,4,8`. Raises UserError for text."""
     try:
-        return tuple(float(word) for word in lengths.split(",")) if lengths else ()
+        return tuple(map(float, words(lengths)))
     except ValueError:
         problem = "expected multiples of the training length"
         raise UserError("--lengths", lengths, problem, "give numbers, such as 4 or 1,4,8") from None
 
 
-def picked(figure, rows: pd.DataFrame, form: Form) -> pd.DataFrame:
-    """Returns the rows of a figure less panels of other protocols and lengths than those of `form`;
-    no rows if the figure has none of these panels.
-
-    Rows that the figure does not need and, where panels have depths, rows without a depth stay:
-    they hold reference lines.
-    """
-    if not form.protocols + form.lengths:
-        return rows
-    own = select(rows, **figure.NEEDS)
-    panels = own.dropna(subset="depth") if bool(own["depth"].notna().any()) else own
-    read = (panels["length"] / panels["train_length"]).astype(float)
-    keep = np.ones(len(panels), bool)
-    if form.protocols:
-        keep &= np.isin(panels["protocol"].to_numpy(str), form.protocols)
-    if form.lengths:
-        keep &= np.isin(read.to_numpy(), form.lengths)
-    return rows.drop(index=panels.index[~keep]) if keep.any() else rows.iloc[:0]
-
-
-def check_picks(rows: pd.DataFrame, form: Form) -> None:
-    """Raises UserError, listing those of the study, for an unknown protocol or length."""
-    read = (rows["length"] / rows["train_length"]).dropna().astype(float)
-    for option, asked, known in (
-        ("--protocol", form.protocols, {*rows["protocol"]} - {""}),
-        ("--lengths", [f"{one:g}" for one in form.lengths], {f"{one:g}" for one in read}),
-    ):
-        for one in asked:
-            if one not in known:
-                raise UserError(option, one, "not in this study", choose(one, known))
-
-
-def chosen(rows: pd.DataFrame, names: str | None) -> pd.DataFrame:
-    """The rows of these series, named by scheme or by label without spaces, commas between. Raises
-    UserError, listing the known names, for an unknown one.
-    """
-    if names is None:
-        return rows
-    known = series(rows.assign(status="ok"))
-    labels = {s.label.replace(" ", ""): s for s in known}
-    keep = []
-    for name in names.split(","):
-        fitting = [s for label, s in labels.items() if name in (label, s.scheme)]
-        if not fitting:
-            raise UserError(
-                "--series", name, "no such series", f"series of this study: {', '.join(labels)}"
-            )
-        keep += [index for s in fitting for index in s.rows.index]
-    return rows[rows.index.isin(keep)]
-
-
 def listing(formulas: bool = False, plugins: Sequence[str] = ()) -> str:
-    """Every figure: its name and caption, and under it the rows it draws, if it draws any."""
+    """Returns the name, caption and rows of every figure."""
     known = figures.available(plugins, formulas)
     wide, lines = max(map(len, known), default=0), []
     for name, figure in known.items():
@@ -200,7 +133,7 @@ def listing(formulas: bool = False, plugins: Sequence[str] = ()) -> str:
 
 
 def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[Path]:
-    """Draw the named figures that need no rows, or all of them, into `results/analytic/figures`;
+    """Draws the named figures that need no rows, or all of them, into `results/analytic/figures`;
     returns the files.
 
     Raises UserError for an unknown one, and for a link where they are kept.
@@ -219,23 +152,22 @@ def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[P
 
 
 def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> list[Path]:
-    """Draw the named figures of a study, or all whose rows exist, into `results/<study>/figures`
-    (`figures/paper` for a part or a width); returns the files.
+    """Draws the named figures of a study, or all figures that have rows, into
+    `results/<study>/figures` (`figures/paper` for a part or a width); returns the files.
 
-    Raises UserError for an unknown study, series or figure, for mixed corpora, and where a figure
-    that was named, or every figure, lacks its rows.
+    Raises UserError for an unknown study, series or figure, for mixed corpora, and if a named
+    figure, or every figure, lacks its rows.
     """
     known = figures.available(form.plugins)
     _check_names(names, known)
-    rows = chosen(open_study(results, study), form.series)
-    check_picks(rows, form)
+    rows = form.part.of_study(open_study(results, study))
     folder = place(results, study)
     check_links(folder)
     drawn, bugs = [], []
     for name in names or known:
         try:
             whole = figures.with_beside(known[name], rows, partial(_other, results))
-            part = picked(known[name], whole, form)
+            part = form.part.of_figure(known[name], whole)
             contents = figures.render(known[name], part, form.width, form.kinds)
         except UserError:
             raise

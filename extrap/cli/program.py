@@ -1,43 +1,34 @@
 """`extrap`: one configuration trained, then evaluated. `extrap --help` lists the options."""
 
-import os
-import sys
-import traceback
-from contextlib import ExitStack
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extrap.cli import app as cli
 from extrap.cli import schema as config
 from extrap.cli.composed import Composed
 from extrap.cli.sweep.names import typed
-from extrap.runs.layout import DIRECT
-from extrap.runs.study import Entry
-from extrap.utils import lock, progress
-from extrap.utils.errors import UserError, choose, disk_fault
+from extrap.utils.errors import UserError, choose
 from extrap.utils.interrupts import held_back
 from extrap.utils.paths import conf_dir
-from extrap.utils.plugins import blamed
+
+if TYPE_CHECKING:
+    from extrap.runs.job import Job
 
 OWN = ("scheme", "data.vocabulary")
-"""Options in whose place a published checkpoint has its own positions and tokens."""
+"""Options that a published checkpoint replaces by its own positions and tokens."""
 
 OF_TRAINING = (
     "train",
     *(f"data.{n}" for n in ("length", "text", "retrieval", "more", "curriculum")),
 )
-"""Options that a checkpoint leaves unread that is not tuned either."""
+"""Options of training, which a checkpoint without tuning leaves unread."""
 
 
-_CHECKED: dict[tuple[str, bool], UserError | None] = {}
-"""The result of the check for each kind of job of this process's sweep."""
-
-
-def job(composed: Composed, given: Any = None):
+def job(composed: Composed, given: Any = None) -> "Job":
     """Returns the Job of a configuration; given: the source of a model in a variable. Imports
-    torch, which --help and --cfg job must not wait for.
+    torch, which --help and --cfg job do without.
     """
     from extrap.runs.job import make
 
@@ -67,13 +58,13 @@ def job(composed: Composed, given: Any = None):
 
 @cache
 def _groups() -> set[str]:
-    """Returns the options whose value is chosen from a folder of configuration files."""
+    """Returns the options with a folder of configuration files to choose from."""
     return {folder.name for folder in Path(conf_dir()).iterdir() if folder.is_dir()}
 
 
 def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...]) -> None:
-    """Raises UserError for an override that a published checkpoint leaves unread; own: options in
-    whose place the model has its own.
+    """Raises UserError for an override that a published checkpoint leaves unread; own: options that
+    the model replaces.
     """
     from extrap.runs.published import Published
 
@@ -90,7 +81,7 @@ def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...
 
 
 def opened(source: Any) -> Any:
-    """The corpus of a source, opened once however many jobs of a sweep read it."""
+    """Returns the corpus of a source, opened once for all jobs of a sweep."""
     return _opened(source, source.place)
 
 
@@ -99,159 +90,12 @@ def _opened(source: Any, place: str) -> Any:
     return source.open()
 
 
-class Experiment:
-    """The work of `extrap` for one job: train, then evaluate. command: what asked for it; what was
-    typed by default.
-    """
-
-    def __init__(self, job, in_sweep: bool, command: str | None = None):
-        self.job = job
-        self.in_sweep = in_sweep
-        self.command = command
-
-    def finished(self) -> bool:
-        return done(self.job)
-
-    def check(self) -> None:
-        """In a sweep the first job of each kind stands for the others. Raises UserError."""
-        from extrap.runs import validate
-
-        if not self.in_sweep:
-            return self._check()
-        validate.check_own(self.job)
-        kind = validate.kind(self.job), self.job.run.trained
-        if kind not in _CHECKED:
-            try:
-                _CHECKED[kind] = self._check()
-            except UserError as error:
-                _CHECKED[kind] = error.with_traceback(None)
-        if (error := _CHECKED[kind]) is not None:
-            raise error
-
-    def _check(self) -> None:
-        from extrap.runs import validate
-
-        validate.check(self.job)
-        if self.job.run.trained:
-            return
-        if self.job.stage == "evaluate":
-            # another job of a sweep may train it, and so may whoever works on it now
-            if not self.in_sweep and self.job.run.holder() is None:
-                from extrap.runs.evaluate import check_trained
-
-                check_trained(self.job)
-            return
-        with held_back():
-            from extrap.runs import train  # imports lightning, which evaluation does without
-
-        train.check(self.job, self.in_sweep)
-
-    def entry(self, command: str) -> Entry:
-        from extrap.runs.evaluate import entry
-
-        return entry(self.job, command)
-
-    def run(self) -> None:
-        import torch
-
-        from extrap.runs.training import devices
-
-        torch.set_num_threads(self.job.config["threads"])
-        devices.settle(self.job.source.trainer)
-        if not devices.first():  # the first process of this training holds the lock
-            from extrap.runs.train import train
-
-            return train(self.job)
-        command = typed() if self.command is None else self.command
-        entry, in_sweep = self.entry(command), progress.FILE in os.environ
-        try:
-            with ExitStack() as held:
-                held.enter_context(self.job.run.alone_at(entry.work, wait=not in_sweep))
-                if not in_sweep:  # which has written down its jobs, and says where progress goes
-                    entry.write()
-                    held.enter_context(progress.kept(entry.report))
-                if done(self.job):
-                    progress.end("skipped", note := f"{self.job.run.name}: nothing left to do")
-                    if not in_sweep:
-                        print(note, file=sys.stderr)
-                else:
-                    work(self.job, wait=not in_sweep)
-        except lock.Held as holder:  # another sweep began it since this one looked
-            progress.end("held", str(holder))
-        if not in_sweep and self.command is None:
-            print("\n".join(closing(entry)), file=sys.stderr)
-
-
-def prepare(composed: Composed) -> Experiment:
+def prepare(composed: Composed) -> cli.Work:
+    """Returns the work of a configuration."""
     with held_back():
-        return Experiment(job(composed), composed.sweep)
+        from extrap.runs.experiment import Experiment
 
-
-def done(this) -> bool:
-    """Whether nothing is left to do. With accept_rows=true rows that another machine left count,
-    though the run is not on this disk.
-    """
-    from extrap.runs.evaluate import entry, measured
-
-    if this.run.trained:
-        return this.stage == "train" or not entry(this).missing()
-    return this.config["accept_rows"] and this.stage != "train" and measured(this)
-
-
-def closing(entry: Entry) -> list[str]:
-    """Returns where the rows are, and commands that show and compare them."""
-    if not entry.tasks:
-        return [f"next: the same command with stage=evaluate measures {entry.run}"]
-    return [
-        f"rows: {entry.file('*').rows}",
-        f"figures: extrap plot {entry.study}",
-        f"next: extrap table {entry.study}; the same with another extension=, to compare",
-    ]
-
-
-def _note_parent(this) -> None:
-    """Notes that the study of a tuned run uses its parent, too."""
-    parent = Entry(this.study, this.source.run.name, DIRECT, {})
-    if this.run.name != this.source.run.name and not parent.path.exists():
-        parent.write()
-
-
-def work(this, wait: bool = True) -> None:
-    """Trains and measures. wait=False: raises lock.Held where another process trains the run."""
-    from extrap.runs.evaluate import evaluate
-
-    this.run.fail(None, this.extension_stem)
-    code = 1
-    try:
-        if this.stage != "evaluate":
-            _note_parent(this)
-        if this.stage != "evaluate" and not this.run.trained:
-            from extrap.runs.train import train
-
-            with this.run.alone(wait):
-                train(this)
-        if this.stage != "train":
-            evaluate(this)
-            if this.refused:
-                raise UserError(
-                    "\n".join(
-                        f"{error}; the other tasks were asked" for error in this.refused.values()
-                    )
-                )
-        code = 0
-    except (BrokenPipeError, lock.Held):
-        raise  # no fault of the run: a reader has gone, as in `| head`, or another trains it
-    except Exception as found:
-        error = blamed(found, this.config["plugins"]) or found
-        this.run.fail(
-            str(error)
-            if isinstance(error, UserError)
-            else disk_fault(error) or traceback.format_exception_only(error)[-1],
-            this.extension_stem,
-        )
-        raise
-    finally:
-        this.dashboard.finish(code)
+        return Experiment(job(composed), typed(), composed.sweep)
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ def text(results: Path, study: str, images: bool = True, plugins: Sequence[str] 
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. Prints the file; a mistake is one line on stderr and exit code 2."""
+    """Runs the command. Prints the file; a mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap report",
         "Write a study as one page of HTML, from its rows alone.",

@@ -1,5 +1,4 @@
-"""The schema of the top level of a configuration: what is typed here is refused before anything
-starts.
+"""The schema of the top level of a configuration, which Hydra checks before anything starts.
 
 Groups (scheme, data, model, ...) are typed by the constructors they describe: extrap/runs/build.py.
 """

@@ -1,11 +1,11 @@
 """`extrap schemes`: every scheme of conf/scheme in one table; with --write, the READMEs of conf."""
 
-from extrap.cli import catalogue
+from extrap.audit import catalogue
 from extrap.cli.shared import config_folder, named_plugins, parser, reported
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2."""
+    """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser("extrap schemes", "List every positional scheme.", plugins=True, conf=True)
     command.add_argument(
         "--write",

@@ -22,7 +22,7 @@ from extrap.utils.paths import conf_dir
 from extrap.utils.plugins import check_plugins
 
 EXITS = (
-    "Exit codes: 0 done; 2 a mistake, told in lines on stderr; 130 interrupted; 141 the reader of "
+    "Exit codes: 0 done; 2 a mistake, in lines on stderr; 130 interrupted; 141 the reader of "
     "a pipe stopped."
 )
 
@@ -88,8 +88,8 @@ def parser(
 
 
 def config_folder(args: argparse.Namespace) -> Path:
-    """The folder of `--config-dir`, or that of this package. Raises UserError where there is
-    none.
+    """Returns the folder of `--config-dir`, by default that of this package. Raises UserError if
+    there is no such folder.
     """
     if args.config_dir is not None and not args.config_dir.is_dir():
         raise UserError("--config-dir", args.config_dir, "no such folder")
@@ -97,14 +97,14 @@ def config_folder(args: argparse.Namespace) -> Path:
 
 
 def named_plugins(args: argparse.Namespace) -> list[str]:
-    """The packages of `--plugins`, found from the working folder, too. Raises UserError for what
-    cannot be the name of one.
+    """Returns the packages of `--plugins`, which may lie in the working folder. Raises UserError
+    for a text that cannot name a package.
     """
     return check_plugins(args.plugins.split(",") if args.plugins else [])
 
 
 def need_study(args: argparse.Namespace) -> str:
-    """The study that was named. Raises UserError, which lists those there are, where none was."""
+    """Returns the named study. Raises UserError, which lists the studies, without a name."""
     if args.study is None:
         from extrap.results.rows import studies  # imports pandas
 
@@ -175,12 +175,12 @@ def _end(program: str, text: str, code: int) -> NoReturn:
 
 
 def as_json(values: dict) -> str:
-    """One object; raises ValueError for nan and infinity, of which `plain` makes others."""
+    """Returns values of `plain` as one JSON object."""
     return json.dumps(values, indent=1, allow_nan=False)
 
 
 def plain(value):
-    """A number, text, mapping or named tuple as JSON has it: null for nan, "inf" for infinity."""
+    """Returns a number, text, mapping or named tuple as JSON has it: null for nan, "inf"."""
     if hasattr(value, "_asdict"):
         return plain(value._asdict())
     if isinstance(value, dict):

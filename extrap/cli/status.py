@@ -1,4 +1,4 @@
-"""`extrap status [STUDY]`: the state of every job of a study, how long it took, and what is left to
+"""`extrap status [STUDY]`: the state of every job of a study, its duration, and the jobs left to
 run.
 """
 
@@ -12,7 +12,7 @@ from extrap.utils.progress import clock, words
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2."""
+    """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap status",
         "Tell the state of every job of a study, and what is left to run; of all studies, a line "
@@ -30,12 +30,12 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def values(study: str, jobs: list[Standing]) -> dict:
-    """The same as plain values: {study, counts: {state: jobs}, jobs: [{run, extension, state, left,
-    seconds, note, doing}], commands: [[word, ...]]}.
+    """Returns the same as plain values: {study, counts: {state: jobs}, jobs: [{run, extension,
+    state, left, seconds, note, doing}], commands: [[word, ...]]}.
 
-    seconds: spent on what is done, null where nothing is; doing: {phase, done, total, note, left}
-    of a job that runs, as far as it said; commands: those that asked for what is left, as noted in
-    runs/.jobs, a list of words each.
+    seconds: spent on finished tasks, null without any; doing: {phase, done, total, note, left}
+    of a running job, as far as it reports; commands: the commands that asked for the jobs left, as
+    noted in runs/.jobs, a list of words each.
     """
     return plain({
         "study": study,
@@ -55,7 +55,7 @@ def _states(names: list[str]) -> dict[str, dict[str, int]]:
 
 
 def overview() -> str:
-    """One line per study."""
+    """Returns one line per study."""
     known = studies()
     width = max(map(len, known), default=0)
     return (
@@ -67,8 +67,8 @@ def overview() -> str:
 
 
 def text(study: str, jobs: list[Standing]) -> str:
-    """Counts, a line per job (what is not done first), and what is left with the commands that do
-    it.
+    """Returns counts, a line per job (unfinished jobs first), and the jobs left with the commands
+    that run them.
     """
     ordered = sorted(
         jobs, key=lambda job: (list(State).index(job.state), job.entry.run, job.entry.extension)
@@ -107,7 +107,7 @@ def _line(job: Standing, name: str) -> str:
 
 
 def _left(jobs: list[Standing]) -> list[str]:
-    """How much there is to do, judged by the jobs that are done, and the commands that do it."""
+    """Returns how much is left, judged by the finished jobs, and the commands that do it."""
     waiting = [job for job in jobs if job.left and job.state is not State.RUNNING]
     if not waiting:
         return []
@@ -126,8 +126,8 @@ def _left(jobs: list[Standing]) -> list[str]:
 
 
 def _commands(jobs: list[Standing]) -> list[list[str]]:
-    """The commands that asked for what is left, in words. A file is data: what it holds is shown
-    only where it is a command of this program, and never unquoted.
+    """Returns the commands that asked for the jobs left, in words. A file is data: extrap shows its
+    text only if it is a command of extrap, and never unquoted.
     """
     waiting = (job for job in jobs if job.left and job.state is not State.RUNNING)
     found = []

@@ -23,11 +23,11 @@ TITLES = {
 }  # fmt: skip
 
 SHOWN = [f"kv records {multiple}x" for multiple in ("0.5", "1", "2", "4")]
-"""Curves whose shape the table says; all of them are in --json."""
+"""The curves in the table of shapes; --json has all of them."""
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2."""
+    """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap table",
         "Print the perplexities, retrieval accuracies and gates of a study.",
@@ -38,7 +38,7 @@ def main(argv: list[str] | None = None) -> None:
     command.add_argument(
         "--beside",
         metavar="SCHEME",
-        help="retrieval of every series beside that of one scheme, such as nope",
+        help="retrieval of every series compared with one scheme, such as nope",
     )
     args = command.parse_args(argv)
     with reported(command.prog):
@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:
-    """What the table shows as plain values, unrounded, null where there is none: {study,
+    """Returns the table as plain values, unrounded, null for an empty cell: {study,
     train_lengths, series: {label: {column: value}}, effective: {label: {task and protocol: {tokens,
     low, high, least}}}, gates: {task and protocol: {label: text}}, shapes: {label: {curve: shape}},
     in_force: [{scheme, data, extension, factor, pairs, changed, fastest, slowest, layers}]};
@@ -73,9 +73,7 @@ def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:
 
 
 def text(rows: pd.DataFrame) -> str:
-    """The summary as aligned tables of at most about 120 columns, without what a study has nothing
-    of.
-    """
+    """Returns the summary as aligned tables of at most about 120 columns, without empty ones."""
     length = ", ".join(str(n) for n in sorted(rows["train_length"].unique()))
     study = ", ".join(sorted(rows["study"].unique()))
     title = f"Study {study}, trained at L = {length} tokens; 1x = L"
@@ -85,7 +83,7 @@ def text(rows: pd.DataFrame) -> str:
 
 
 def _scores(rows: pd.DataFrame) -> Iterator[list[str]]:
-    """Losses, then accuracies of retrieval."""
+    """Yields losses, then accuracies of retrieval."""
     table = summary(rows)
     perplexities = [
         (TITLES[p], [(f"{p} {m}x", f"{m}x", _perplexity) for m in FAR]) for p in PROTOCOLS
@@ -152,9 +150,7 @@ def _holds(table: pd.DataFrame, *groups) -> bool:
 
 
 def compared(rows: pd.DataFrame, scheme: str) -> str:
-    """Loss and accuracy of retrieval of every series, and by how much they differ from those of a
-    scheme.
-    """
+    """Returns losses and accuracies of retrieval, and the difference of each from a scheme."""
     form = {"loss": _loss, "accuracy": _accuracy, "loss +": _signed, "accuracy +": _signed}
     columns = [(name, name.replace("+", f"- {scheme}"), form[name]) for name in form]
     title = "retrieval: training loss in nats per token, accuracy at 1x"
@@ -162,7 +158,7 @@ def compared(rows: pd.DataFrame, scheme: str) -> str:
 
 
 def _lines(table: pd.DataFrame, groups) -> list[str]:
-    """Titles of groups of columns, headers, one line per series."""
+    """Returns titles of groups of columns, headers, one line per series."""
     blocks = [("", [["series", *table.index]])]
     for title, members in groups:
         columns = [[header, *map(form, table[key])] for key, header, form in members]
@@ -171,7 +167,7 @@ def _lines(table: pd.DataFrame, groups) -> list[str]:
 
 
 def _in_force(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of the methods that stand beside each other in figures; all of them are in --json."""
+    """Returns the methods that figures compare; --json has all of them."""
     logged = rows[rows["task"] == "used"]
     if logged.empty:
         return pd.DataFrame()

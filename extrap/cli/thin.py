@@ -1,5 +1,5 @@
-"""`extrap thin STUDY`: the rows of a study without those that its `left_out.yaml` names, so that
-what is committed stays small. A run writes all of them again.
+"""`extrap thin STUDY`: removes the rows of a study that its `left_out.yaml` names, so that the
+committed rows stay few. A run writes all of them again.
 """
 
 from extrap.cli.shared import parser, reported
@@ -9,7 +9,7 @@ from extrap.utils.errors import UserError
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2; then no file is changed."""
+    """Runs the command. A mistake is one line, exit code 2, and changes no file."""
     command = parser(
         "extrap thin",
         "Remove the rows of a study that its left_out.yaml names, before they are committed.",

@@ -66,10 +66,18 @@ def available(plugins: Iterable[str] = (), formulas: bool = False) -> dict[str, 
             raise UserError(option, problem=problem, remedy="put figures into a folder")
         for name, figure in _of(folder, read).items():
             if name in known:
-                problem = f"{figure.__name__}: the name is taken"
-                raise UserError(option, problem=problem, remedy="give another one")
-            if not caption(figure) or not _needs(figure):
-                raise UserError(option, problem=f"{figure.__name__}: has no caption or no NEEDS")
+                raise UserError(
+                    option,
+                    problem=f"{figure.__name__}: the name is taken",
+                    remedy="give another one",
+                )
+            if not caption(figure):
+                problem = f"{figure.__name__}: no caption"
+                raise UserError(option, problem=problem, remedy="begin it with a docstring")
+            if not _needs(figure):
+                problem = f"{figure.__name__}: no NEEDS, or one without a task or of other columns"
+                remedy = 'give NEEDS = {"task": ..., "metric": ...}, values of columns of the rows'
+                raise UserError(option, problem=problem, remedy=remedy)
             known[name] = figure
     return {name: known[name] for name in sorted(known) if bool(known[name].NEEDS) != formulas}
 
@@ -145,15 +153,21 @@ def render(
 
 def drawn(figure: Any, *rows: pd.DataFrame) -> Figure:
     """Returns a figure, drawn. Raises UserError for a mistake inside a figure of a plug-in."""
+    plugin = figure.__name__.partition(".")[0]
     try:
-        return figure.draw(*rows)
+        made = figure.draw(*rows)
     except UserError:
         raise
     except Exception as error:
-        plugin = figure.__name__.partition(".")[0]
         if plugin == __name__.partition(".")[0]:
             raise
         raise fault(error, f"plugins={plugin}", [plugin]) from error
+    if not isinstance(made, Figure):
+        problem = f"{figure.__name__}: draw returned {type(made).__name__}"
+        raise UserError(
+            f"plugins={plugin}", problem=problem, remedy="return a figure of matplotlib"
+        )
+    return made
 
 
 def image(draw: Callable[[], Figure], width: float | None = None, kinds=KINDS) -> dict[str, bytes]:

@@ -47,10 +47,10 @@ class Plain(nn.Module):
         rows = last if fewer else T
         known = isinstance(logits, Tensor) and logits.is_floating_point() and logits.dim() == 3
         if not known or logits.shape[:2] != (B, rows):
-            shape = getattr(logits, "shape", None)
-            what = type(logits).__name__ if shape is None else f"a tensor of shape {tuple(shape)}"
+            tensor = isinstance(logits, Tensor) and logits.is_floating_point()
+            what = f"a tensor of shape {tuple(logits.shape)}" if tensor else type(logits).__name__
             problem = f"returned {what} for ids of shape {(B, T)}"
-            raise UserError("model", self.name, problem, "return logits (B, T, vocab)")
+            raise UserError("model", self.name, problem, "return logits (B, T, vocab), a tensor")
         return logits if last is None else logits[:, -last:]
 
     @property

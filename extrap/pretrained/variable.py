@@ -48,15 +48,25 @@ def check(subject: Any) -> None:
 
 def adapted(subject: Any, length: int) -> nn.Module:
     """Returns the model of the bench; length: L in tokens. Raises UserError for a callable that
-    returns no logits, and for a model that looks ahead.
+    returns no logits, or others for the same ids, and for a model that looks ahead.
     """
     if isinstance(subject, GPT):
         return subject
     model = Plain(subject, length)
+    if not steady(model, device_of(subject)):
+        problem = "returns other logits for the same ids"
+        raise UserError("model", model.name, problem, "turn dropout and sampling off")
     if looks_ahead(model, device_of(subject)):
         problem = "sees later tokens, so its losses are not those of a language model"
         raise UserError("model", model.name, problem, CAUSAL)
     return model if config_of(subject) is None else of_transformers(subject, length)
+
+
+@torch.no_grad()
+def steady(model: Any, device: torch.device) -> bool:
+    """True if the model returns the same logits for the same ids, nan included."""
+    tokens = torch.arange(8, device=device)[None]
+    return torch.allclose(model(tokens), model(tokens), rtol=1e-2, atol=1e-3, equal_nan=True)
 
 
 @torch.no_grad()

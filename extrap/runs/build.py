@@ -95,6 +95,10 @@ def find(target: Any, path: str, plugins: Iterable[str] = (), kind: Any = None) 
     if not inspect.isclass(found) or found.__module__.split(".")[0] not in allowed:
         raise UserError(option, target, only)
     suitable = None if kind is None else classes(kind)
-    if inspect.isabstract(found) or (suitable is not None and not issubclass(found, suitable)):
-        raise UserError(option, target, f"expected {describe(kind or Any)}")
+    if suitable is not None and not issubclass(found, suitable):
+        raise UserError(option, target, f"expected {describe(kind)}")
+    if inspect.isabstract(found):
+        base = inspect.getmembers(found, lambda member: hasattr(member, "__isabstractmethod__"))
+        missing = " and ".join(name for name, method in base if method.__isabstractmethod__)
+        raise UserError(option, target, f"does not define {missing}", "define it, as its base says")
     return found

@@ -54,7 +54,8 @@ class Given(Published):
             raise UserError("model.train_length", typed, f"this GPT has {own}", "leave it out")
         if not (length := typed or own):
             problem = f"{self.label} does not say for which context it was trained"
-            raise UserError("model.train_length", None, problem, "give it in tokens")
+            remedy = 'give it in tokens, as in evaluate(model, "model.train_length=64")'
+            raise UserError("model.train_length", None, problem, remedy)
         return length
 
     @cached_property

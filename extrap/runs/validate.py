@@ -11,9 +11,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from extrap.extensions.direct import Direct
 from extrap.model.attention import kernel
 from extrap.model.gpt import GPT
 from extrap.model.parts import has, parts
+from extrap.model.scheme import Scheme
 from extrap.model.watched import watch
 from extrap.runs.build import build
 from extrap.runs.choices import node
@@ -98,6 +100,13 @@ def _pair(job: Job) -> None:
             raise mistake from None
         remedy = partial(_instead, job, model)
         raise NotApplicable("extension", name, error.why, remedy) from None
+    if extended is model and not isinstance(job.extension, Direct):
+        problem = f"{type(job.extension).__name__} returned the model that it was given"
+        raise UserError("extension", name, problem, "return a copy that it has extended")
+    if not callable(extended) or isinstance(extended, Scheme):
+        problem = f"{type(job.extension).__name__} returned {type(extended).__name__}"
+        remedy = "return a model; the method `extend` of a SchemeExtension returns a scheme"
+        raise UserError("extension", name, problem, remedy)
     problem = ""
     if not isinstance(model, GPT):
         problem = "looks inside a model, and this one is read through transformers, logits alone"

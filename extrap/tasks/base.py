@@ -10,6 +10,7 @@ begin alike calls endings_of, which uses `endings`.
 """
 
 import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -63,6 +64,9 @@ def checked(result: Any, task: str) -> Result:
         raise UserError(
             f"task.{task}", problem=error, remedy="correct the rows that run returns"
         ) from None
+    if not rows:
+        line = f"task.{task}: no rows; run recorded none, or the model refuses every length"
+        warnings.warn(line, UserWarning, stacklevel=2)
     return Result(rows, result.items)
 
 

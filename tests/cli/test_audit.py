@@ -47,24 +47,6 @@ def test_named_schemes_are_printed_and_nothing_is_written(tmp_path, capsys):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["ropee"], "extrap audit: SCHEME=ropee: no such scheme; did you mean rope? "),
-        (
-            ["rope", "qqqq"],
-            "extrap audit: SCHEME=qqqq: no such scheme; choose one of abacus-rope, ",
-        ),
-    ],
-)
-def test_a_mistake_is_one_line(tmp_path, monkeypatch, capsys, words, line):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit, match="2"):
-        command.main(words)
-    said = capsys.readouterr().err
-    assert said.startswith(line) and said.count("\n") == 1
-
-
 def test_a_run_is_shown_from_its_folder_alone(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run, shape = Named("sinusoidal-0"), Shape(16, 2, 1, 24, 300)

@@ -190,24 +190,6 @@ def test_nobody_makes_the_rows_that_it_asks_about(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (
-            ["s"],
-            "nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or both",
-        ),
-        (["s", "alibi", "--runs"], "RUN=alibi: not a run of study s; its runs are rope-1-s0"),
-        (["t", "--runs"], "STUDY=t: no such study; studies here: s"),
-    ],
-)
-def test_mistakes_are_one_line(words: list[str], line: str, capsys) -> None:
-    finished("rope-1-s0")
-    with pytest.raises(SystemExit, match="2"):
-        clean.main([*words, "--yes"])
-    assert capsys.readouterr().err == f"extrap clean: {line}\n"
-
-
-@pytest.mark.parametrize(
     ("place", "asked"),
     [
         ("runs/rope-1-s0", "--runs"),

@@ -345,14 +345,6 @@ def test_two_series_of_one_name_are_told_apart_by_nobody(tmp_path):
         pairs.choose([*known, *known], ["rope", "alibi"])
 
 
-def test_a_line_that_is_cut_short_is_named(tmp_path):
-    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
-    path = sorted((results / "demo" / "rows").glob("alibi*nll*"))[0]
-    path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(UserError, match=r"nll.csv:\d+: the last line is cut off"):
-        compare.text(results, "demo", ["rope", "alibi"], [])
-
-
 def test_a_damaged_file_is_named_as_by_every_command(tmp_path):
     results = study(tmp_path, [run_rows(name) for name in ("rope", "alibi", "t5")])
     path = results / "demo" / "rows" / f"{run_rows('t5')[0]['run']}__direct__nll.csv"
@@ -371,27 +363,6 @@ def test_items_of_other_rows_are_refused(tmp_path):
     )
     with pytest.raises(UserError, match=r"rope-cafe0123-s0__direct__kv\.csv: does not belong to"):
         compare.text(results, "demo", ["rope", "alibi"], [])
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        ([], "STUDY: missing; studies in {}: demo"),
-        (["demo", "rope"], "SERIES=rope: expected two or more different series; series of this"),
-        (["demo", "rope", "rope"], "SERIES=rope,rope: expected two or more different series"),
-        (["demo", "rope", "ropee"], "SERIES=ropee: no such series; series of this study: alibi,"),
-        (["demo", "rope", "alibi", "--cell", "kv records", "--cell", "kv 7"], "--cell=kv 7: no"),
-        (["demo", "rope", "alibi", "--cell", " "], "--cell= : no such cell; cells are kv records"),
-    ],
-)
-def test_a_mistake_is_one_line_before_any_interval(tmp_path, capsys, monkeypatch, words, line):
-    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
-    monkeypatch.delattr(pairs, "items")
-    with pytest.raises(SystemExit, match="2"):
-        compare.main([*words, "--results", str(results)])
-    said = capsys.readouterr().err
-    assert said.startswith(f"extrap compare: {line.format(results)}")
-    assert said.count("\n") == 1
 
 
 def test_a_protocol_that_was_not_learned_is_named(tmp_path):

@@ -93,35 +93,6 @@ def test_a_choice_without_a_file_differs_from_the_defaults_of_its_class():
     assert list(changed(node, None)) == ["long"] and len(changed(node, None)["long"]) == 8
 
 
-@pytest.mark.parametrize(
-    "scheme, extension, line",
-    [
-        (
-            "alibi",
-            "ntk",
-            (
-                "extension=ntk: NTK on ALiBi: no channels turn there, so there are no frequencies "
-                "to change; with scheme=alibi work "
-            ),
-        ),
-        (
-            "cope",
-            "pi",
-            "extension=pi: Interpolation on CoPE: nothing there is a function of a real coordinate",
-        ),
-    ],
-)
-def test_a_pair_that_makes_no_sense_is_refused_before_any_work(elsewhere, scheme, extension, line):
-    j = job(f"scheme={scheme}", f"extension={extension}")
-    with pytest.raises(NotApplicable) as refusal:
-        validate.check(j)
-    said = str(refusal.value)
-    assert said.startswith(line) and "\n" not in said
-    works = said.split(" work ")[1].split(", ")
-    assert {"direct", "log-n"} <= set(works) and not {"ntk", "pi", "yarn"} & set(works)
-    assert "work" not in refusal.value.why.split(": ")[-1]
-
-
 def test_another_class_is_another_method(elsewhere):
     """Its rows do not take the place of those of the file that it was put into."""
     plain, other = (job("extension=direct", *words) for words in ([], [NTK]))
@@ -149,9 +120,3 @@ def test_a_value_that_the_method_cannot_take_is_a_mistake_and_no_pair(elsewhere)
     assert not isinstance(mistake.value, NotApplicable)
     with pytest.raises(NotApplicable, match=r"window=\d+: no divisor of it groups"):
         validate.check(job("extension=self-extend", "extension.factor=64"))
-
-
-def test_options_are_checked_before_the_pair(elsewhere):
-    with pytest.raises(UserError, match=r"extension.factor=0.5: from 1 to"):
-        validate.check(job("scheme=rope", "extension=ntk", "extension.factor=0.5"))
-    validate.check(job("scheme=rope", "extension=ntk"))

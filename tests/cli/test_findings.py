@@ -25,15 +25,6 @@ def test_the_terminal_and_json_say_the_same(capsys):
     assert all(f"{one['effect']:.3f}" in lines[i + 1] for i, one in enumerate(told))
 
 
-@pytest.mark.parametrize("words, said", [(["none"], "STUDY=none"), ([], "STUDY: missing")])
-def test_a_mistake_is_one_line_that_lists_the_studies(words, said, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        findings.main([*words, "--results", str(RESULTS)])
-    told = capsys.readouterr().err
-    assert told.startswith(f"extrap findings: {said}") and "extension" in told
-    assert told.count("\n") == 1
-
-
 def test_a_twin_is_counted_once():
     found = page.judged(RESULTS, "reference")
     assert "55 statements, 1 of them counted with its twin: " in page.summary(found)
@@ -77,9 +68,3 @@ def test_a_part_without_a_page_is_counted_on_that_of_the_whole(tmp_path):
     assert "[part](../FINDINGS.md#part): 1 statements: 1 not measured." in whole
     assert "[s](../FINDINGS.md#s)" in whole and "[other]" not in whole
     assert "[other](../../FINDINGS.md#other)" in other and "[part]" not in other
-
-
-def test_a_folder_without_a_page_is_one_line(tmp_path, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        findings.main(["--write", "--results", str(tmp_path)])
-    assert "README.md: missing; write it" in capsys.readouterr().err

@@ -50,6 +50,7 @@ def test_choices_of_a_folder_of_ones_own(tmp_path: Path, monkeypatch, capsys) ->
         (["hydra.launcher.n_jobs=3"], "n_jobs: 3"),
         (["hydra/launcher=slurm", "hydra.launcher.partition=gpu"], "partition: gpu"),
         (["hydra.launcher.n_jobs=5", "--package", "hydra.launcher"], "n_jobs: 5"),
+        (["hydra.sweep.dir=runs/${now:%Y}", "hydra.verbose=true"], "verbose: true"),
     ],
 )
 def test_launchers(words, line, monkeypatch, capsys) -> None:

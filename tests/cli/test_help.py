@@ -55,13 +55,6 @@ def test_help_imports_no_torch(tmp_path: Path, words: list[str], shown: str) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_mistake_is_told_without_torch(tmp_path: Path) -> None:
-    out, err = ask(tmp_path, "scheme=ropee")
-    assert out == ""
-    assert err.startswith("extrap: scheme=ropee: no such scheme; did you mean rope? choose one of ")
-    assert err.endswith("\n2 []")
-
-
 @pytest.mark.parametrize(
     ("word", "line"),
     [

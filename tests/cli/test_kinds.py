@@ -2,9 +2,8 @@
 
 import pytest
 
-from extrap.cli import program
-from extrap.cli.program import Experiment
-from extrap.runs import validate
+from extrap.runs import experiment, validate
+from extrap.runs.experiment import Experiment
 from extrap.utils.errors import NotApplicable, UserError
 from tests.support.jobs import job
 
@@ -15,24 +14,24 @@ pytestmark = pytest.mark.usefixtures("elsewhere")
 def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the runs that were checked whole."""
     names, whole = [], validate.check
-    monkeypatch.setattr(program, "_CHECKED", {})
+    monkeypatch.setattr(experiment, "_CHECKED", {})
     monkeypatch.setattr(validate, "check", lambda this: names.append(this.run.name) or whole(this))
     return names
 
 
 def test_one_job_of_a_kind_is_checked_whole(checked: list[str]) -> None:
     for words in ("seed=0", "seed=1", "train.lr=0.002 seed=1", "scheme=alibi", "seed=2"):
-        Experiment(job(*words.split()), in_sweep=True).check()
+        Experiment(job(*words.split()), "extrap", True).check()
     assert checked == [job().run.name, job("scheme=alibi").run.name]
-    Experiment(job("seed=3"), in_sweep=False).check()
+    Experiment(job("seed=3"), "extrap").check()
     assert len(checked) == 3
 
 
 @pytest.mark.parametrize("wrong", ["train.lr=-1", "train.save_every=3"])
 def test_each_job_has_its_own_options_checked(checked: list[str], wrong: str) -> None:
-    Experiment(job(), in_sweep=True).check()
+    Experiment(job(), "extrap", True).check()
     with pytest.raises(UserError, match=wrong.split("=")[0]):
-        Experiment(job(wrong), in_sweep=True).check()
+        Experiment(job(wrong), "extrap", True).check()
     assert len(checked) == 1
 
 
@@ -40,5 +39,5 @@ def test_a_pair_that_makes_no_sense_is_one_for_every_seed(checked: list[str]) ->
     for seed in (0, 1):
         this = job("scheme=alibi", "extension=yarn", f"seed={seed}")
         with pytest.raises(NotApplicable, match="extension=yarn"):
-            Experiment(this, in_sweep=True).check()
+            Experiment(this, "extrap", True).check()
     assert len(checked) == 1

@@ -9,7 +9,6 @@ from shutil import which
 import pytest
 import yaml
 
-from benchmarks import demo
 from extrap.results.places import having
 
 ROOT = Path(__file__).parents[2]
@@ -84,15 +83,3 @@ def test_the_demo_draws_two_models_first_and_writes_where_git_ignores():
         ignored = ["git", "check-ignore", "-q", path]
         assert subprocess.run(ignored, cwd=ROOT, check=False).returncode == 0
     assert not (CONF / f"{study}.yaml").exists()
-
-
-def test_the_demo_says_how_long_it_takes():
-    grids = yaml.safe_load((CONF / "demo.yaml").read_text())["sweep"]["grid"]
-    schemes = [grid["scheme"] for grid in grids]
-    assert sum(1 if isinstance(name, str) else len(name) for name in schemes) == demo.MODELS
-    pair = demo.JOB + demo.DRAWING
-    assert demo.line(60 / pair, 8).startswith(
-        "4 models, about 2 minutes on this machine; the first figure after 1 minute."
-    )
-    assert "the first figure after 2 minutes" in demo.line(60 / pair, 1)
-    assert 0 < demo.plain_step() < 60

@@ -1,14 +1,12 @@
 """`extrap plot` and `extrap table`: what they print and write, and one line for a mistake."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from extrap import figures
-from extrap.cli import compare, plot, table
+from extrap.cli import plot, table
 from extrap.results import rows
 from extrap.results.summary import summary
 from tests.support import plausible
@@ -45,86 +43,6 @@ def test_every_figure_is_drawn_and_redrawn_to_the_same_bytes(results, capsys):
     assert sorted(str(path) for path in (results / "demo" / "figures").iterdir()) == sorted(files)
 
 
-def test_a_figure_without_rows_says_what_makes_them(results, capsys):
-    rows.write(
-        results / "demo" / "rows" / "a.csv",
-        [row for row in run_rows("rope") if row["task"] == "nll"],
-    )
-    plot.main(["demo", "--results", str(results)])
-    printed = capsys.readouterr()
-    assert "loss_length" in {Path(file).stem for file in printed.out.split()}
-    assert printed.err == ""
-    for name, line in (
-        (
-            "kv_seeds",
-            (
-                "no rows with task=kv, metric=accuracy, protocol=records of several seeds in study "
-                "demo; `extrap study=demo task=kv seed=0,1,2 -m` makes them"
-            ),
-        ),
-        (
-            "kv_depth",
-            (
-                "no rows with task=kv, metric=accuracy in study demo; `extrap study=demo task=kv` "
-                "makes them"
-            ),
-        ),
-        (
-            "training_curves",
-            "no rows with task=train, axis=step in study demo; `extrap study=demo` makes them",
-        ),
-    ):
-        with pytest.raises(SystemExit, match="2"):
-            plot.main(["demo", name, "--results", str(results)])
-        assert capsys.readouterr().err == f"extrap plot: {name}: {line}\n"
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["demi"], "extrap plot: STUDY=demi: no such study in {}; studies there: demo"),
-        (
-            ["demo", "loss"],
-            (
-                "extrap plot: FIGURE=loss: no such figure; did you mean long_loss? choose one of "
-                f"{', '.join(figures.available())}"
-            ),
-        ),
-        (
-            ["demo", "kv_dept"],
-            "extrap plot: FIGURE=kv_dept: no such figure; did you mean kv_depth? choose one of "
-            f"{', '.join(figures.available())}",
-        ),
-        ([], "extrap plot: STUDY: missing; studies in {}: demo"),
-        (
-            ["empty", "kv_depth"],
-            "extrap plot: STUDY=empty: no such study in {}; studies there: demo",
-        ),
-    ],
-)
-def test_a_mistake_is_one_line(results, capsys, words, line):
-    with pytest.raises(SystemExit, match="2"):
-        plot.main([*words, "--results", str(results)])
-    assert capsys.readouterr().err == line.format(results) + "\n"
-
-
-def test_a_figure_that_was_asked_for_and_lacks_rows_is_a_mistake(results, capsys):
-    rows.write(
-        results / "demo" / "rows" / "a.csv",
-        [row for row in run_rows("rope") if row["task"] == "nll"],
-    )
-    with pytest.raises(SystemExit, match="2"):
-        plot.main(["demo", "kv_depth", "--results", str(results)])
-    assert capsys.readouterr().err.startswith("extrap plot: kv_depth: no rows")
-    rows.write(
-        results / "demo" / "rows" / "a.csv",
-        [row for row in run_rows("rope") if row["metric"] == "steps_to_90"],
-    )
-    with pytest.raises(SystemExit, match="2"):
-        plot.main(["demo", "--results", str(results)])
-    assert "no figure draws its rows" in capsys.readouterr().err
-
-
 def test_the_list_needs_no_study(capsys):
     plot.main(["--list"])
     lines = capsys.readouterr().out.splitlines()
@@ -136,15 +54,6 @@ def test_the_list_needs_no_study(capsys):
         "metric=accuracy",
     ]
     assert max(map(len, lines)) < 150
-
-
-def test_drawing_needs_no_torch():
-    heavy = "'torch' in sys.modules or 'hydra' in sys.modules"
-    code = (
-        "import sys, extrap.cli.plot, extrap.cli.table; extrap.cli.plot.listing(); "
-        f"sys.exit({heavy})"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_the_table_says_what_the_rows_say(demo):
@@ -246,25 +155,3 @@ def test_the_table_fits_a_terminal(tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 120
     assert sum(line.startswith("kerple-log") for line in lines) == 4
-    with pytest.raises(SystemExit, match="2"):
-        table.main(["demi", "--results", str(tmp_path)])
-    assert (
-        capsys.readouterr().err
-        == f"extrap table: STUDY=demi: no such study in {tmp_path}; studies there: demo\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("command", "more"), [(plot, []), (table, []), (compare, ["rope", "alibi"])]
-)
-def test_a_study_that_is_still_being_trained_has_no_rows_yet(tmp_path, capsys, command, more):
-    rows.write(tmp_path / "early" / "rows" / "a.csv", [])
-    with pytest.raises(SystemExit, match="2"):
-        command.main(["early", *more, "--results", str(tmp_path)])
-    said = capsys.readouterr().err
-    assert (
-        said.endswith(
-            ": STUDY=early: no rows yet; `extrap status early` tells what is left to run\n"
-        )
-        and said.count("\n") == 1
-    )

@@ -4,6 +4,7 @@ py, found by sweeps, tables, figures and contracts under the names of their file
 
 import errno
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,14 +12,21 @@ from shutil import copytree
 
 import pytest
 
+import extrap
 from extrap import figures
 from extrap.cli import audit, plot, report, schemes
 from extrap.cli.commands import main
+from extrap.extensions.base import Extension
 from extrap.results.rows import frame, records, write
-from extrap.tasks.base import Result, checked
+from extrap.runs import validate
+from extrap.runs.build import find
+from extrap.runs.experiment import closing
+from extrap.runs.study import Entry
+from extrap.tasks.base import Result, Task, checked
+from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.errors import UserError
 from extrap.utils.plugins import told
-from tests.support.jobs import TINY
+from tests.support.jobs import TINY, job
 from tests.support.plausible import run_rows
 
 ROOT = Path(__file__).parents[2]
@@ -82,11 +90,13 @@ def test_swept_over(mine: Path) -> None:
     assert loss.groupby("length")["value"].nunique().tolist() == [1, 2], "level past L alone"
 
 
-def test_contributing_shows_these_files(mine: Path) -> None:
+def test_contributing_shows_these_files() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    for file in ("my_conf/scheme/tilt.yaml", "my_conf/task/induction.yaml"):
-        assert f"```yaml\n{(EXAMPLE / file).read_text()}```" in text
-    assert f"```python\n{(EXAMPLE / 'my_package/induction.py').read_text()}```" in text
+    files = [file for file in EXAMPLE.rglob("*.[py]*") if file.suffix in (".py", ".yaml")]
+    for file in files:
+        language = {".py": "python", ".yaml": "yaml"}[file.suffix]
+        shown = f"```{language}\n{file.read_text()}```"
+        assert file.name == "__init__.py" or shown in text, file
 
 
 MISTAKES = {
@@ -115,6 +125,45 @@ MISTAKES = {
         "3 were indexed",
     ),
 }
+
+
+def test_a_class_without_a_method_of_its_base_names_it(mine: Path) -> None:
+    sys.path.append(str(mine))
+    Path("my_package/bare.py").write_text(
+        "from extrap import Extension, Task\nclass Bare(Task): ...\nclass Still(Extension): ...\n"
+    )
+    for name, kind, lacking in (("Bare", Task, "check and run"), ("Still", Extension, "__call__")):
+        with pytest.raises(UserError, match=rf"{name}: does not define {lacking}; define it"):
+            find(f"my_package.bare.{name}", "x", ["my_package"], kind)
+
+
+@pytest.mark.parametrize(
+    ("made", "line"),
+    [
+        (lambda model: None, "Mine returned NoneType; return a model; the method `extend` of"),
+        (lambda model: model.scheme, "Mine returned RoPE; return a model"),
+        (lambda model: model, "Mine returned the model that it was given; return a copy"),
+    ],
+)
+def test_an_extension_returns_another_model(made, line) -> None:
+    mine = job("extension=yarn", "extension.factor=4", "scheme=rope")
+    cls = type("Mine", (Extension,), {"__call__": lambda self, model: made(model)})
+    mine.__dict__["extension"] = cls()
+    with pytest.raises(UserError, match=rf"^extension=yarn: {line}"):
+        validate.check(mine)
+
+
+def test_rows_of_a_gate_need_one() -> None:
+    recorder = Recorder()
+    recorder.value("accuracy", 1.0)
+    with pytest.raises(ValueError, match=r"^no gate among the rows; record one .*share\('gate'"):
+        recorder.by_gate()
+    assert Recorder().by_gate().rows == []
+
+
+def test_a_task_without_rows_is_said() -> None:
+    with pytest.warns(UserWarning, match=r"^task\.mine: no rows; run recorded none, or"):
+        checked(Result([]), "mine")
 
 
 @pytest.mark.parametrize("case", MISTAKES)
@@ -217,15 +266,15 @@ BAD = {
     "it needs no task": (
         "mine",
         '"""K."""\nNEEDS = {"metric": "nll"}\n\ndef draw(rows): ...\n',
-        "or no NEEDS",
+        "or one without a task",
     ),
     "it needs a column that is none": (
         "mine",
         '"""K."""\nNEEDS = {"task": "nll", "colour": 1}\n\ndef draw(rows): ...\n',
-        "or no NEEDS",
+        "or one without a task or of other columns",
     ),
-    "it has no caption": ("mine", "NEEDS = {}\n\ndef draw(rows): ...\n", "has no caption"),
-    "it needs no rows": ("mine", '"""K."""\n\ndef draw(rows): ...\n', "has no caption or no NEEDS"),
+    "it has no caption": ("mine", "NEEDS = {}\n\ndef draw(rows): ...\n", "no caption"),
+    "it needs no rows": ("mine", '"""K."""\n\ndef draw(rows): ...\n', "no NEEDS"),
     "it fails while it is read": ("mine", '"""K."""\nx = 1 / 0\n', "ZeroDivisionError in "),
 }
 
@@ -240,16 +289,35 @@ def test_what_is_wrong_with_a_figure_is_one_line(mine: Path, case: str) -> None:
     assert name in str(error.value)
 
 
-def test_a_figure_that_cannot_draw_is_one_line(mine: Path, capsys) -> None:
+def test_in_python(mine: Path) -> None:
+    words = ["hydra.searchpath=[file://my_conf]", "plugins=[my_package]", "scheme=tilt"]
+    run = extrap.train(*words, *[word for word in TINY if not word.startswith("task.")])
+    rows = extrap.evaluate(run, "task.nll.documents=4", tasks="nll", multiples=[1, 2])
+    assert extrap.plot(rows, "plain_loss", plugins=["my_package"]).axes
+
+
+NOT_DRAWN = {
+    "rows['x']": "KeyError in .*mine\\.py, line 6: 'x'",  # pandas raises it
+    "3": r"my_package\.figures\.mine: draw returned int; return a figure of matplotlib",
+}
+
+
+@pytest.mark.parametrize("made", NOT_DRAWN)
+def test_a_figure_that_cannot_draw_is_one_line(made: str, mine: Path, capsys) -> None:
     """With the place; one of ours that cannot is a bug, with its traceback."""
     write(mine / "results" / "own" / "rows" / "a.csv", run_rows("rope"))
-    text = '"""K."""\nNEEDS = {"task": "nll"}\n\n\ndef draw(rows):\n    return 1 / 0\n'
+    text = f'"""K."""\nNEEDS = {{"task": "nll"}}\n\n\ndef draw(rows):\n    return {made}\n'
     Path("my_package/figures/mine.py").write_text(text)
     with pytest.raises(SystemExit, match="2"):
         plot.main(["own", "mine", "--plugins", "my_package,my_package"])
     err = capsys.readouterr().err
-    assert err.startswith("extrap plot: plugins=my_package: ZeroDivisionError in ")
-    assert err.endswith("mine.py, line 6: division by zero\n") and err.count("\n") == 1
+    assert re.fullmatch(f"extrap plot: plugins=my_package: {NOT_DRAWN[made]}\n", err)
+
+
+def test_the_command_that_draws_names_the_plug_ins() -> None:
+    entry = Entry("own", "tilt-0-s0", "direct", {"nll": "0"})
+    assert closing(entry)[1] == "figures: extrap plot own"
+    assert closing(entry, plugins=["a", "b"])[1] == "figures: extrap plot own --plugins a,b"
 
 
 def test_a_choice_with_the_name_of_one_of_ours_is_refused(mine: Path, monkeypatch, capsys) -> None:

@@ -43,16 +43,17 @@ def test_a_job_that_cannot_be_looked_at_fails_and_no_other(tmp_path: Path) -> No
     def broken() -> State:
         raise UserError("extension/pi.yaml: line 2 is not YAML")
 
-    told = []
+    told = SimpleNamespace(reasons=[])
+    told.fail = told.reasons.append
     jobs = [
         Process(name, ["sleep", "0.5"], tmp_path / name, State.WAITING, readiness=readiness)
         for name, readiness in (("a", lambda: State.WAITING), ("b", broken), ("c", lambda: 1 / 0))
     ]
     jobs.append(Process("d", ["true"], tmp_path / "d", State.WAITING))
-    jobs[1].failed = told.append
+    jobs[1].entry = told
     run(*jobs)
     assert [j.state for j in jobs] == [State.DONE, State.FAILED, State.FAILED, State.DONE]
-    assert jobs[1].reason == told[0] == "extension/pi.yaml: line 2 is not YAML"
+    assert jobs[1].reason == told.reasons[0] == "extension/pi.yaml: line 2 is not YAML"
     assert jobs[2].reason == "ZeroDivisionError: division by zero"
 
 
@@ -70,17 +71,18 @@ def test_a_job_waits_for_the_one_that_trains_its_run() -> None:
     reader = Asked()
     reader.program = SimpleNamespace(prepare=lambda cfg: SimpleNamespace(finished=lambda: False))
     folder = SimpleNamespace(trained=False)
-    job, other = (
+    job, other, same = (
         SimpleNamespace(
-            overrides=[], entry=SimpleNamespace(run=run, folder=folder, busy=lambda: False)
+            state=state,
+            overrides=[],
+            entry=SimpleNamespace(run=run, folder=folder, busy=lambda: False),
         )
-        for run in ("a", "b")
+        for run, state in (("a", State.WAITING), ("b", State.RUNNING), ("a", State.RUNNING))
     )
-    running = SimpleNamespace(state=State.RUNNING)
-    assert reader._readiness(job, [(other, running)]) is State.WAITING
-    assert reader._readiness(job, [(other, running), (job, running)]) is State.HELD
+    assert reader._readiness(job, [job, other]) is State.WAITING
+    assert reader._readiness(job, [job, other, same]) is State.HELD
     folder.trained = True
-    assert reader._readiness(job, [(job, running)]) is State.WAITING
+    assert reader._readiness(job, [job, same]) is State.WAITING
 
 
 def test_what_another_process_holds_comes_later_and_what_it_finished_is_skipped(

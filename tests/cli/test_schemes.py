@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from extrap.cli import catalogue, schemes
+from extrap.audit import catalogue
+from extrap.cli import schemes
 from extrap.utils import markdown
 from extrap.utils.paths import conf_dir
 from tests.support.discover import names

@@ -1,7 +1,6 @@
 """What the small commands share stands in one parser, and each has it."""
 
 import importlib
-import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from extrap.cli.commands import COMMANDS, module
 
 ROOT = Path(__file__).parents[2]
 SMALL = sorted(COMMANDS)
-SHARED = re.compile(r'add_argument\(\s*"(study|--results|--json)"|argparse.ArgumentParser\(')
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -29,12 +27,6 @@ def test_an_unknown_flag_is_one_line(name: str, capsys) -> None:
         command.main(["--no-such-flag"])
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"extrap {name}: ") and line.endswith(f"; see extrap {name} --help")
-
-
-def test_shared_arguments_are_said_once() -> None:
-    texts = {path.name: path.read_text() for path in (ROOT / "extrap" / "cli").glob("*.py")}
-    said = {name: len(SHARED.findall(text)) for name, text in texts.items()}
-    assert {name: count for name, count in said.items() if count} == {"shared.py": 4}
 
 
 def test_options_may_stand_between_names(capsys) -> None:

@@ -21,10 +21,10 @@ def job(
     seconds: float = 0.0,
     began: float = 0.0,
     reason: str = "",
+    entry: Entry | None = None,
 ) -> Process:
-    return Process(
-        label, ["/nonexistent/program"], tmp_path / f"{label}.log", state, reason, began, seconds
-    )
+    log = tmp_path / f"{label}.log"
+    return Process(label, ["/nonexistent/program"], log, state, reason, began, seconds, entry=entry)
 
 
 def test_line_counts_and_shows_what_runs(tmp_path: Path) -> None:
@@ -103,9 +103,11 @@ def test_time_left_before_the_first_job_is_done(
 
 
 def test_a_sweep_ends_with_what_shows_its_rows(tmp_path: Path) -> None:
-    jobs = [job(tmp_path, name, State.DONE) for name in "abc"]
     entries = [Entry("s", "rope-1-s0", "direct", {"kv": "x"}), None, Entry("t", "r", "direct", {})]
-    assert summary(jobs, 60, entries).splitlines() == [
+    jobs = [
+        job(tmp_path, name, State.DONE, entry=e) for name, e in zip("abc", entries, strict=True)
+    ]
+    assert summary(jobs, 60).splitlines() == [
         "rows: results/s/rows; extrap plot s draws, extrap table s prints",
         "3 jobs in 1:00: 3 done, 0 skipped, 0 failed",
     ]

@@ -85,12 +85,6 @@ def test_jobs_that_differ_in_plain_options_are_composed_once(varied: Varied) -> 
     assert varied.loader.count == 2
 
 
-def test_jobs_that_refer_to_other_options_are_composed_once(varied: Varied) -> None:
-    found = [varied(["label=${study}-${seed}", "study=s", f"seed={seed}"]) for seed in range(3)]
-    assert [job.values["label"] for job in found] == ["s-0", "s-1", "s-2"]
-    assert varied.loader.count == 1
-
-
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import plot, table
-from extrap.cli.program import work
+from extrap.runs.experiment import work
 from extrap.utils.paths import conf_dir
 from tests.support.jobs import job
 

@@ -15,7 +15,7 @@ import pytest
 from hydra.core.global_hydra import GlobalHydra
 
 from extrap.cli import table
-from extrap.cli.composed import plain
+from extrap.cli.composed import composed
 from extrap.cli.program import job
 from extrap.cli.shared import reported
 from extrap.runs import checkpoint
@@ -35,7 +35,7 @@ from tests.faults import (
     test_commands,
     test_in_the_way,
 )
-from tests.faults.command import composed, set_in, shared, told, whole
+from tests.faults.command import shared, told, whole
 from tests.faults.golden import Messages, printable
 
 Check = Callable[..., None]
@@ -127,17 +127,6 @@ OPTIONS = cases_options.CASES | cases_tasks.CASES | cases_data.CASES
 @pytest.mark.parametrize("words", OPTIONS)
 def test_options_of_what_is_chosen(words: str, base: list[str], check: Check) -> None:
     check(lambda: shared(on(base, words)), words, OPTIONS[words])
-
-
-@pytest.mark.parametrize(
-    "words",
-    ["task.kv.pairs=0", "scheme=alibi | scheme.slopes=[1,2]", "extension=yarn | scheme=nope"],
-)
-def test_both_ways_of_starting_say_the_same(
-    words: str, here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    both = [*base, *words.split(" | ")]
-    assert told(lambda: shared(both), capsys) == told(lambda: whole(both, monkeypatch), capsys)
 
 
 def put(path: Path, content: bytes | Callable[[Path], object] | None) -> None:
@@ -233,8 +222,7 @@ def test_versions_of_rows(name: str, here: Path, check: Check) -> None:
 @pytest.fixture
 def run(here: Path, base: list[str]) -> Job:
     """A job whose run folder says that it was trained."""
-    cfg = composed(*(word for word in base if not word.startswith("data.")))
-    this = job(plain(set_in(cfg, [word for word in base if word.startswith("data.")])))
+    this = job(composed(base))
     this.run.folder.mkdir(parents=True)
     checkpoint.save(this.source.model().state_dict(), this.run.weights)
     this.run.curve.write_text('{"points": []}')

@@ -15,10 +15,8 @@ import pytest
 import torch
 
 from extrap.audit import table, zoo
-from extrap.cli.dashboard import _page
 from extrap.cli.plot import main as plot
 from extrap.cli.plot import plot_analytic
-from extrap.cli.program import work
 from extrap.cli.status import main as status
 from extrap.cli.sweep.process import Process, State
 from extrap.data.corpora import token_map as tokens
@@ -29,7 +27,9 @@ from extrap.runs import checkpoint, train
 from extrap.runs.build import build
 from extrap.runs.dashboard.lines import lines
 from extrap.runs.evaluate import trained_model
+from extrap.runs.experiment import work
 from extrap.runs.folder import read_json, write_json
+from extrap.runs.shown_study import page_of
 from extrap.runs.study import Entry, entries
 from extrap.runs.training import trainer as resume
 from extrap.utils.errors import UserError
@@ -117,7 +117,7 @@ def test_the_configuration_of_a_run_folder_is_data(canary: Path, capsys) -> None
     status(["s"])
     own = [row | {"study": "s"} for row in run_rows("rope") if row["task"] == "nll"]
     file = Path("nll.csv")
-    page = _page(done, {"nll": own}, {"nll": file}, {file: 0}, lines(rows.as_read(own)))
+    page = page_of(done, {"nll": own}, {"nll": file}, {file: 0}, lines(rows.as_read(own)))
     assert (
         page.config["options"] == identity
     )  # values as they stand: nothing resolved, nothing called

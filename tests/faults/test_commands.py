@@ -1,11 +1,11 @@
-"""The commands as they are started, each with a mistake: exit code 2, one line on stderr, nothing
-on stdout, nothing written or lost.
+"""Commands with a mistake: exit code 2, one line on stderr, nothing on stdout, nothing written or
+lost. messages.txt holds the lines.
 
-What goes wrong before torch is imported costs a second; the whole table of mistakes is
-tests/faults/test_bad_input.py.
+Mistakes in options of a configuration: tests/faults/test_bad_input.py.
 """
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -15,42 +15,59 @@ import pytest
 from extrap.cli.commands import COMMANDS as NAMES
 from extrap.results import rows
 from tests.faults.cases_runs import row
+from tests.faults.command import told, whole
 from tests.faults.golden import Messages, table
 from tests.support.plausible import run_rows
 
 REPOSITORY = Path(__file__).parents[2]
 COMMANDS = table("""
-extrap scheme=ropee -> scheme
-extrap task=[nll,kw] -> task
-extrap seed=1.5 -> seed
-extrap data/corpus=files -> data.corpus.path
-extrap scheme=rope,alibi -> scheme
 extrap plo good -> plo
 extrap --sheme -> unrecognized arguments
-extrap data/corpus=files data.corpus.path=none.txt -> data.corpus.path
 extrap data/corpus=files data.corpus.path=deep.jsonl logger=none -> data.corpus.path
 extrap -m seed=0,1 data/corpus=files data.corpus.path=loop -> data.corpus.path
+extrap plot -> STUDY
+extrap plot nowhere -> STUDY
+extrap plot early -> STUDY
+extrap plot bare -> STUDY
 extrap plot broken -> results/broken/rows/a.csv
 extrap plot good nll_curv -> FIGURE
+extrap plot good kv_seeds -> kv_seeds
+extrap plot bare kv_depth -> kv_depth
+extrap plot bare training_curves -> training_curves
 extrap table nowhere -> STUDY
+extrap table early -> STUDY
 extrap table later -> results/later/schema.json
 extrap table good --beside rop -> --beside
+extrap compare -> STUDY
+extrap compare early rope alibi -> STUDY
 extrap compare good rope -> SERIES
+extrap compare good rope rope -> SERIES
 extrap compare good rope ropee -> SERIES
+extrap compare good rope alibi --cell 'kv records' --cell 'kv 7' -> --cell
+extrap compare good rope alibi --cell ' ' -> --cell
+extrap findings nowhere -> STUDY
+extrap findings -> STUDY
+extrap findings --write -> results/README.md
 extrap status nowhere -> STUDY
 extrap clean good -> nothing to remove
 extrap clean good nothing --rows --yes -> RUN
-extrap clean good --rows -> cannot ask for confirmation
+extrap audit ropee -> SCHEME
+extrap layers seed=0,1 -> seed
+extrap longrope scheme=rope -> extension
+extrap export nothing out -> RUN
+extrap dashboard good --share -> --share
 """)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("work")
-    rows.write(
-        made / "results/good/rows/rope-1-s0__direct__nll.csv",
-        [r | {"run": "rope-1-s0", "study": "good"} for r in run_rows("rope")],
-    )
+    for name in ("rope", "alibi"):
+        own = [r | {"study": "good"} for r in run_rows(name)]
+        rows.write(made / f"results/good/rows/{own[0]['run']}__direct__nll.csv", own)
+    rows.write(made / "results/early/rows/a.csv", [])
+    bare = [r for r in run_rows("rope") if r["metric"] == "steps_to_90"]
+    rows.write(made / "results/bare/rows/a.csv", [r | {"study": "bare"} for r in bare])
     for study in ("broken", "later"):
         rows.write(made / f"results/{study}/rows/a.csv", [row(study=study)])
     path = made / "results/broken/rows/a.csv"
@@ -61,30 +78,36 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_mistake_in_a_command(command: str, folder: Path, messages: Messages) -> None:
+def test_a_mistake_in_a_command(
+    command: str, folder: Path, messages: Messages, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.chdir(folder)
     before = seen(folder)
-    words = command.split()[1:]
-    environment = {
-        k: v for k, v in os.environ.items() if not k.startswith(("EXTRAP_", "HYDRA_"))
-    } | {"PYTHONPATH": str(REPOSITORY)}
-    done = subprocess.run(
-        [sys.executable, "-m", "extrap", *words],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    lines = done.stderr.splitlines()
-    assert (done.returncode, len(lines)) == (2, 1), done.stderr
+    _, *words = shlex.split(command)
+    code, lines = told(lambda: whole(words, monkeypatch), capsys)
+    assert (code, len(lines)) == (2, 1), lines
     program, _, line = lines[0].partition(": ")
     assert program == " ".join(["extrap", *[w for w in words[:1] if w in NAMES]])
     messages.check(command, COMMANDS[command], line)
     assert seen(folder) == before
+
+
+def test_a_process_ends_with_the_line_and_the_code(folder: Path) -> None:
+    theirs = {k: v for k, v in os.environ.items() if not k.startswith(("EXTRAP_", "HYDRA_"))}
+    for words in (["scheme=ropee"], ["plot", "nowhere"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "extrap", *words],
+            cwd=folder,
+            env=theirs | {"PYTHONPATH": str(REPOSITORY)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
 
 
 def seen(folder: Path) -> dict[Path, int]:

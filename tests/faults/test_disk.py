@@ -20,7 +20,7 @@ from extrap.runs.train import train
 from extrap.utils import errors
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
-from tests.support.jobs import TINY, job
+from tests.support.jobs import job
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -130,51 +130,6 @@ def test_files_that_may_not_grow_further_stop_training_and_leave_nothing_half() 
         assert not list(Path("runs").glob("[!.]*/**/.*.tmp"))
         assert not whole.run.weights.exists() or whole.run.weights.read_bytes() == weights
     assert {path.name: path.read_bytes() for path in (whole.results / "rows").iterdir()} == rows
-
-
-INSIDE = """
-mount -t tmpfs -o size=$1 none work && cd work || exit 77
-shift
-"$@" > ../first 2>&1; echo $? >> ../first
-mount -o remount,size=64m . || exit 77
-"$@" > ../second 2>&1; echo $? >> ../second
-mount -o remount,ro . || exit 77
-"$@" study=other > ../third 2>&1; echo $? >> ../third
-cp -r results ..
-"""
-
-
-@pytest.mark.turns
-def test_a_small_disk_that_fills_grows_and_is_closed(tmp_path: Path) -> None:
-    """As a person meets it: a real file system, the real command."""
-    (tmp_path / "work").mkdir()
-    (tmp_path / "text.txt").write_text("one two three four five " * 4000)
-    options = [option for option in TINY if not option.startswith("task.kv")]
-    corpus = ["data/corpus=files", f"data.corpus.path={tmp_path}/text.txt"]
-    words = [sys.executable, "-m", "extrap", "scheme=rope", *options, *corpus, "task=nll"]
-    environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
-    isolated = ["unshare", "-rm", "sh", "-c", INSIDE, "sh", "1m", *words]
-    if (
-        not shutil.which("unshare")
-        or subprocess.run(
-            isolated, cwd=tmp_path, env=environment, capture_output=True, check=False
-        ).returncode
-    ):
-        pytest.skip("no file system may be mounted here")
-    first, second, third = (
-        (tmp_path / name).read_text().splitlines() for name in ("first", "second", "third")
-    )
-    faults = [line for line in first if line.startswith("extrap: ")]
-    assert (len(faults), first[-1]) == (1, "2"), first
-    assert faults[0].endswith(f": {errors.FAULTS[errno.ENOSPC]}")
-    assert second[-1] == "0", second
-    assert [line for line in third if line.startswith("extrap: ")] == third[:-1] and third[
-        -1
-    ] == "2", third
-    assert third[0].endswith(errors.FAULTS[errno.EROFS])
-    assert {
-        path.name.split("__")[-1] for path in (tmp_path / "results" / "main" / "rows").iterdir()
-    } == {"train.csv", "nll.csv"}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

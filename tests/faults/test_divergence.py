@@ -3,21 +3,15 @@ and a sweep goes on.
 """
 
 import math
-import sys
-from pathlib import Path
 
 import pytest
 import torch
 
 from extrap import figures
-from extrap.cli.program import done, work
-from extrap.cli.sweep.display import Status
-from extrap.cli.sweep.pool import run as pool
-from extrap.cli.sweep.process import Process
-from extrap.cli.sweep.process import State as Ended
 from extrap.results import rows
 from extrap.results.summary import summary
 from extrap.runs.evaluate import entry as listed
+from extrap.runs.experiment import done, work
 from extrap.runs.study import State, standing
 from extrap.runs.training.lightning_module import Lit
 from tests.support.jobs import job
@@ -57,17 +51,6 @@ def test_it_stops_with_a_name_and_a_sweep_goes_on(
     assert done(job("scheme=rope"))
     assert (standing(entry).state, standing(entry).left) == (State.DIVERGED, [])
     assert summary(found)["verdict"].tolist() == ["diverged"]
-
-
-def test_a_sweep_counts_it_as_done(tmp_path: Path) -> None:
-    """Its exit code is that of success: nothing is left to try."""
-    script = "import sys; print('extrap: a: the loss is not finite', file=sys.stderr)"
-    jobs = [
-        Process(name, [sys.executable, "-c", script], tmp_path / name, Ended.WAITING)
-        for name in "ab"
-    ]
-    pool(jobs, 1, Status(jobs))
-    assert [this.state for this in jobs] == [Ended.DONE, Ended.DONE]
 
 
 def test_figures_show_it() -> None:

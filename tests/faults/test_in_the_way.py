@@ -18,8 +18,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from extrap.audit import catalogue
 from extrap.cli import (
-    catalogue,
     clean,
     compare,
     findings,
@@ -32,7 +32,7 @@ from extrap.cli import (
 )
 from extrap.cli.shared import reported
 from extrap.results import rows
-from extrap.runs import train
+from extrap.runs import experiment, train
 from extrap.runs.folder import write_json
 from extrap.runs.job import make
 from extrap.utils import lock
@@ -321,7 +321,7 @@ def test_a_run_says_what_lies_in_its_way(name: str, elsewhere: Path, capsys) -> 
     (elsewhere / "results.csv").write_text("mine")
     before = {path: path.lstat().st_mode for path in elsewhere.rglob("*") if path.is_file()}
     with pytest.raises(SystemExit, match="2"), reported():
-        program.Experiment(this, in_sweep=False).run()
+        experiment.Experiment(this, "extrap").run()
     [told] = capsys.readouterr().err.splitlines()
     assert told.startswith("extrap: runs") and line in told
     assert before.items() <= {path: path.lstat().st_mode for path in elsewhere.rglob("*")}.items()
@@ -339,7 +339,7 @@ def test_a_reader_that_is_gone_is_no_fault_of_the_run(here: Path, monkeypatch) -
     monkeypatch.setattr(type(this.run), "fail", lambda _, why, *more: failed.append(why))
     monkeypatch.setattr(train, "train", unheard)
     with pytest.raises(BrokenPipeError):
-        program.Experiment(this, in_sweep=False).run()
+        experiment.Experiment(this, "extrap").run()
     assert failed == [None]  # what an earlier attempt left is taken back
 
 

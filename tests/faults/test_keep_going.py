@@ -6,8 +6,8 @@ import json
 import pandas as pd
 import pytest
 
-from extrap.cli.program import work
 from extrap.runs import validate
+from extrap.runs.experiment import work
 from extrap.utils.errors import UserError
 from tests.support.jobs import job
 

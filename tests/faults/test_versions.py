@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from extrap.cli.program import work
 from extrap.cli.status import main as status
 from extrap.results import rows
 from extrap.runs.evaluate import evaluate
+from extrap.runs.experiment import work
 from extrap.runs.folder import Named, read_json, write_json
 from extrap.utils import versions as schema
 from extrap.utils.errors import UserError

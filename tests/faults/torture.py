@@ -15,9 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.victims import Forked, Sweep, Victim
@@ -36,7 +35,6 @@ class Torture:
     whole: dict[str, bytes]
     seconds: float
     writes: int
-    where: Counter = field(default_factory=Counter)
 
     def life(self, folder: Path, kills: int) -> int:
         """One study from nothing to its end with at most `kills` kills on the way; how many there
@@ -62,7 +60,6 @@ class Torture:
                     f"missing: {self.whole.keys() - found.keys()}"
                 )
                 return killed
-            self.where[place(folder, found, self.whole)] += 1
         raise AssertionError("killed without a kill")
 
 
@@ -85,23 +82,6 @@ def files(folder: Path) -> dict[str, bytes]:
         for path in folder.glob(pattern)
         if path.name[0] != "."
     }
-
-
-def place(folder: Path, found: dict[str, bytes], whole: dict[str, bytes]) -> str:
-    """What was going on, by what lies on the disk."""
-    if sum("rows" in name for name in found) == sum("rows" in name for name in whole):
-        return "drawing figures"
-    if any(folder.glob("runs/*/last.ckpt")):
-        return "training from a checkpoint on"
-    trained, measured = (
-        len(list(folder.glob("runs/*/state.json"))),
-        sum("rows" in name for name in found),
-    )
-    return "evaluation" if trained * len(whole_tasks(whole)) > measured else "start and first steps"
-
-
-def whole_tasks(whole: dict[str, bytes]) -> set[str]:
-    return {name.rsplit("__", 1)[-1] for name in whole if "rows" in name}
 
 
 def undisturbed(victim: Victim, folder: Path) -> tuple[dict[str, bytes], float, int]:
@@ -128,9 +108,8 @@ def torture(
     while survived < kills:
         survived += rack.life(folder, min(kills - survived, rack.rng.randint(3, 12)))
         print(f"  {survived} of {kills}", flush=True)
-    told = ", ".join(f"{n} in {where}" for where, n in rack.where.most_common())
     print(
-        f"{victim.name}, seed {seed}: {survived} of {kills} kills survived ({told}); "
+        f"{victim.name}, seed {seed}: {survived} of {kills} kills survived; "
         f"{len(expected)} files as of an undisturbed run"
     )
     return expected

@@ -11,6 +11,7 @@ from matplotlib.text import Text
 from extrap import figures
 from extrap.cli import plot
 from extrap.figures.drawing.page import fitted
+from extrap.figures.drawing.part import Part
 from extrap.figures.drawing.style import LEAST_TEXT, RC
 from extrap.results import rows
 from extrap.utils.errors import UserError
@@ -120,8 +121,8 @@ def test_a_figure_without_the_picked_panels_is_not_drawn(results, capsys):
 
 
 def test_reference_lines_stay_with_a_picked_panel(serving):
-    figure, form = ALL["multidoc_depth"], plot.Form(protocols=("ordered",))
-    part = plot.picked(figure, serving("multidoc_depth"), form)
+    figure, ordered = ALL["multidoc_depth"], Part(protocols=("ordered",))
+    part = ordered.of_figure(figure, serving("multidoc_depth"))
     own = figures.select(part, **figure.NEEDS)
     assert {"ordered", "oracle", "closed_book"} <= {*own["protocol"]}
     assert "shuffled" not in {*own["protocol"]}

@@ -159,8 +159,9 @@ def test_a_checkpoint_is_asked_in_its_turns(elsewhere):
     held = [(n - turns.extra - 3) // 4 for n in (48, 64)]
     values = this.source.vocabulary.words.values
     assert kv.value.tolist() == pytest.approx([1 / k + (1 - 1 / k) / values for k in held])
-    with pytest.raises(UserError, match=r"no record beside the \d+ tokens of the chat"):
+    with pytest.raises(UserError) as error:
         _ = asked(*small, "model.chat=true", "task.kv.multiples=[0.4,1]").tasks
+    assert error.value.option == "task.kv" and "model.chat=false" in error.value.remedy
 
 
 @pytest.mark.parametrize("way", ["{{{{ {} }}}}", "{{% set day = {} %}}{{{{ day }}}}"])

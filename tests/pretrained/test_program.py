@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from extrap.cli import layers, program
+from extrap.cli import layers
 from extrap.data.trials.json_prompt import generate
 from extrap.results import rows
-from extrap.runs import source, train, validate
+from extrap.runs import experiment, source, train, validate
 from extrap.runs.evaluate import entry, evaluate, planned
 from extrap.runs.folder import Named
 from extrap.runs.study import Entry
@@ -159,8 +159,8 @@ def test_a_checkpoint_is_tuned_and_read_with_the_tuned_weights(place, elsewhere)
     train.check(this, False)
     assert this.run.name.startswith("checkpoint-lora-") and "-pi-x2-" in this.run.name
     assert this.run.identity["parent"] == before.run.identity and not this.run.trained
-    program.work(this)
-    assert program.done(asked(*words, *TUNED))
+    experiment.work(this)
+    assert experiment.done(asked(*words, *TUNED))
     assert Named(before.run.name).trained  # the parent needs no training
     plain, tuned = before.source.model(), this.source.trained(this.run)
     changed = {n for n, p in plain.state_dict().items() if not p.equal(tuned.state_dict()[n])}

@@ -16,11 +16,12 @@ import pytest
 
 from extrap.cli import dashboard as command
 from extrap.cli import report
-from extrap.cli.program import work
+from extrap.runs import shown_study
 from extrap.runs.dashboard import vega, view
 from extrap.runs.dashboard.lines import COLUMNS
 from extrap.runs.dashboard.page import Page
 from extrap.runs.evaluate import evaluate
+from extrap.runs.experiment import work
 from extrap.runs.folder import read_json
 from extrap.runs.train import train
 from tests.support.jobs import job
@@ -106,7 +107,7 @@ def test_a_study_is_shown_from_its_rows(study: list[dict], capsys) -> None:
     (table,) = Path("wandb").glob("offline-run-*study-demo*/files/media/table/curves*.json")
     lines = json.loads(table.read_text())
     assert lines["columns"] == list(COLUMNS)
-    assert lines["data"] == [list(line) for line in command.read("demo").lines.data] != []
+    assert lines["data"] == [list(line) for line in shown_study.read("demo").lines.data] != []
     (page,) = Path("wandb").glob("offline-run-*/files/media/html/report*.html")
     assert page.read_text() == report.text(Path("results"), "demo", images=False)
 

@@ -12,6 +12,7 @@ import wandb
 
 from extrap.cli import dashboard as command
 from extrap.results import rows
+from extrap.runs import shown_study
 from extrap.runs.dashboard import WandB, report, workspace
 from tests.support.plausible import written
 from tests.support.wandb_server import started
@@ -104,7 +105,7 @@ def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(
     figures: bool, study: Path, capsys
 ) -> None:
     board = Taken()
-    shown = command.read("demo")
+    shown = shown_study.read("demo")
     command.show(board, shown, figures)
     files = Path("results").rglob("*.csv")
     assert len(shown.records) == sum(len(rows.records([path])) for path in files)
@@ -121,7 +122,7 @@ def test_a_study_of_many_series_has_no_figures_and_says_so(
 ) -> None:
     monkeypatch.setattr(command, "DRAWN", most)
     monkeypatch.setattr(report, "DRAWN", most)
-    shown = command.read("demo")
+    shown = shown_study.read("demo")
     command.show(board := Taken(), shown)
     assert board.pages[-1][1:] == ["curves", *["figures"] * (most == 2), "page"]
     assert ("no figures" in capsys.readouterr().out) == (most == 1)

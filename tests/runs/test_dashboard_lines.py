@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrap.cli import dashboard as command
 from extrap.results import rows
 from extrap.results.places import place
 from extrap.results.summary import ACCURACIES, FAR, PROTOCOLS, summary
+from extrap.runs import shown_study
 from extrap.runs.dashboard import vega, workspace
 from extrap.runs.dashboard.lines import BELOW, COLUMNS, PASSED
 
@@ -22,7 +22,7 @@ ONE = ["data", "extension", "train_length", "params", "scheme"]
 """Columns that a line has one value of."""
 
 
-read = cache(command.read)
+read = cache(shown_study.read)
 """The study as it is shown, read once for all tests of a process."""
 
 

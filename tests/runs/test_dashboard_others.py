@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import dashboard as command
+from extrap.runs import shown_study
 from extrap.runs.dashboard import view
 from extrap.runs.dashboard.lines import COLUMNS
 from extrap.runs.folder import read_json
@@ -16,16 +17,16 @@ from tests.support.plausible import written
 
 
 @pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> command.Study:
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shown_study.Study:
     """A study of one run that learned retrieval and one that did not."""
     monkeypatch.chdir(tmp_path)
     written("rope", "learned")
-    return command.read("demo")
+    return shown_study.read("demo")
 
 
 @pytest.mark.turns
 def test_trackio_has_the_pages_of_a_study(
-    study: command.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
+    study: shown_study.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
 ) -> None:
     monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))
     pytest.importorskip("trackio", reason="the extra `trackio` is not installed")
@@ -36,7 +37,7 @@ def test_trackio_has_the_pages_of_a_study(
              for page, own, _ in study.pages]  # fmt: skip
     assert capfd.readouterr().out.splitlines() == shown * 2
     runs = {run.name: run for run in sys.modules["trackio"].Api().runs("extrap")}
-    assert runs.keys() == {page.id for page in [*study.jobs, command.whole(study)]}
+    assert runs.keys() == {page.id for page in [*study.jobs, shown_study.whole(study)]}
     for page, own, _ in study.pages:
         config = runs[page.id].config
         assert {name: config[name] for name in page.config} == page.config
@@ -52,14 +53,14 @@ def test_trackio_has_the_pages_of_a_study(
             if data := view.table(some):
                 lines = logged[f"table/{task}"]["_value"]
                 assert [[line[column] for column in view.COLUMNS] for line in lines] == data
-    history = storage.get_logs("extrap", command.whole(study).id)
+    history = storage.get_logs("extrap", shown_study.whole(study).id)
     (lines,) = (item["curves"]["_value"] for item in history if "curves" in item)
     said = [[line[column] for column in COLUMNS] for line in lines]
     assert said == [list(line) for line in study.lines.data]
 
 
 def test_trackio_that_is_not_installed_is_one_line(
-    study: command.Study, monkeypatch: pytest.MonkeyPatch, capsys
+    study: shown_study.Study, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     monkeypatch.setitem(sys.modules, "trackio", None)
     with pytest.raises(SystemExit, match="2"):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import dashboard as command
+from extrap.runs import shown_study
 from extrap.runs.dashboard import vega, view
 from tests.support.plausible import written
 from tests.support.wandb_server import ENTITY, Kept, Server, serving, started
@@ -19,12 +20,12 @@ QUESTION = "**Asked:** how far do they read?"
 
 
 @pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> command.Study:
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shown_study.Study:
     """A study of a scheme that learned retrieval and one that did not."""
     monkeypatch.chdir(tmp_path)
     written("rope", "learned")
     Path("results/demo/README.md").write_text(f"# Demo\n\n{QUESTION}\n")
-    return command.read("demo")
+    return shown_study.read("demo")
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def server() -> Iterator[Server]:
         yield server
 
 
-def compare(kept: Kept, study: command.Study) -> None:
+def compare(kept: Kept, study: shown_study.Study) -> None:
     """Compares what a server has of the pages of jobs with the rows."""
     for page, own, _ in study.pages:
         there = kept.pages[page.id]
@@ -61,7 +62,7 @@ def compare(kept: Kept, study: command.Study) -> None:
 
 @pytest.mark.turns
 def test_a_server_has_the_pages_the_workspace_and_the_report_of_a_study(
-    study: command.Study, server: Server, tmp_path: Path
+    study: shown_study.Study, server: Server, tmp_path: Path
 ) -> None:
     pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
     files = {path: path.read_bytes() for path in tmp_path.rglob("results/**/*.csv")}
@@ -75,8 +76,8 @@ def test_a_server_has_the_pages_the_workspace_and_the_report_of_a_study(
     assert shared == f"{story}?accessToken=t0"
     kept = server.kept
     compare(kept, study)
-    assert {page.id for page in study.jobs} | {command.whole(study).id} == kept.pages.keys()
-    assert kept.table(command.whole(study).id, vega.TABLE) == {
+    assert {page.id for page in study.jobs} | {shown_study.whole(study).id} == kept.pages.keys()
+    assert kept.table(shown_study.whole(study).id, vega.TABLE) == {
         "columns": list(command.COLUMNS),
         "data": [list(line) for line in study.lines.data],
     }
@@ -102,7 +103,7 @@ def chart_ids(spec: object) -> set[str]:
 
 @pytest.mark.turns
 def test_what_was_written_offline_is_the_same_after_wandb_sync(
-    study: command.Study, server: Server, tmp_path: Path
+    study: shown_study.Study, server: Server, tmp_path: Path
 ) -> None:
     assert started(EXTRAP, server.environment, tmp_path).returncode == 0
     assert server.kept.pages == {}
@@ -157,7 +158,7 @@ def test_a_server_that_takes_no_page_is_one_line_and_the_page_is_on_the_disk(
     ("refused", "words"), [("UpsertView2", ["--workspace"]), ("ProjectInternalId", ["--report"])]
 )
 def test_a_workspace_or_a_report_that_is_refused_is_one_line(
-    refused: str, words: list[str], study: command.Study, server: Server, tmp_path: Path
+    refused: str, words: list[str], study: shown_study.Study, server: Server, tmp_path: Path
 ) -> None:
     pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
     server.fails = {refused: 403}
@@ -168,7 +169,7 @@ def test_a_workspace_or_a_report_that_is_refused_is_one_line(
     compare(server.kept, study)
 
 
-def test_sharing_needs_a_report_online(study: command.Study, capsys) -> None:
+def test_sharing_needs_a_report_online(study: shown_study.Study, capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         command.main(["demo", "--report", "--share"])
     assert capsys.readouterr().err == "extrap dashboard: --share: needs --online and --report\n"

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from extrap.cli import program
 from extrap.results import rows
-from extrap.runs import checkpoint, validate
+from extrap.runs import checkpoint, experiment, validate
 from extrap.runs.evaluate import entry, evaluate
 from extrap.runs.folder import read_json, write_json
 from extrap.runs.train import train
@@ -64,7 +63,7 @@ def test_extensions_of_a_run_are_evaluated_side_by_side(monkeypatch):
     train(plain)
     monkeypatch.setenv(progress.FILE, "progress.json")  # as in a sweep
     with plain.run.alone_at(entry(plain).work):
-        program.Experiment(far, in_sweep=True).run()
+        experiment.Experiment(far, "extrap", True).run()
     assert not entry(far).missing() and entry(plain).missing()
     assert set(rows.read(far.results).task) == {"train", "used", "nll", "kv"}
 
@@ -76,7 +75,7 @@ def test_what_another_sweep_began_meanwhile_takes_no_place_in_this_one(monkeypat
     this = job("scheme=rope")
     holding = this.run.alone() if training else this.run.alone_at(entry(this).work)
     with holding:
-        program.Experiment(job("scheme=rope"), in_sweep=True).run()
+        experiment.Experiment(job("scheme=rope"), "extrap", True).run()
     said = read_json(Path("progress.json"))
     assert (said["phase"], said["note"].split()[0]) == ("held", "process")
     assert not this.run.trained and this.run.failure() is None
@@ -86,7 +85,7 @@ def test_a_run_ends_with_what_to_do_next(elsewhere, monkeypatch, capsys):
     monkeypatch.delenv(progress.FILE, raising=False)
     monkeypatch.setattr(sys, "argv", ["extrap", "scheme=nope"])
     for stage in ("train", "all", "all"):
-        program.Experiment(job("scheme=nope", f"stage={stage}"), in_sweep=False).run()
+        experiment.Experiment(job("scheme=nope", f"stage={stage}"), "extrap").run()
         lines = capsys.readouterr().err.splitlines()
         assert lines[-1].startswith("next: ")
         files = [line for line in lines if line.startswith("rows: ")]

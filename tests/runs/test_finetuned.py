@@ -7,12 +7,11 @@ import json
 import pytest
 import torch
 
-from extrap.cli import program
 from extrap.extensions.base import SchemeExtension, with_parts
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme
 from extrap.results import rows
-from extrap.runs import study, validate
+from extrap.runs import experiment, study, validate
 from extrap.runs import train as stage
 from extrap.runs.build import build
 from extrap.runs.evaluate import evaluate
@@ -146,11 +145,11 @@ def test_a_tuned_run_is_trained_tuned_and_measured(elsewhere):
     parent = j.training.parent
     with pytest.raises(UserError, match=r"rope-full-.* is not tuned yet"):
         evaluate(j)
-    assert not program.done(j)
-    program.work(j)
-    assert program.done(tuned("extension=yarn", "extension.factor=4", "finetune.factor=2"))
+    assert not experiment.done(j)
+    experiment.work(j)
+    assert experiment.done(tuned("extension=yarn", "extension.factor=4", "finetune.factor=2"))
     stamps = [run.weights.stat().st_mtime_ns for run in (parent.run, j.run)]
-    program.work(tuned("extension=yarn", "extension.factor=8", "finetune.factor=2"))
+    experiment.work(tuned("extension=yarn", "extension.factor=8", "finetune.factor=2"))
     assert stamps == [run.weights.stat().st_mtime_ns for run in (parent.run, j.run)]
     said = json.loads((j.run.folder / "config.json").read_text())
     assert (said["parent"], said["train_factor"], said["steps"]) == (parent.run.name, 2.0, 6)

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from extrap.cli.program import done
 from extrap.results import rows
 from extrap.runs import validate
 from extrap.runs.evaluate import evaluate, measured
+from extrap.runs.experiment import done
 from extrap.runs.train import train
 from tests.support.jobs import TINY, first_jobs, job
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from extrap.cli.program import work
 from extrap.runs.dashboard import Dashboard
+from extrap.runs.experiment import work
 from tests.support.jobs import job
 
 WORDS = ["train.steps=2", "train.log_every=1", "train.save_every=1", "model.dim=16"]

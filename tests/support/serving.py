@@ -36,4 +36,12 @@ def serving(frame, small):
         frame(band_rows()),
         frame([*speed_rows(), *chain_rows()]),
     )
-    return lambda name: next(rows for rows in studies if figures.served(known[name], rows))
+
+    def of(name: str):
+        served = (rows for rows in studies if figures.served(known[name], rows))
+        rows = next(served, None)
+        if rows is None and known[name].__name__.split(".")[0] in PLUGINS:
+            pytest.skip(f"no invented rows with {figures.needed(known[name])}")
+        return rows
+
+    return of

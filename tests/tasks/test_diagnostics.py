@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from extrap.model.scheme import Shape
-from extrap.runs import evaluate as evaluation
 from extrap.runs import validate
 from extrap.schemes.rope import RoPE
 from extrap.tasks.diagnostics import Diagnostics
@@ -163,7 +162,7 @@ def test_an_extension_without_an_inside_is_refused(elsewhere):
 
 def test_untrained_is_the_model_that_training_began_with_under_the_extension():
     j = job("scheme=rope", "extension=pi")
-    fresh, began = evaluation.untrained(j), j.source.model()
+    fresh, began = j.extension(j.source.untrained()), j.source.model()
     assert all(
         torch.equal(fresh.state_dict()[name], value)
         for name, value in began.state_dict().items()
@@ -171,4 +170,4 @@ def test_untrained_is_the_model_that_training_began_with_under_the_extension():
     )
     assert fresh.scheme.positions(torch.tensor([8.0])) == 1
     assert began.scheme.positions(torch.tensor([8.0])) == 8
-    assert len(evaluation.untrained(j, 4).blocks) == 4
+    assert len(j.extension(j.source.untrained(4)).blocks) == 4

@@ -6,7 +6,6 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from extrap.cli.sweep.process import Process, State
 from extrap.utils.progress import MINUTE, clock, seconds_left, words
@@ -107,11 +106,11 @@ def time_left(jobs: list[Process], n_jobs: int) -> float | None:
     return max([(sum(left) + waiting) / n_jobs, *left])
 
 
-def summary(jobs: list[Process], seconds: float, entries: Sequence[Any] = ()) -> str:
-    """The list at the end: the commands that show the rows of these entries, counts, then each job
-    that makes no sense and each failed one with its reason, a failed one with its log.
+def summary(jobs: Sequence[Process], seconds: float) -> str:
+    """Returns the list at the end: the commands that show the rows, counts, then each job that
+    makes no sense and each failed job with its reason, a failed job with its log.
     """
-    studies = dict.fromkeys(entry.study for entry in entries if entry and entry.tasks)
+    studies = dict.fromkeys(job.entry.study for job in jobs if job.entry and job.entry.tasks)
     count = ", ".join(
         f"{sum(job.state is state for job in jobs)} {state.value}"
         for state in (State.DONE, State.SKIPPED, State.FAILED)

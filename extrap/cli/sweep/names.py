@@ -1,4 +1,4 @@
-"""Names of the jobs of a sweep: what tells each from the others, and what asked for them."""
+"""Names of the jobs of a sweep, and the command that started it."""
 
 import re
 import shlex
@@ -6,7 +6,7 @@ import sys
 
 
 def labels(batch: list[list[str]]) -> list[str]:
-    """The overrides in which the jobs differ; all of them if there is only one job."""
+    """Returns the overrides in which the jobs differ; all overrides of a single job."""
     shared = set.intersection(*map(set, batch)) if len(batch) > 1 else set()
     return [" ".join(o for o in overrides if o not in shared) or "defaults" for overrides in batch]
 

@@ -16,8 +16,8 @@ PAUSE = 1.0  # seconds between two looks at the process that has what this job i
 
 @dataclass
 class Work:
-    """Called on the node. entry: how the study knows the job, or None. What is called travels there
-    as a pickle, and back in a queue.
+    """A call on the node. entry: the place of the job in its study, or None. The call travels to
+    the node as a pickle.
     """
 
     label: str
@@ -28,15 +28,17 @@ class Work:
 
     def __call__(self) -> str:
         """Returns why the job failed, "" if it succeeded. Raises no error of the job."""
-        job = self._process = Process(self.label, self.command, self.log, State.WAITING)
+        job = self._process = Process(
+            self.label, self.command, self.log, State.WAITING, entry=self.entry
+        )
         while job.state in (State.WAITING, State.HELD):
             while job.state is State.HELD and self.entry.busy():
                 time.sleep(PAUSE)
             job.start()
             while not job.ended():
                 time.sleep(TICK)
-        if job.state is State.FAILED and self.entry is not None:
-            self.entry.fail(job.reason)
+        if job.state is State.FAILED:
+            job.fail(job.reason)
         return job.reason
 
     def checkpoint(self) -> Any:

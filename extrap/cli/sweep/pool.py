@@ -18,10 +18,10 @@ class Stop:
     """Counts the signals that ask the sweep to end."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.count = 0
 
     def __call__(self, *_: object) -> None:
-        self.asked += 1
+        self.count += 1
 
 
 def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
@@ -30,13 +30,13 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
 
     What happens to one job stays with that job. Ctrl-C (or SIGTERM, or a closed terminal)
     interrupts the running jobs, waits for them to finish cleanly, at most `GRACE` seconds or until
-    asked again, and raises KeyboardInterrupt.
+    the next signal, and raises KeyboardInterrupt.
     """
     waiting = deque(job for job in jobs if job.state is State.WAITING)
     running: list[Process] = []
     with _stop_signals() as stop:
         try:
-            while (waiting or running) and not stop.asked:
+            while (waiting or running) and not stop.count:
                 while len(running) < n_jobs and (job := _next(waiting, status)):
                     job.began, job.state = time.monotonic(), State.RUNNING
                     status.started(job)  # before it can say anything, or end
@@ -45,7 +45,7 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
                 looked_at, running = running, _poll(running, status)
                 waiting += [job for job in looked_at if job.state is State.HELD]
                 time.sleep(TICK)
-            if stop.asked:
+            if stop.count:
                 _wind_down(running, stop, status)
                 raise KeyboardInterrupt
         finally:
@@ -55,12 +55,10 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
 
 
 def _next(waiting: deque[Process], status: Status) -> Process | None:
-    """The first job to start now. What another process works on comes later, what another finished
-    since is done.
-    """
+    """Returns the first job to start now. A job that another process works on comes later."""
     for _ in range(len(waiting)):
         job = waiting.popleft()
-        before, job.state = job.state, _asked(job)
+        before, job.state = job.state, _now(job)
         if job.state is State.WAITING:
             return job
         if job.state is State.HELD:
@@ -70,16 +68,15 @@ def _next(waiting: deque[Process], status: Status) -> Process | None:
     return None
 
 
-def _asked(job: Process) -> State:
-    """What is true of the job now. Where that cannot be told (a file of configuration that somebody
-    is writing, say) the job fails, and no other.
+def _now(job: Process) -> State:
+    """Returns the state of the job now. If that cannot be told (somebody is writing a file of
+    configuration, say) the job fails, and no other.
     """
     try:
         return job.readiness()
     except Exception as error:
         kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
-        job.reason = kind + " ".join(str(error).split())
-        job.failed(job.reason)
+        job.fail(kind + " ".join(str(error).split()))
         return State.FAILED
 
 
@@ -88,7 +85,7 @@ def _poll(running: list[Process], status: Status) -> list[Process]:
     for job in running:
         if job.ended():
             if job.state is State.FAILED:
-                job.failed(job.reason)
+                job.fail(job.reason)
             status.ended(job)
         else:
             still.append(job)
@@ -97,26 +94,24 @@ def _poll(running: list[Process], status: Status) -> list[Process]:
 
 
 def _wind_down(running: list[Process], stop: Stop, status: Status) -> None:
-    asked, began = stop.asked, time.monotonic()
+    count, began = stop.count, time.monotonic()
     status.stopping()
     for job in running:
         if job.progress():
             job.interrupt()
         else:  # it has nothing to finish, and imports lose signals
             job.kill()
-    while running and stop.asked == asked and time.monotonic() - began < GRACE:
+    while running and stop.count == count and time.monotonic() - began < GRACE:
         running = [job for job in running if not job.ended()]
         time.sleep(TICK)
 
 
 @contextmanager
 def _stop_signals() -> Iterator[Stop]:
-    """While inside, signals that would end this process only set a mark: a job is never left behind
-    half-told.
-    """
+    """Inside, signals that would end this process only count."""
     stop = Stop()
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    # What was ignored stays ignored: under nohup a sweep outlives its terminal.
+    # Ignored signals stay ignored: under nohup a sweep outlives its terminal.
     before = {
         number: signal.signal(number, stop)
         for number in numbers

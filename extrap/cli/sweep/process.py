@@ -1,11 +1,11 @@
-"""One job of a sweep as a process: in a session of its own, output in a log file, end told in one
-line.
-"""
+"""One job of a sweep as a process in a session of its own, with its output in a log file."""
 
+import ctypes
 import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,10 +13,14 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from extrap.cli.sweep.join import SWEEP
 from extrap.utils import progress
 from extrap.utils.errors import UserError
 from extrap.utils.files import make_folder, no_link
+
+SWEEP = "EXTRAP_SWEEP"
+"""In the environment of a job: the process id of the sweep."""
+
+PR_SET_PDEATHSIG = 1
 
 
 class State(Enum):
@@ -31,12 +35,13 @@ class State(Enum):
 
 @dataclass
 class Process:
-    """`command` is run with its output added to `log`; `label` is how people tell it from the other
-    jobs.
+    """A job, whose command adds its output to `log`. People know it by its label.
 
-    readiness  asked right before the start: WAITING to start, HELD to wait for another process,
-               SKIPPED when nothing is left to do
-    failed     called with the reason when the job fails
+    overrides  its words of the command line
+    threads    the cores that it takes
+    entry      its place in a study; None in a program without studies
+    readiness  called right before the start: returns WAITING to start, HELD to wait for another
+               process, SKIPPED if nothing is left to do
     """
 
     label: str
@@ -46,10 +51,18 @@ class Process:
     reason: str = ""
     began: float = 0.0
     seconds: float = 0.0
+    overrides: list[str] = field(default_factory=list)
+    threads: int = 1
+    entry: Any = None
     readiness: Callable[[], State] = field(default=lambda: State.WAITING, repr=False)
-    failed: Callable[[str], None] = field(default=lambda reason: None, repr=False)
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _printed: int = 0
+
+    def fail(self, reason: str) -> None:
+        """Fails the job, and notes the reason in its study."""
+        self.state, self.reason = State.FAILED, reason
+        if self.entry is not None:
+            self.entry.fail(reason)
 
     @property
     def _report(self) -> Path:
@@ -84,7 +97,7 @@ class Process:
             self.state, self.reason = State.FAILED, f"could not start: {error}"
 
     def ended(self) -> bool:
-        """Whether the process is over; its state, reason and duration are then known."""
+        """True if the process is over; its state, reason and duration are then set."""
         if (
             self.state is State.RUNNING
             and self._process is not None
@@ -94,7 +107,7 @@ class Process:
         return self.state is not State.RUNNING
 
     def interrupt(self) -> None:
-        """Ctrl-C for the job and all that it started."""
+        """Sends Ctrl-C to the job and its processes."""
         self._signal(signal.SIGINT)
 
     def kill(self) -> None:
@@ -105,8 +118,8 @@ class Process:
             self.ended()
 
     def progress(self) -> dict[str, Any]:
-        """What the job last said of itself: `phase`, `done`, `total`, `note`; empty if it said
-        nothing yet.
+        """Returns the last report of the job, with `phase`, `done`, `total` and `note`; empty
+        before the first.
         """
         try:
             return dict(json.loads(self._report.read_text(encoding="utf-8")))
@@ -141,3 +154,20 @@ class Process:
         except OSError:
             return ""
         return next((line.strip() for line in reversed(printed.splitlines()) if line.strip()), "")
+
+
+def join() -> None:
+    """Makes this process a job of the sweep that started it, if a sweep did.
+
+    A job dies with its sweep, however that dies (Linux only), and Ctrl-C reaches it even if a shell
+    made the sweep deaf to Ctrl-C.
+    """
+    if (sweep := os.environ.pop(SWEEP, None)) is None:
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A cluster warns all processes with it; the process that started this one answers.
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if sweep != str(os.getppid()):  # it died before this process could ask to die with it
+            raise SystemExit(1)

@@ -27,13 +27,13 @@ class _Kind:
     """Jobs with the same choices that set the same options.
 
     cfg     the configuration, set to the last job
-    plain   the values of the first job
-    refers  target of references in it: "", so that jobs share values; "options"; "hydra"
+    plain   the values of the first job, which other jobs share
+    refers  True if it holds references: each job is then composed by itself
     """
 
     cfg: DictConfig
     plain: Composed
-    refers: str
+    refers: bool
 
 
 class Varied:
@@ -52,7 +52,7 @@ class Varied:
         """Returns the configuration of a job. Raises the errors of the loader and of `read`."""
         try:
             found = self._varied(overrides)
-        except Exception:  # the loader says what is wrong, in its own words
+        except Exception:  # the loader raises it again
             found = None
         return found or self._read(self.loader.load_sweep_config(self.master, overrides))
 
@@ -68,12 +68,12 @@ class Varied:
         if (kind := self._kinds.get(words)) is None:
             kind = self._kinds[words] = self._kind(overrides)
             return kind.plain
-        if kind.refers == "hydra":  # to the words of the job, say
+        if kind.refers:
             return None
+        values = kind.plain.values
         for name, value in options.items():
             OmegaConf.update(kind.cfg, name, value, merge=True)
-        values = self._read(kind.cfg).values if kind.refers else kind.plain.values
-        for name in () if kind.refers else options:
+        for name in options:
             values = _put(values, name.split("."), _leaf(kind.cfg, name))
         own = [str(one.input_line) for one in parsed if not one.is_hydra_override()]
         return replace(kind.plain, values=values, overrides=own)
@@ -83,9 +83,7 @@ class Varied:
         cfg = self.loader.load_sweep_config(self.master, overrides)
         plain = self._read(cfg)
         written: Any = OmegaConf.to_container(cfg, enum_to_str=True)
-        options = {name: written[name] for name in plain.values}
-        refers = "" if options == plain.values else "options"
-        return _Kind(cfg, plain, "hydra" if "${hydra" in repr(options) else refers)
+        return _Kind(cfg, plain, {name: written[name] for name in plain.values} != plain.values)
 
     def _read(self, cfg: DictConfig) -> Composed:
         """Returns the plain values; inside, `${hydra:...}` resolves as in the job."""
@@ -131,6 +129,6 @@ def _leaf(cfg: DictConfig, name: str) -> Any:
 
 
 def _put(values: dict[str, Any], path: list[str], value: Any) -> dict[str, Any]:
-    """Returns the values with another one at a path; those beside the path are shared."""
+    """Returns the values with another one at a path; shares the values beside the path."""
     name, *inner = path
     return values | {name: _put(values[name], inner, value) if inner else value}

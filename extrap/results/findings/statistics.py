@@ -14,7 +14,7 @@ share               the share of the variance between all readings that `over` e
                     squares between its values over the total one
 
 A statement with a `unit` has one number per unit where the others have one per seed; concordance
-and share are one number of all units, with a bootstrap over units as their interval.
+and share are one number of all units, with a jackknife over units as their interval.
 
 Distances of a term are averaged, as depths share their trials; those of several terms add in
 squares, a term of negative weight with its two sides exchanged. Ranks have none.
@@ -29,13 +29,12 @@ import pandas as pd
 
 from extrap.results.findings.statement import OF_UNITS, RECIPE, SUM, Selection, Statement, Term
 from extrap.results.series import settings
-from extrap.results.stats.intervals import LEVEL
+from extrap.results.stats.intervals import student
 from extrap.results.stats.ranks import concordance, permutation_p, spearman
 
 COLUMNS = ["value", "down", "up"]
 SIZES = {"small": 0, "middle": 600_000, "large": 2_000_000}
 """Least number of parameters of each word that `params` takes."""
-RESAMPLES = 2000
 
 
 class NotMeasured(Exception):
@@ -189,15 +188,25 @@ def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _of_units(statistic: str, values: pd.DataFrame) -> pd.DataFrame:
-    """COLUMNS of one number of a table (units, values of `over`), with a bootstrap over units."""
+    """Returns COLUMNS of one share of a table (units, values of `over`), with the t-interval of a
+    jackknife over units on the logit. A bootstrap would repeat units, which agree with themselves,
+    so that its lower end would lie too high.
+    """
     if len(values) < 3:
         raise NotMeasured(f"fewer than three units have every {values.columns.name}")
     of = concordance if statistic == "concordance" else _share
-    table, rng = values.to_numpy(float), np.random.default_rng(0)
-    draws = [of(table[rng.integers(0, len(table), len(table))]) for _ in range(RESAMPLES)]
-    value, tail = of(table), 100 * (1 - LEVEL) / 2
-    low, high = np.nanpercentile(draws, [tail, 100 - tail])
-    return pd.DataFrame({"value": [value], "down": [value - low], "up": [high - value]})
+    table = values.to_numpy(float)
+    value, n = of(table), len(table)
+    left_out = [_logit(of(np.delete(table, i, axis=0))) for i in range(n)]
+    middle = n * _logit(value) - (n - 1) * np.mean(left_out)  # a few units agree by chance
+    half = student(n - 1) * np.sqrt((n - 1) * np.var(left_out))
+    low, high = (1 / (1 + np.exp(-end)) for end in (middle - half, middle + half))
+    return pd.DataFrame({"value": value, "down": [max(value - low, 0)], "up": max(high - value, 0)})
+
+
+def _logit(share: float) -> float:
+    share = min(max(share, 1e-6), 1 - 1e-6)
+    return float(np.log(share / (1 - share)))
 
 
 def _share(table: np.ndarray) -> float:

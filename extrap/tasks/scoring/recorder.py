@@ -183,8 +183,14 @@ class Recorder:
 
     def by_gate(self) -> Result:
         """Returns the rows of every protocol with the status `ok`, or `not trained` if its gate is
-        below 0.9 or missing; rows without a protocol are `ok`.
+        below 0.9 or missing; rows without a protocol are `ok`. Raises ValueError if none of the
+        rows is a gate: all of them would be `not trained`, whatever the run learned.
         """
+        if self.rows and not any(row["metric"] == "gate" for row in self.rows):
+            raise ValueError(
+                "no gate among the rows; record one at the training length with share('gate', ...),"
+                " or return recorder.result()"
+            )
         return self.result({None, *self.passed}.__contains__)
 
     def result(self, trained: Callable[[str | None], bool] | bool = True) -> Result:

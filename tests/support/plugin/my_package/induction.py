@@ -36,6 +36,7 @@ class Induction(AtLengths):
                 log_p = model(torch.from_numpy(tokens), last=1)[:, -1].log_softmax(-1).cpu().numpy()
                 right = log_p.argmax(-1) == answers
                 cell.proportion("accuracy", right)
+                cell.scores("accuracy", right)  # of each trial, for `extrap compare`
                 cell.mean("loss", -log_p[rows, answers])
                 if length == train_length:
                     cell.share("gate", right[:, None])

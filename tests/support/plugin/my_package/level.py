@@ -1,12 +1,10 @@
-"""The tilt ends at the training length: what lies farther counts as if it lay there."""
+"""The tilt ends at the training length: a key farther away counts as if it were there."""
 
-from copy import deepcopy
-
-from extrap import Extension
+from extrap import SchemeExtension
 from my_package.tilt import Tilt
 
 
-class Level(Extension):
+class Level(SchemeExtension):
     """reach: where the tilt ends, in training lengths."""
 
     def __init__(self, reach: float = 1.0):
@@ -14,9 +12,8 @@ class Level(Extension):
             raise ValueError(f"reach={reach}: above 0")
         self.reach = reach
 
-    def __call__(self, model):
-        if not isinstance(model.scheme, Tilt):
-            raise self.refuse(model.scheme, "it has no tilt that could end")
-        other = deepcopy(model)
-        other.scheme.reach = self.reach * model.scheme.shape.length
-        return other
+    def extend(self, scheme):
+        if not isinstance(scheme, Tilt):
+            raise ValueError("it has no tilt that could end")
+        scheme.reach = self.reach * scheme.shape.length
+        return scheme

@@ -49,12 +49,11 @@ class LocalLauncher(Launcher):
                     f"{option}={n}: must be a whole number from 1, or null for cores // threads"
                 )
         began = time.monotonic()
-        pairs = self.reader.jobs(job_overrides, self.folder)
-        jobs, most = [job for _, job in pairs], max(read.threads for read, _ in pairs)
-        n_jobs = self.n_jobs or self.jobs or max(1, cores() // most)
+        jobs = self.reader.jobs(job_overrides, self.folder)
+        n_jobs = self.n_jobs or self.jobs or max(1, cores() // max(job.threads for job in jobs))
         os.environ[SHARE] = str(max(1, cores() // n_jobs))
         try:
             pool.run(jobs, n_jobs, Status(jobs, n_jobs, live=sys.stderr.isatty()))
         finally:
             del os.environ[SHARE]
-        return ended(pairs, began)
+        return ended(jobs, began)

@@ -1,5 +1,5 @@
-"""Reads the jobs of a sweep as they will read themselves: every mistake is told before the first
-starts.
+"""Reads the jobs of a sweep as each job will read itself, so that every mistake shows before the
+first job starts.
 """
 
 import hashlib
@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig
 
 from extrap.cli.app import Work
-from extrap.cli.composed import Composed
+from extrap.cli.composed import Composed, plain
 from extrap.cli.hydra_errors import explain
 from extrap.cli.sweep.display import summary
 from extrap.cli.sweep.grid import selected
@@ -29,7 +28,7 @@ from extrap.runs import study
 from extrap.utils.errors import NotApplicable, UserError, disk_fault
 from extrap.utils.progress import Progress
 
-# What concerns the sweep and not its jobs: a job runs once, and starts no sweep.
+# Options of the sweep, not of its jobs: a job runs once, and starts no sweep.
 OF_THE_SWEEP = (
     "hydra.mode=",
     "hydra/launcher=",
@@ -44,33 +43,20 @@ MANY = 20
 """Jobs from which on reading them takes seconds."""
 
 
-@dataclass(frozen=True)
-class Read:
-    """A job that was read. state: WAITING or SKIPPED; reason: why it makes no sense; entry: how its
-    study knows it, if it does.
-    """
-
-    overrides: list[str]
-    threads: int
-    state: State
-    reason: str
-    entry: Any
-
-
 class Reader:
     """program: what `extrap.cli.app.main` runs."""
 
     def __init__(self, context: HydraContext, program: Any, config: DictConfig) -> None:
-        self.varied = Varied(context.config_loader, config, program.read)
+        self.varied = Varied(context.config_loader, config, partial(plain, conf=program.conf))
         self.program, self.config = program, config
 
-    def read(self, batch: Sequence[Sequence[str]]) -> list[Read]:
-        """Every job that differs from those before it; each is then written down in its study.
+    def read(self, batch: Sequence[Sequence[str]]) -> list[Process]:
+        """Returns every job that differs from those before it, and notes each in its study.
 
-        A job that makes no sense is skipped, with its reason, as long as others do. Raises
-        UserError with a line per mistake.
+        Skips a job that makes no sense, with its reason, if others make sense. Raises UserError
+        with a line per mistake.
         """
-        found: dict[str, Read] = {}
+        found: dict[str, Process] = {}
         wrong: dict[str, None] = {}
         writers: dict[tuple[str, ...], tuple[str, list[str]]] = {}
         for overrides in _shown(batch):
@@ -81,10 +67,10 @@ class Reader:
                 entry = None if reason else work.entry(typed())
                 if entry is not None:
                     _check_rows(entry, overrides, writers)
-                threads = composed.values.get("threads", 1)
-                found.setdefault(
-                    repr(composed.values), Read(overrides, threads, state, reason, entry)
-                )
+                job = Process("", self._command(overrides), Path(), state, reason)
+                job.overrides, job.entry = overrides, entry
+                job.threads = composed.values.get("threads", 1)
+                found.setdefault(repr(composed.values), job)
             except UserError as error:
                 wrong[str(error)] = None
             except Exception as error:
@@ -101,41 +87,28 @@ class Reader:
         study.write([job.entry for job in jobs if job.entry])
         return jobs
 
-    def jobs(self, batch: Sequence[Sequence[str]], folder: Path) -> list[tuple[Read, Process]]:
-        """Returns every job with its process, not yet started. Output goes to the log of the study
-        or, in a program without studies, below `folder`.
+    def jobs(self, batch: Sequence[Sequence[str]], folder: Path) -> list[Process]:
+        """Returns every job, not yet started. Output goes to the log of its study or, in a program
+        without studies, below `folder`.
         """
-        read = self.read(batch)
-        logs = (
-            folder / hashlib.sha256(repr([job.overrides for job in read]).encode()).hexdigest()[:8]
-        )
-        out = []
-        for number, (label, job) in enumerate(
-            zip(labels([job.overrides for job in read]), read, strict=True), 1
-        ):
-            log = job.entry.log if job.entry else logs / file_name(number, label)
-            process = Process(
-                label,
-                self._command(job.overrides),
-                log,
-                job.state,
-                job.reason,
-                readiness=partial(self._readiness, job, out),
-            )
-            if job.entry:
-                process.failed = job.entry.fail
-            out.append((job, process))
-        return out
+        jobs = self.read(batch)
+        words = [job.overrides for job in jobs]
+        logs = folder / hashlib.sha256(repr(words).encode()).hexdigest()[:8]
+        for number, (label, job) in enumerate(zip(labels(words), jobs, strict=True), 1):
+            job.label = label
+            job.log = job.entry.log if job.entry else logs / file_name(number, label)
+            job.readiness = partial(self._readiness, job, jobs)
+        return jobs
 
-    def _readiness(self, job: Read, others: Sequence[tuple[Read, Process]]) -> State:
-        """What is true of a job right before it starts, when other sweeps may have got to it, and
-        another job of this one may be about to train the same run.
+    def _readiness(self, job: Process, jobs: Sequence[Process]) -> State:
+        """Returns the state of a job right before it starts, when other sweeps may have started
+        it, and another job of this sweep may train the same run.
         """
         if job.entry is None:
             return State.WAITING
         training = not job.entry.folder.trained and any(
-            process.state is State.RUNNING and other.entry and other.entry.run == job.entry.run
-            for other, process in others
+            other.state is State.RUNNING and other.entry and other.entry.run == job.entry.run
+            for other in jobs
         )
         if training or job.entry.busy():
             return State.HELD
@@ -151,16 +124,8 @@ class Reader:
         # process.
         path = [] if sys.path[0] in ("", os.getcwd()) else ["-P"]
         own = [o for o in hydra_node.overrides.hydra if not o.startswith(OF_THE_SWEEP)]
-        return [
-            sys.executable,
-            *path,
-            "-m",
-            *self.program.command,
-            *more,
-            *own,
-            *overrides,
-            "hydra.mode=RUN",
-        ]
+        command = [sys.executable, *path, "-m", *self.program.command]
+        return [*command, *more, *own, *overrides, "hydra.mode=RUN"]
 
     def _composed(self, overrides: list[str]) -> Composed:
         """Returns the configuration that the job will see. Raises UserError."""
@@ -178,16 +143,14 @@ class Reader:
         return composed
 
 
-def ended(pairs: Sequence[tuple[Read, Process]], began: float) -> list[JobReturn]:
-    """Prints the list at the end of a sweep, for both launchers; raises SystemExit(1) if a job
+def ended(jobs: Sequence[Process], began: float) -> list[JobReturn]:
+    """Prints the list at the end of a sweep, for both launchers. Raises SystemExit(1) if a job
     failed.
     """
-    jobs = [process for _, process in pairs]
-    entries = [read.entry for read, _ in pairs]
-    print(summary(jobs, time.monotonic() - began, entries), file=sys.stderr)
+    print(summary(jobs, time.monotonic() - began), file=sys.stderr)
     if any(job.state is State.FAILED for job in jobs):
         raise SystemExit(1)
-    return [JobReturn(overrides=read.overrides, status=JobStatus.COMPLETED) for read, _ in pairs]
+    return [JobReturn(overrides=job.overrides, status=JobStatus.COMPLETED) for job in jobs]
 
 
 def _check_rows(
@@ -211,7 +174,7 @@ def _check_rows(
 
 
 def _shown(batch: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    """The jobs one by one; how far it is where they are many."""
+    """Yields the jobs one by one, with progress if they are many."""
     with Progress("reading jobs", len(batch)) if len(batch) >= MANY else nullcontext() as progress:
         for number, overrides in enumerate(batch):
             yield list(overrides)
@@ -220,7 +183,7 @@ def _shown(batch: Sequence[Sequence[str]]) -> Iterator[list[str]]:
 
 
 def _state(work: Work) -> tuple[State, str]:
-    """Whether a job is to run, and why not if it makes no sense."""
+    """Returns whether a job is to run, and why it makes no sense."""
     if work.finished():
         return State.SKIPPED, ""
     try:

@@ -1,8 +1,8 @@
-"""The launcher `slurm`: reads and checks every job of a sweep, then queues those that are left as
-an array of a SLURM cluster, or as several where one would be too long.
+"""The launcher `slurm`: reads and checks every job of a sweep, then queues the unfinished jobs as
+arrays of a SLURM cluster.
 
-What is on the disk decides, so a job that is queued again (preempted, out of time, or by the same
-command) goes on where it stopped.
+The disk decides: a job that is queued again (preempted, out of time, or by the same command) goes
+on where it stopped.
 """
 
 import sys
@@ -56,12 +56,10 @@ class SlurmLauncher(Launcher):
         """
         began = time.monotonic()
         jobs = self.reader.jobs(job_overrides, self.folder)
-        left = [(read, job) for read, job in jobs if job.state is State.WAITING]
-        if left:
-            threads = max(read.threads for read, _ in left)
-            executor = self._executor(threads)
-            work = [Work(job.label, job.command, job.log, read.entry) for read, job in left]
-            self._wait([job for _, job in left], queue(executor, work))
+        if left := [job for job in jobs if job.state is State.WAITING]:
+            executor = self._executor(max(job.threads for job in left))
+            work = [Work(job.label, job.command, job.log, job.entry) for job in left]
+            self._wait(left, queue(executor, work))
         return ended(jobs, began)
 
     def _executor(self, threads: int) -> Any:
@@ -90,11 +88,8 @@ class SlurmLauncher(Launcher):
         return executor
 
     def _wait(self, jobs: list[Process], queued: list[Any]) -> None:
-        """Until every job has ended, with a line for each. Ctrl-C leaves them in the queue."""
-        status, left = (
-            Status(jobs),
-            dict(zip(range(len(jobs)), zip(jobs, queued, strict=True), strict=True)),
-        )
+        """Waits until every job has ended, with a line for each. Ctrl-C leaves them queued."""
+        status, left = Status(jobs), dict(enumerate(zip(jobs, queued, strict=True)))
         for job in jobs:
             job.state, job.began = State.RUNNING, time.monotonic()
             status.started(job)
@@ -127,7 +122,7 @@ def queue(executor: Any, work: Sequence[Work]) -> list[Any]:
 
 
 def _outcome(slurm: Any) -> str:
-    """Why a job failed; empty where it did not."""
+    """Returns why a job failed, "" if it did not."""
     try:
         return str(slurm.result())
     except Exception as error:  # whatever submitit makes of a job that left no result

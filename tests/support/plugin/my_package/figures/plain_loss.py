@@ -9,8 +9,7 @@ NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "te
 def draw(rows):
     rows = select(rows, **NEEDS)
     found = series(rows)
-    labels = [s.label for s in found]
-    figure, ((panel,),) = panels((1, 1), (3.6, 2.5), labels=labels, top=0.86)
+    figure, ((panel,),) = panels((1, 1), (3.6, 2.5), labels=[s.label for s in found], top=0.86)
     ends = [curve(panel, s, s.rows, "length") for s in found]
     length_axis(panel, rows["length"], sorted(rows["train_length"].unique()))
     panel.set(xlabel="length (tokens)", ylabel="nats per token")

@@ -1,0 +1,62 @@
+"""A part of the figures of a study: some series, protocols and evaluation lengths."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from extrap.results.series import select, series
+from extrap.utils.errors import UserError, choose
+
+
+class Part(NamedTuple):
+    """The names of series or schemes, the protocols and the lengths in training lengths to draw;
+    all of them if empty.
+    """
+
+    series: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+    lengths: tuple[float, ...] = ()
+
+    def of_study(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Returns the rows of these series, named by scheme or by label without spaces. Raises
+        UserError, listing the names of the study, for an unknown series, protocol or length.
+        """
+        known = series(rows.assign(status="ok")) if self.series else []
+        labels = {s.label.replace(" ", ""): s for s in known}
+        keep: list[Any] = []
+        for name in self.series:
+            fitting = [s for label, s in labels.items() if name in (label, s.scheme)]
+            if not fitting:
+                listed = f"series of this study: {', '.join(labels)}"
+                raise UserError("--series", name, "no such series", listed)
+            keep += [index for s in fitting for index in s.rows.index]
+        found = rows[rows.index.isin(keep)] if self.series else rows
+        lengths = (found["length"] / found["train_length"]).dropna().astype(float)
+        for option, names, there in (
+            ("--protocol", self.protocols, {*found["protocol"]} - {""}),
+            ("--lengths", [f"{one:g}" for one in self.lengths], {f"{one:g}" for one in lengths}),
+        ):
+            for name in names:
+                if name not in there:
+                    raise UserError(option, name, "not in this study", choose(name, there))
+        return found
+
+    def of_figure(self, figure: Any, rows: pd.DataFrame) -> pd.DataFrame:
+        """Returns the rows of a figure less panels of other protocols and lengths; no rows if the
+        figure has none of these panels.
+
+        Rows that the figure does not need and, where panels have depths, rows without a depth stay:
+        they hold reference lines.
+        """
+        if not self.protocols + self.lengths:
+            return rows
+        own = select(rows, **figure.NEEDS)
+        panels = own.dropna(subset="depth") if bool(own["depth"].notna().any()) else own
+        read = (panels["length"] / panels["train_length"]).astype(float)
+        keep = np.ones(len(panels), bool)
+        if self.protocols:
+            keep &= np.isin(panels["protocol"].to_numpy(str), self.protocols)
+        if self.lengths:
+            keep &= np.isin(read.to_numpy(), self.lengths)
+        return rows.drop(index=panels.index[~keep]) if keep.any() else rows.iloc[:0]

@@ -1,0 +1,166 @@
+"""The work of one job: its run is trained, then its model evaluated.
+
+The checks come first; locks keep other processes away from the run; the study of the job notes it.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from extrap.runs.job import Job
+from extrap.runs.layout import DIRECT
+from extrap.runs.study import Entry
+from extrap.utils import lock, progress
+from extrap.utils.errors import UserError, disk_fault
+from extrap.utils.interrupts import held_back
+from extrap.utils.plugins import blamed
+
+_CHECKED: dict[tuple[str, bool], UserError | None] = {}
+"""The result of the check for each kind of job of this process's sweep."""
+
+
+class Experiment:
+    """The work of a job. command: the command that asked for it; in_sweep: whether another process
+    notes the job and shows its progress; says: whether it ends with the next commands.
+    """
+
+    def __init__(self, job: Job, command: str, in_sweep: bool = False, says: bool = True):
+        self.job, self.command, self.in_sweep, self.says = job, command, in_sweep, says
+
+    def finished(self) -> bool:
+        return done(self.job)
+
+    def check(self) -> None:
+        """In a sweep the first job of each kind stands for the others. Raises UserError."""
+        from extrap.runs import validate
+
+        if not self.in_sweep:
+            return self._check()
+        validate.check_own(self.job)
+        kind = validate.kind(self.job), self.job.run.trained
+        if kind not in _CHECKED:
+            try:
+                _CHECKED[kind] = self._check()
+            except UserError as error:
+                _CHECKED[kind] = error.with_traceback(None)
+        if (error := _CHECKED[kind]) is not None:
+            raise error
+
+    def _check(self) -> None:
+        from extrap.runs import validate
+
+        validate.check(self.job)
+        if self.job.run.trained:
+            return
+        if self.job.stage == "evaluate":
+            # another job of a sweep may train it, and so may whoever works on it now
+            if not self.in_sweep and self.job.run.holder() is None:
+                from extrap.runs.evaluate import check_trained
+
+                check_trained(self.job)
+            return
+        with held_back():
+            from extrap.runs import train  # imports lightning, which evaluation does without
+
+        train.check(self.job, self.in_sweep)
+
+    def entry(self, command: str) -> Entry:
+        from extrap.runs.evaluate import entry
+
+        return entry(self.job, command)
+
+    def run(self) -> None:
+        import torch
+
+        from extrap.runs.training import devices
+
+        torch.set_num_threads(self.job.config["threads"])
+        devices.settle(self.job.source.trainer)
+        if not devices.first():  # the first process of this training holds the lock
+            from extrap.runs.train import train
+
+            return train(self.job)
+        entry, in_sweep = self.entry(self.command), progress.FILE in os.environ
+        try:
+            with ExitStack() as held:
+                held.enter_context(self.job.run.alone_at(entry.work, wait=not in_sweep))
+                if not in_sweep:  # which has written down its jobs, and says where progress goes
+                    entry.write()
+                    held.enter_context(progress.kept(entry.report))
+                if done(self.job):
+                    progress.end("skipped", note := f"{self.job.run.name}: nothing left to do")
+                    if not in_sweep:
+                        print(note, file=sys.stderr)
+                else:
+                    work(self.job, wait=not in_sweep)
+        except lock.Held as holder:  # another sweep began it since this one looked
+            progress.end("held", str(holder))
+        if not in_sweep and self.says:
+            lines = closing(entry, self.job.config["plugins"])
+            print("\n".join(lines), file=sys.stderr)
+
+
+def done(this: Job) -> bool:
+    """True if nothing is left to do. With accept_rows=true the rows of another machine count, even
+    if the run is not on this disk.
+    """
+    from extrap.runs.evaluate import entry, measured
+
+    if this.run.trained:
+        return this.stage == "train" or not entry(this).missing()
+    return this.config["accept_rows"] and this.stage != "train" and measured(this)
+
+
+def closing(entry: Entry, plugins: Sequence[str] = ()) -> list[str]:
+    """Returns where the rows are, and commands that show and compare them. plugins: packages with
+    figures of the user's own.
+    """
+    more = f" --plugins {','.join(plugins)}" if plugins else ""
+    if not entry.tasks:
+        return [f"next: the same command with stage=evaluate measures {entry.run}"]
+    return [
+        f"rows: {entry.file('*').rows}",
+        f"figures: extrap plot {entry.study}{more}",
+        f"next: extrap table {entry.study}; the same with another extension=, to compare",
+    ]
+
+
+def _note_parent(this: Job) -> None:
+    """Notes that the study of a tuned run uses its parent, too."""
+    parent = Entry(this.study, this.source.run.name, DIRECT, {})
+    if this.run.name != this.source.run.name and not parent.path.exists():
+        parent.write()
+
+
+def work(this: Job, wait: bool = True) -> None:
+    """Trains and measures. wait=False: raises lock.Held where another process trains the run."""
+    from extrap.runs.evaluate import evaluate
+
+    this.run.fail(None, this.extension_stem)
+    code = 1
+    try:
+        if this.stage != "evaluate":
+            _note_parent(this)
+        if this.stage != "evaluate" and not this.run.trained:
+            from extrap.runs.train import train
+
+            with this.run.alone(wait):
+                train(this)
+        if this.stage != "train":
+            evaluate(this)
+            if this.refused:
+                lines = (f"{error}; the other tasks were asked" for error in this.refused.values())
+                raise UserError("\n".join(lines))
+        code = 0
+    except (BrokenPipeError, lock.Held):
+        raise  # no fault of the run: a reader has gone, as in `| head`, or another trains it
+    except Exception as found:
+        error = blamed(found, this.config["plugins"]) or found
+        line = str(error) if isinstance(error, UserError) else disk_fault(error)
+        why = line or traceback.format_exception_only(error)[-1]
+        this.run.fail(why, this.extension_stem)
+        raise
+    finally:
+        this.dashboard.finish(code)

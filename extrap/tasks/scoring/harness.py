@@ -1,0 +1,129 @@
+"""Trials of retrieval tasks as files for other harnesses.
+
+    trials/CELL.jsonl    a trial a line: prompt, answer, length, depth, seed, ...
+    CELL.yaml            an lm-eval task; its `acc` is our `accuracy`: every token of the answer is
+                         the most likely one
+    extrap.yaml          the lm-eval group of all of them
+    extrap_trials.py     an inspect task of one cell
+
+A cell is a task, a protocol, a length in tokens and a depth in percent: kv-records-1024-d50.
+extrap evaluates a checkpoint with this tokenizer on the same prompts. A prompt lacks the token that
+begins a text: its length counts this token, and the harness adds it.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from extrap.data.trials.base import Trials
+from extrap.tasks.scoring.retrieval import SEED, Grid
+
+NEEDLE, PASSAGE = "values are words, not numbers of 7 digits", "one word, not a passage of a chat"
+ALIASES = {
+    "nth": ("nth", {"count": ["start"]}, "", ""),
+    "niah_single_2": ("kv", {"pairs": 1}, "padded", NEEDLE),
+    "niah_multikey_1": ("kv", {"pairs": 4}, "padded", NEEDLE),
+    "niah_multikey_2": ("kv", {}, "records", NEEDLE),
+    "vt": ("trace", {"hops": [4]}, "", "the answer is the value, not the list of variables"),
+    "mrcr_4needle": (
+        "nth",
+        {"count": ["start"], "copies": 4, "depths": [0, 0.33, 0.67, 1]},
+        "",
+        PASSAGE,
+    ),
+    "mrcr_8needle": ("nth", {"count": ["start"], "copies": 8}, "", PASSAGE),
+}
+"""Names of RULER (arXiv 2404.06654) and MRCR (arXiv 2409.12640): the task that is nearest, its
+options, its protocol ("" for each), and what differs; and the options of `nth` in words.
+"""
+
+LM_EVAL = """\
+# {why}
+task: extrap_{name}
+dataset_path: json
+dataset_kwargs: {{data_files: {{test: trials/{cell}.jsonl}}}}
+test_split: test
+output_type: loglikelihood
+doc_to_text: prompt
+doc_to_target: answer
+target_delimiter: ""
+metric_list:
+  - {{metric: acc, aggregation: mean, higher_is_better: true}}
+metadata: {{version: 1, protocol: {protocol}, length: {length}, depth: {depth}}}
+"""
+
+INSPECT = '''\
+"""Trials of extrap: `inspect eval extrap_trials.py -T cell={cell} --model ...`."""
+
+from pathlib import Path
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import FieldSpec, json_dataset
+from inspect_ai.model import GenerateConfig
+from inspect_ai.scorer import match
+from inspect_ai.solver import generate
+
+FIELDS = ["task", "protocol", "length", "depth", "seed", "trial"]
+
+
+@task
+def extrap(cell: str = "{cell}") -> Task:
+    file = Path(__file__).parent / "trials" / f"{{cell}}.jsonl"
+    spec = FieldSpec(input="prompt", target="answer", id="id", metadata=FIELDS)
+    config = GenerateConfig(max_tokens=8, temperature=0)
+    return Task(json_dataset(str(file), spec), generate(), match("begin"), config=config)
+'''
+
+
+class TrialFile(NamedTuple):
+    """name: of its files; why: what differs from the benchmark of that name; trials: the lines."""
+
+    name: str
+    protocol: str
+    length: int
+    depth: float
+    why: str
+    trials: list[dict[str, Any]]
+
+
+def cells(
+    name: str, task: Grid, words: Any, tokens: Any, stream: Any, lengths: Sequence[int], trials: int
+) -> Iterator[TrialFile]:
+    """Draws every cell of a task. name: of the task, or an alias; words, tokens: a vocabulary, and
+    the tokenizer that writes it; stream: the tokens of the filler.
+    """
+    _, _, only, why = ALIASES.get(name, (name, {}, "", ""))
+    forms = {p: form for p, form in task.written(words).items() if only in ("", p)}
+    for (protocol, form), length, depth in product(forms.items(), lengths, task.depths):
+        made = form.questions(Trials(words, stream, length, range(trials), SEED), depth)
+        cell = f"{name}-{protocol}-{length}-d{round(100 * depth)}"
+        where = {"task": name, "protocol": protocol, "length": length, "depth": depth, "seed": SEED}
+        found = []
+        for i, (ids, answer) in enumerate(zip(made.tokens, made.answers, strict=True)):
+            prompt = tokens.decode(ids[1:].tolist())
+            read = {"tokens": 1 + len(tokens(prompt.encode())[0]), "prompt": prompt}
+            said = {"answer": tokens.decode(answer.tolist())}
+            found.append({"id": f"{cell}-{i}"} | where | {"trial": i} | read | said)
+        yield TrialFile(cell, protocol, length, depth, why and f"{name}: {why}", found)
+
+
+def write(found: list[TrialFile], folder: Path) -> None:
+    """Writes the files of these cells into a new folder."""
+    (folder / "trials").mkdir(parents=True)
+    names = []
+    for cell, protocol, length, depth, why, trials in found:
+        lines = [json.dumps(trial, ensure_ascii=False) + "\n" for trial in trials]
+        _text(folder / "trials" / f"{cell}.jsonl", "".join(lines))
+        names.append(f"extrap_{(name := cell.replace('-', '_'))}")
+        where = {"protocol": protocol, "length": length, "depth": depth}
+        own = LM_EVAL.format(name=name, cell=cell, why=why or "extrap, a cell", **where)
+        _text(folder / f"{cell}.yaml", own)
+    listed = "".join(f"  - {name}\n" for name in names)
+    _text(folder / "extrap.yaml", f"group: extrap\ntask:\n{listed}metadata: {{version: 1}}\n")
+    _text(folder / "extrap_trials.py", INSPECT.format(cell=found[0].name))
+
+
+def _text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
