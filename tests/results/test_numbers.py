@@ -33,6 +33,7 @@ def test_a_page_holds_no_measured_number_outside_its_generated_parts(path):
 judged = cache(page.judged)
 
 
+@pytest.mark.slow
 def test_pages_are_those_of_the_rows(monkeypatch):
     """Written by `make tables`."""
     monkeypatch.setattr(page, "judged", judged)

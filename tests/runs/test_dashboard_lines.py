@@ -31,6 +31,7 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_line_is_a_series_of_the_table_and_its_mean_is_the_mean_there(study: str) -> None:
@@ -81,6 +82,7 @@ def mixed(own: pd.DataFrame) -> list[str]:
     return found + ["factor"] * any(count > 1 for count in factors.tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("study", "what"),
     [
@@ -144,6 +146,7 @@ def test_panels_choose_lines_of_the_table_and_no_two_of_a_section_are_alike(stud
     assert json.dumps(runs["filters"]).count(study) == 1
 
 
+@pytest.mark.slow
 def test_methods_of_one_scheme_are_lines_of_their_own() -> None:
     shown = read("extension")
     methods = {page.series for page in shown.jobs if page.scheme == "rope"}
