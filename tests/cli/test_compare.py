@@ -50,13 +50,16 @@ def items_of(run, asked=None):
                 yield where | {"metric": "tokens", "item": i, "value": 512}
 
 
-def study(tmp_path, runs, items=True, asked=()):
-    """The runs at one or two lengths, which is enough and quick to write. asked: what each of the
-    runs was asked, as in `items_of`.
+def study(tmp_path, runs, items=True, asked=(), protocols=("sliding", "records")):
+    """The runs at one or two lengths and in two protocols, which is enough and quick to write.
+    asked: what each of the runs was asked, as in `items_of`.
     """
     for whole, questions in zip_longest(runs, asked):
         run = [
-            row for row in whole if (row["task"], row.get("length")) in FEW or "length" not in row
+            row
+            for row in whole
+            if ((row["task"], row.get("length")) in FEW or "length" not in row)
+            and row.get("protocol", "sliding") in protocols
         ]
         for task in ("train", "nll", "kv"):
             part = [row for row in run if row["task"] == task]
@@ -372,5 +375,6 @@ def test_a_protocol_that_was_not_learned_is_named(tmp_path):
         ]
         for run in runs
     ]
-    text = compare.text(study(tmp_path, runs), "demo", ["rope", "alibi"], [])
+    results = study(tmp_path, runs, protocols=("sliding", "records", "padded"))
+    text = compare.text(results, "demo", ["rope", "alibi"], [])
     assert "rope: kv padded seed 0, 1 below the gate; no statement" in text and "alibi:" not in text

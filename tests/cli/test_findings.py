@@ -1,6 +1,7 @@
 """`extrap findings`: verdicts in the terminal, in JSON and in results/FINDINGS.md."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from extrap.results.findings.statement import read
 from extrap.results.places import place
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
+judged = cache(page.judged)
 
 
 def test_the_terminal_and_json_say_the_same(capsys):
@@ -26,7 +28,7 @@ def test_the_terminal_and_json_say_the_same(capsys):
 
 
 def test_a_twin_is_counted_once():
-    found = page.judged(RESULTS, "reference")
+    found = judged(RESULTS, "reference")
     assert "55 statements, 1 of them counted with its twin: " in page.summary(found)
     counts = page.summary(found).split(": ")[1]
     assert sum(int(word) for word in counts.rstrip(".").split() if word.isdigit()) == 54
@@ -35,7 +37,7 @@ def test_a_twin_is_counted_once():
 def test_every_twin_has_the_effect_of_the_statement_that_is_counted():
     every = {study: read(place(RESULTS, study)) for study in page.declared(RESULTS)}
     for study in [study for study, found in every.items() if any(one.twin for one in found)]:
-        found = {one.statement.id: one for one in page.judged(RESULTS, study)}
+        found = {one.statement.id: one for one in judged(RESULTS, study)}
         for one in found.values():
             if one.statement.twin:
                 assert one.effect == pytest.approx(found[one.statement.twin].effect)

@@ -37,7 +37,8 @@ def test_committed_figures_are_legible_on_a_page():
     assert not small
 
 
-@pytest.mark.sample(4)
+@pytest.mark.slow
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("study", DRAWN)
 def test_figures_of_a_study_are_those_of_its_rows(study):
     rows = read(place(RESULTS, study))

@@ -18,9 +18,12 @@ EVIL = '"""E."""\nopen("ran", "w").close()\nNEEDS = {"task": "nll"}\n\ndef draw(
 
 
 def results(folder: Path) -> None:
-    """Writes results with figure code: a study of their own, and one with the name of ours."""
+    """Writes results with figure code: a study of their own, and one with the name of ours. Few
+    rows: each command draws what they serve.
+    """
+    few = [row for row in run_rows("rope") if row["task"] == "nll"]
     for study in ("theirs", "extension"):
-        write(folder / "results" / study / "rows" / "a.csv", run_rows("rope"))
+        write(folder / "results" / study / "rows" / "a.csv", few)
         (folder / "results" / study / "figures").mkdir()
         (folder / "results" / study / "figures" / "evil.py").write_text(EVIL)
         (folder / "results" / study / "evil.py").write_text(EVIL)

@@ -96,6 +96,7 @@ def test_the_command_counts_and_asks_for_rules(results, capsys):
     assert capsys.readouterr().out == "mine: 1 rows left out\n"
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("study", THINNED)
 def test_no_committed_row_is_one_that_is_left_out(study):
     """A row that a rule names was forgotten; a rule that names a drawn row would go unnoticed."""

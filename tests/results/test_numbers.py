@@ -30,8 +30,13 @@ def test_a_page_holds_no_measured_number_outside_its_generated_parts(path):
     assert not numbers.unheld(path.read_text(), folder_of(path))
 
 
-def test_pages_are_those_of_the_rows():
+judged = cache(page.judged)
+
+
+@pytest.mark.slow
+def test_pages_are_those_of_the_rows(monkeypatch):
     """Written by `make tables`."""
+    monkeypatch.setattr(page, "judged", judged)
     for path, text in page.written(RESULTS).items():
         assert text == path.read_text(), path
 
@@ -62,7 +67,7 @@ def rows_of(study: str):
 
 @cache
 def findings_of(study: str):
-    return {one.statement.id: one for one in page.judged(RESULTS, study)}
+    return {one.statement.id: one for one in judged(RESULTS, study)}
 
 
 def filled(text: str, folder: Path) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,15 +22,20 @@ ONE = ["data", "extension", "train_length", "params", "scheme"]
 """Columns that a line has one value of."""
 
 
+read = cache(shown_study.read)
+"""The study as it is shown, read once for all tests of a process."""
+
+
 @pytest.fixture(autouse=True)
 def _here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.slow
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_line_is_a_series_of_the_table_and_its_mean_is_the_mean_there(study: str) -> None:
-    shown = shown_study.read(study)
+    shown = read(study)
     table = summary(rows.read(place(Path("results"), study)))
     groups = defaultdict(list)
     for page, own, _ in shown.pages:
@@ -76,13 +82,13 @@ def mixed(own: pd.DataFrame) -> list[str]:
     return found + ["factor"] * any(count > 1 for count in factors.tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("study", "what"),
     [
         ("extension", {"data", "extension", "factor", "gate"}),
         ("reference-scale", {"params", "train_length", "gate"}),
         ("tasks", {"gate"}),
-        ("zoo", {"gate"}),
     ],
 )
 def test_a_workspace_of_lines_by_scheme_would_mix_what_the_table_keeps_apart(
@@ -92,7 +98,7 @@ def test_a_workspace_of_lines_by_scheme_would_mix_what_the_table_keeps_apart(
     above and below the gate of their task.
     """
     groups, gates = defaultdict(list), defaultdict(set)
-    for page, own, _ in shown_study.read(study).pages:
+    for page, own, _ in read(study).pages:
         groups[page.scheme] += [row for some in own.values() for row in some]
         for passed in page.trained.values():
             gates[page.scheme].add(passed)
@@ -106,7 +112,7 @@ def test_a_workspace_of_lines_by_scheme_would_mix_what_the_table_keeps_apart(
 @pytest.mark.parametrize("study", ["reference-scale", "tasks-alone", "extension"])
 def test_panels_choose_lines_of_the_table_and_no_two_of_a_section_are_alike(study: str) -> None:
     pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
-    shown = shown_study.read(study)
+    shown = read(study)
     built = workspace.build(study, "extrap", "me", shown.lines, shown.jobs)
     said = workspace.specification(built)["spec"]["section"]
     drawn = set()
@@ -140,15 +146,16 @@ def test_panels_choose_lines_of_the_table_and_no_two_of_a_section_are_alike(stud
     assert json.dumps(runs["filters"]).count(study) == 1
 
 
+@pytest.mark.slow
 def test_methods_of_one_scheme_are_lines_of_their_own() -> None:
-    shown = shown_study.read("extension")
+    shown = read("extension")
     methods = {page.series for page in shown.jobs if page.scheme == "rope"}
     assert len({page.extension for page in shown.jobs if page.scheme == "rope"}) <= len(methods)
     assert len(methods) > 42
 
 
 def test_seeds_below_the_gate_are_no_part_of_a_line_above_it() -> None:
-    shown = shown_study.read("tasks-alone")
+    shown = read("tasks-alone")
     found = {
         (s.label, task, protocol): set(own["mark"] == "ok")
         for s in shown.lines.series
@@ -163,7 +170,7 @@ def test_seeds_below_the_gate_are_no_part_of_a_line_above_it() -> None:
 
 
 def test_numbers_of_the_table_are_numbers_of_json() -> None:
-    shown = shown_study.read("demo")
+    shown = read("demo")
     for line in shown.lines.data:
         for value in line:
             assert value is None or isinstance(value, (str, int)) or np.isfinite(value)

@@ -15,6 +15,8 @@ from extrap.runs.dashboard import vega, view
 from tests.support.plausible import written
 from tests.support.wandb_server import ENTITY, Kept, Server, serving, started
 
+pytestmark = pytest.mark.subprocess
+
 EXTRAP = [sys.executable, "-m", "extrap", "dashboard", "demo"]
 QUESTION = "**Asked:** how far do they read?"
 
@@ -120,7 +122,7 @@ from extrap.runs import dashboard
 from extrap.runs.dashboard.page import Page
 
 dashboard.UPLOAD = 2.0
-board = dashboard.WandB(mode="online", timeout=2)
+board = dashboard.WandB(mode="online", timeout=1)
 board.start(Page("demo", "rope-cafe0123-s0", "direct", "rope", "mixture", 0, 64, ("nll",)))
 row = {"protocol": "nonoverlap", "length": 64, "metric": "nll", "value": 2.0, "status": "ok"}
 board.log("nll", [row])
@@ -143,7 +145,7 @@ REFUSALS = [
 def test_a_server_that_takes_no_page_is_one_line_and_the_page_is_on_the_disk(
     what: str, status: int, mode: str, said: str, server: Server, tmp_path: Path
 ) -> None:
-    server.fails, server.slow = ({what: status}, 0.0) if status else ({}, 3.0)
+    server.fails, server.slow = ({what: status}, 0.0) if status else ({}, 1.5)
     done = started([sys.executable, "-c", PAGE], server.environment, tmp_path)
     assert (done.returncode, done.stdout) == (0, f"{mode}\n"), done.stderr
     lines = [line for line in done.stderr.splitlines() if "extrap" in line]

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import yaml
 from hydra import compose, initialize_config_dir
-from wandb.sdk.launch.sweeps.utils import create_sweep_command, create_sweep_command_args
 
 from extrap.cli import schema as config
 from extrap.utils.paths import conf_dir
 
 
 def test_every_combination_composes() -> None:
+    # its import takes a second, which no worker is to wait for that runs other tests
+    from wandb.sdk.launch.sweeps.utils import create_sweep_command, create_sweep_command_args
+
     said = yaml.safe_load((Path(conf_dir()) / "sweep.yaml").read_text())
     values = {
         name: given.get("values") or [given["value"]] for name, given in said["parameters"].items()

@@ -2,6 +2,8 @@
 contract.
 """
 
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,11 @@ def theirs() -> set[str]:
 
 def node(group: str, name: str) -> dict:
     path = next(path for folder in FOLDERS if (path := folder / group / f"{name}.yaml").exists())
+    return deepcopy(_read(path))
+
+
+@cache  # each file of tests lists whole groups while it is collected
+def _read(path: Path) -> dict:
     return yaml.safe_load(path.read_text())
 
 

@@ -23,7 +23,9 @@ tasks (`learned`: all of them, or none need to); where they do not, it is not me
 decided. This premise was added on 2026-11-24, after the rows.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -72,10 +74,11 @@ def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
     if rows is None or rows.empty:
         return [Finding(one, "not measured", "no rows yet") for one in statements]
     own = table(rows)
-    return [judge(*_with_others(one, own, study)) for one in statements]
+    other = cache(lambda name: table(open_study(root(study), name)))
+    return [judge(*_with_others(one, own, study, other)) for one in statements]
 
 
-def _with_others(statement: Statement, own: pd.DataFrame, study: Path):
+def _with_others(statement: Statement, own: pd.DataFrame, study: Path, other: Callable):
     """Returns a statement with the rows that it reads: those of other studies where it names some;
     whatever names none is then of its own study.
     """
@@ -83,7 +86,7 @@ def _with_others(statement: Statement, own: pd.DataFrame, study: Path):
     others = sorted({str(name) for name in [*named, statement.rows.get("study")] if name})
     if not others:
         return statement, own
-    tables = [table(open_study(root(study), name)) for name in others if name != study.name]
+    tables = [other(name) for name in others if name != study.name]
     mine = replace(statement, rows={"study": study.name} | statement.rows)
     return mine, pd.concat([own, *tables])
 
