@@ -88,8 +88,8 @@ def parser(
 
 
 def config_folder(args: argparse.Namespace) -> Path:
-    """Returns the folder of `--config-dir`, by default that of this package. Raises UserError if
-    there is no such folder.
+    """Returns the folder of `--config-dir`, by default the conf folder of this package. Raises
+    UserError for a folder that does not exist.
     """
     if args.config_dir is not None and not args.config_dir.is_dir():
         raise UserError("--config-dir", args.config_dir, "no such folder")

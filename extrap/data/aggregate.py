@@ -101,7 +101,8 @@ class AggregateForm(SceneForm):
 
     def uncounted(self, questions: Questions) -> float:
         """Returns the expected accuracy, on these questions, of naming the label of a random place
-        (of first-half: in that half), and of count that of always saying the most frequent count.
+        (of first-half: in that half); of count, the accuracy of always saying the count that is
+        most frequent.
         """
         length = questions.tokens.shape[1]
         if self.kind == "count":

@@ -48,7 +48,7 @@ class ValueFirst(RecordLayout):
 
 @dataclass(frozen=True)
 class RecordsBefore(Records):
-    """As many records `v k` as fit; depth and draws are those of Records."""
+    """As many records `v k` as fit; depth and draws as in Records."""
 
     layout: RecordLayout = field(default=ValueFirst(), kw_only=True)
 

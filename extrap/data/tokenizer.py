@@ -127,7 +127,9 @@ def encoder(tokenizer: str, place: str | None = None) -> Pieces:
         problem, remedy = "this option needs tokenizers", "run pip install 'extrap[tokenizers]'"
         raise UserError(option, problem=problem, remedy=remedy) from None
     path = _found(tokenizer)
-    with _one_line(option, "this is no tokenizer.json of Hugging Face", "give that of a model"):
+    with _one_line(
+        option, "this is no tokenizer.json of Hugging Face", "give the tokenizer.json of a model"
+    ):
         source = path.read_text(encoding="utf-8")
         made = Pieces(source, Tokenizer.from_str(source), option)
     if not made.ids > 1:

@@ -8,7 +8,7 @@ from extrap.model.scheme import Scheme
 
 
 class AllLayers(SchemeExtension):
-    """method: the extension. On stacks of equal layers the result is that of the method."""
+    """method: the extension. On stacks of equal layers the method gives the same result."""
 
     layers = "all"
 

@@ -34,7 +34,7 @@ class Extension(ABC):
 
     factor: float | None = 1.0
     tuned_at: float | None = None
-    """Length of the windows for tuning, in training lengths; None: that of the factor."""
+    """Length of the windows for tuning, in training lengths; None: the factor."""
 
     @abstractmethod
     def __call__(self, model: GPT) -> Reader:

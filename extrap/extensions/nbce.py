@@ -30,7 +30,7 @@ class NBCE(Extension):
     """pool: P above, entropy or mean; beta: weight against the answer without context, null stands
     for n - 1.
 
-    top_p: the entropy is that of the likeliest tokens which hold this much probability; stickiness:
+    top_p: the entropy counts the likeliest tokens, which hold this much probability; stickiness:
     nats that lower the entropy of the context that won at the token before. Losses are those of
     whole distributions: nothing filters them. window: tokens of a context; null stands for L / 2; T
     has the rest of L but BOS.

@@ -23,7 +23,7 @@ from extrap.model.spectrum import frequencies_used
 
 
 class LaidOut(Scheme):
-    """Coordinates of training, below `most`; those of reading stay as they are."""
+    """Coordinates of training, below `most`; evaluation reads at 0, 1, 2, ... as before."""
 
     def __init__(self, shape: Shape, most: int):
         super().__init__(shape)

@@ -80,7 +80,7 @@ def mismatch(hook: str, args: tuple[Any, ...], made: Any, part: Scheme) -> str:
 
 
 def _fits(axes: str, shape: tuple[int, ...], sizes: dict[str, Any]) -> bool:
-    """True if a shape is that of the axes; notes the sizes of axes that have none yet."""
+    """True if a shape fits the axes; notes the sizes of axes that have none yet."""
     names = axes.split()
     if names and names[0] == "...":
         names = names[1:]
@@ -96,7 +96,7 @@ def _fits(axes: str, shape: tuple[int, ...], sizes: dict[str, Any]) -> bool:
 
 
 def _sizes(axis: str, sizes: dict[str, Any], size: int) -> tuple[int, ...]:
-    """Returns the sizes that an axis may have; `size` becomes that of an axis without one."""
+    """Returns the sizes that an axis may have; an axis without one gets `size`."""
     if axis.isdigit():
         return (int(axis),)
     known = sizes.setdefault(axis.removeprefix("#"), size)

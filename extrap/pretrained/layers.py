@@ -95,7 +95,7 @@ class Layer:
 
     @property
     def base(self) -> float:
-        """The base of the grid of frequencies: that of the config, or else by the first two."""
+        """The base of the grid of frequencies: from the config, or else from the first two."""
         assert self.source is not None
         rope = getattr(getattr(self.source.module, "config", None), "rope_parameters", None) or {}
         given = (*self.source.args, *self.source.more.values())

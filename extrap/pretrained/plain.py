@@ -67,7 +67,7 @@ def config_of(subject: Any) -> Any:
 
 
 def name_of(subject: Any) -> str:
-    """Returns a name for rows and messages: the model_type, or that of the class or function."""
+    """Returns a name for rows and messages: the model_type, or the name of a class or function."""
     config = config_of(subject)
     kind = config.model_type if config is not None else getattr(subject, "__name__", None)
     return str(kind or type(subject).__name__).strip("<>_")

@@ -5,7 +5,6 @@ import pytest
 from tests.support.draws import CASES, drawn
 
 
-@pytest.mark.sample(60)
 @pytest.mark.parametrize("case", CASES, ids=[case["of"] for case in CASES])
 def test_draws_stay(case):
     assert drawn(case) == case["drawn"]

@@ -90,9 +90,12 @@ def test_json_is_records_or_one_line_whatever_the_file_holds(
     path = tmp_path / "a.jsonl"
     path.write_bytes(content)
     try:
-        list(json_rows(path))
+        found = list(json_rows(path))
     except UserError as error:
         one_line(error, f"data.corpus.path={path}:")
+    else:
+        assert all(place.startswith(f"{path}:") for place, _ in found)
+        assert len(found) <= max(content.count(b"\n") + 1, content.count(b",") + 1)
 
 
 NUMBERS = st.integers() | st.floats() | st.sampled_from([0, 1, -1, 64, 0.5, 2**40])

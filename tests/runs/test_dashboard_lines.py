@@ -89,6 +89,7 @@ def mixed(own: pd.DataFrame) -> list[str]:
         ("extension", {"data", "extension", "factor", "gate"}),
         ("reference-scale", {"params", "train_length", "gate"}),
         ("tasks", {"gate"}),
+        ("zoo", {"gate"}),
     ],
 )
 def test_a_workspace_of_lines_by_scheme_would_mix_what_the_table_keeps_apart(

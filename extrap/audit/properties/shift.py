@@ -21,7 +21,7 @@ COLUMNS = tuple(
     Column(
         name,
         f"+{shift:.0e}".replace("e+0", "e") if shift > 3 else f"+{shift}",
-        f"change of logits and of what is read when all coordinates move by {shift:,}, in "
+        f"change of logits and of attention outputs when all coordinates move by {shift:,}, in "
         "standard deviations, float32",
         error,
         below(SAME),

@@ -2,7 +2,7 @@
 extrap.data.trials.published.
 
 The record asked for is taken out and put back at any index; the others keep their order. The words
-of a prompt are our own, its layout is that of arXiv 2307.03172:
+of a prompt are our own, its layout follows arXiv 2307.03172:
 
     Below is a JSON object. Find the key that is asked for and give the value that belongs to it.
 

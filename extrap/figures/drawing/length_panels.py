@@ -82,10 +82,8 @@ def length_figure(
         mark_training(panel, trained)
         panel.set_title(titles[protocol], pad=16)
         panel.set_xlabel(across)
-    if perplexity:  # one scale, so that panels can be compared
-        highest = max((end.y for part in ends.values() for end in part), default=1.0)
-        limits = min(p.get_ylim()[0] for p in axes[0]), max(p.get_ylim()[1] for p in axes[0])
-        limits = limits[0], min(limits[1], BEYOND * highest)
+    if perplexity:
+        limits = _one_scale(axes[0], ends)
     for panel, protocol in zip(axes[0], shown, strict=True):
         panel.set_ylim(limits)
         panel.tick_params(labelleft=panel is axes[0, 0] or limits is None)
@@ -96,6 +94,13 @@ def length_figure(
     axes[0, 0].set_ylabel(what)
     entitle(figure, title, note)
     return figure
+
+
+def _one_scale(panels, ends: dict[str, list[End]]) -> tuple[float, float]:
+    """Returns limits for all panels, so that they can be compared."""
+    lows, highs = zip(*(panel.get_ylim() for panel in panels), strict=True)
+    highest = max((end.y for part in ends.values() for end in part), default=1.0)
+    return min(lows), min(max(highs), BEYOND * highest)
 
 
 def _all(ends: list[list[End]]) -> list[End]:

@@ -1,7 +1,7 @@
 """Colour and marker of every scheme and extension by name, the same in all figures.
 
 Colours are told apart under normal, protan, deutan and tritan vision, and have a contrast of at
-least 3 on white; the grey of what lies below the gate is none of them. The colour of a scheme or an
+least 3 on white; series below the gate are grey. The colour of a scheme or an
 extension stands in its file, as the line `Colour: blue` of a docstring, so that relatives share
 one; markers tell these apart. Relatives that a study sets side by side have colour and marker in
 their YAML, as the line `# Drawn: plum s`. A name that is in no file has both by its hash.

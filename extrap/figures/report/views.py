@@ -34,7 +34,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """series: index among those of the page; below: seeds below the gate of what is drawn."""
+    """series: index among the series of the page; below: seeds below the gate of what is drawn."""
 
     series: int
     points: tuple[Point, ...]

@@ -49,7 +49,7 @@ class Optim:
             )
 
     def factor(self, step: int) -> float:
-        """Returns the share of the peak learning rate at a step; after the end that of the last."""
+        """Returns the share of the peak learning rate at a step; after the end, the last share."""
         if step < self.warmup:
             return (step + 1) / self.warmup
         start = max(self.warmup, self.steps - round(self.decay * self.steps))
