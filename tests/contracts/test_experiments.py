@@ -16,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("elsewhere")
 
 CONF = Path(__file__).parents[2] / "conf" / "experiment"
 FETCHED = {
+    "gemma": "its checkpoint is 253 MB to fetch",
     "pretrained": "its checkpoint is 98 MB to fetch",
     "grid-text": "its text is given on the command line",
 }
