@@ -16,6 +16,7 @@ from torch import Tensor
 from extrap.extensions.base import Reader
 from extrap.model.gpt import GPT
 from extrap.model.inspection import InspectedModel
+from extrap.pretrained.table import layer_table
 from extrap.results import left_out, rows
 from extrap.runs.checkpoint import curve_rows
 from extrap.runs.folder import identity_hash
@@ -25,6 +26,7 @@ from extrap.runs.near import untrained as not_trained
 from extrap.runs.study import Entry
 from extrap.tasks.base import Diagnostic, Result, Task, checked
 from extrap.tasks.diagnosis.effective import frequency_rows
+from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils import files as atomic
 from extrap.utils import lock
 from extrap.utils import versions as schema
@@ -128,7 +130,7 @@ def evaluations(job: Job) -> dict[str, Callable[[], Result]]:
         return plain, job.extension(plain)
 
     if _reports_used(job):
-        found[USED] = lambda: Result(_used_rows(*models()))
+        found[USED] = lambda: Result(_used_rows(job, *models()))
     return found | {
         name: partial(_measure, job, name, task, models) for name, task in job.tasks.items()
     }
@@ -253,9 +255,23 @@ class _OnDevice:
         return self._logits(tokens, last=last)
 
 
-def _used_rows(model: GPT, extended: Reader) -> list[dict]:
-    """Returns the frequencies of the extended model; several windows of a model have none."""
-    return frequency_rows(model.scheme, extended.scheme) if isinstance(extended, GPT) else []
+def _used_rows(job: Job, model: GPT, extended: Reader) -> list[dict]:
+    """Returns the frequencies of the extended model and, of a checkpoint, its layers. Several
+    windows of a model have no frequencies.
+    """
+    rows = frequency_rows(model.scheme, extended.scheme) if isinstance(extended, GPT) else []
+    return rows + (_layer_rows(model) if job.source.published and isinstance(model, GPT) else [])
+
+
+def _layer_rows(model: GPT) -> list[dict]:
+    """Returns `extrap layers` as rows of protocol `layers`, without what a layer lacks."""
+    recorder = Recorder()
+    for row in layer_table(model):
+        layer = recorder.at(protocol="layers", length=model.scheme.shape.length, layer=row["layer"])
+        for metric in ("pairs", "channels", "base", "window", "chunk", "sink"):
+            if row[metric]:
+                layer.value(metric, float(row[metric]))
+    return recorder.result().rows
 
 
 @cache

@@ -98,6 +98,13 @@ def test_used_rows_say_what_is_in_force(place):
     assert (own / 4).to_dict() == pytest.approx(slowed.to_dict(), rel=1e-12)
     expected = {p: 500.0 ** (-2 * p / 8) for p in range(4)}
     assert own.to_dict() == pytest.approx(expected, rel=1e-6)
+    layers = frame[(frame.task == "used") & (frame.protocol == "layers")]
+    found = {(metric, n): value for metric, n, value in layers[["metric", "layer", "value"]].values}
+    assert found == {
+        (metric, n): value
+        for metric, value in (("pairs", 4), ("channels", 8), ("base", 500))
+        for n in range(3)
+    }
 
 
 @pytest.mark.parametrize(
