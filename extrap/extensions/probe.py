@@ -114,8 +114,10 @@ def _read(
     embedded: bool,
 ) -> Tensor:
     """Returns the attention output of these rows in one layer: (H, rows, D)."""
-    added = _added(scheme, x, at) if embedded else 0
-    q, k, v = (z + added for z in qkv)
+    q, k, v = qkv
+    if embedded and scheme.uses("embed", layer=at.layer):
+        added = _added(scheme, x, at)
+        q, k, v = q + added, k + added, v + added
     if scheme.uses("attend", layer=at.layer):
         return scheme.attend(q, k, v, at)[0, :, rows]
     q, k = scheme.rotate(q, k, at)

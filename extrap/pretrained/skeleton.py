@@ -14,6 +14,8 @@ def copy_of(net: nn.Module) -> nn.Module:
     """
     g = torch.Generator().manual_seed(0)
     drawn = {id(p): nn.Parameter(_overlapping(p, g), requires_grad=False) for p in net.parameters()}
+    for p in drawn.values():
+        p._is_hf_initialized = True  # type: ignore[attr-defined] # _init_weights leaves it alone
     made = deepcopy(net, drawn).eval()  # type: ignore[arg-type]
     for module in made.modules():
         if hasattr(module, "config"):
