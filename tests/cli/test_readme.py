@@ -156,3 +156,9 @@ def test_the_command_that_repeats_rows_makes_committed_ones() -> None:
     assert measured(this)
     rows = read(this.results)
     assert rows.loc[rows["run"] == this.run.name, "task"].nunique() == 3
+
+
+@pytest.mark.parametrize("path", READMES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_blocks_of_python_can_be_read(path: Path) -> None:
+    for block in re.findall(r"^```python\n(.*?)^```$", path.read_text(), re.S | re.M):
+        compile(block, path.name, "exec")
