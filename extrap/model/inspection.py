@@ -125,14 +125,19 @@ class InspectedModel:
 
     def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
         """Returns logits (B, last, vocab) if coordinates of tokens from `after` on are larger by
-        `jump`, before the scheme moves them.
+        `jump`, before the scheme moves them. Masks count the tokens that are left out, too.
         """
 
         def positions(part: Scheme, t: Tensor) -> Tensor:
             behind = torch.arange(len(t), device=t.device) >= after
             return part.positions(t + jump * behind)
 
-        return self(tokens, last, positions=positions)
+        def sees(part: Scheme, at: Where) -> Tensor | None:
+            i, j = (n + int(jump) * (n >= after) for n in (at.i, at.j))
+            return part.sees(replace(at, i=i, j=j))
+
+        masked = {"sees": sees} if self.scheme.uses("sees") else {}
+        return self(tokens, last, positions=positions, **masked)
 
     def without(self, tokens: Tensor, slot: int, last: int) -> Tensor:
         """Returns logits (B, last, vocab) if no token but itself sees the one at `slot`, in every

@@ -9,8 +9,8 @@ scored:
     none     no jump: m L = n
     alone    the second half after BOS, without the first: the cost of having no context
 
-Every distance costs a text of 2 n tokens, where a long text costs its length or its square. The
-jump moves coordinates alone: windows and sinks count tokens and see no gap, and an extension that
+Every distance costs a text of 2 n tokens, where a long text costs its length or its square. Windows
+and chunks count the tokens that are left out, as they would in the long text. An extension that
 depends on the length of the text (dynamic NTK) sees 2 n tokens.
 """
 

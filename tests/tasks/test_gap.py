@@ -67,6 +67,19 @@ def test_a_model_without_positions_feels_no_gap():
     assert [change["jump", n] for n in (8, 16, 48)] == pytest.approx([0, 0, 0], abs=1e-12)
 
 
+def test_a_window_does_not_see_across_a_gap_that_is_longer():
+    """In the long text the tokens in between would fill it."""
+    model = gpt("window", length=L)
+    model.scheme.width = 3
+    nll = values(measure(TASK, InspectedModel(model, model, None), TEXTS, L, Words()), "nll")
+    text = torch.from_numpy(np.stack(TEXTS.all).astype(np.int64))
+    with torch.no_grad():
+        logits = model(text[:, N - 1 : -1])
+    expected = float(F.cross_entropy(logits.flatten(0, 1), text[:, N:].flatten()))
+    assert [nll["jump", n] for n in (16, 48)] == pytest.approx([expected] * 2, abs=1e-9)
+    assert abs(nll["none", N] - expected) > 1e-6
+
+
 def test_the_model_is_as_it_was():
     model, _ = found("rope")
     assert type(model.scheme).__name__ == "RoPE"
