@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from extrap.data.nth import MOST, Nth, NthForm
+from extrap.data.nth import Nth, NthForm
 from extrap.data.trace import Trace, TraceForm
 from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
@@ -66,38 +66,3 @@ def test_a_question_is_answered_by_the_record_at_its_depth(form, length):
             0,
             n - 1,
         ]
-
-
-@pytest.mark.parametrize("length", LENGTHS)
-def test_the_nth_record_is_asked_in_one_context_from_both_ends(length):
-    contexts = set()
-    for count in ("start", "end"):
-        form = NthForm(4, count)
-        for rank, depth in enumerate((0, 1 / 3, 2 / 3, 1)):
-            made = form.questions(Trials(V, STREAM, length, range(5)), depth)
-            marks = made.tokens[:, -2] - V.key_ids.start
-            assert set(marks) == {rank if count == "start" else 2 * MOST - 4 + rank}
-            contexts.add(made.tokens[:, :-2].tobytes() + made.tokens[:, -1:].tobytes())
-    assert len(contexts) == 1
-
-
-def test_a_question_depends_on_nothing_but_its_seed_length_and_number():
-    for form in FORMS:
-        whole = form.questions(Trials(V, STREAM, 40, range(8)), 0.5).tokens
-        some = form.questions(Trials(V, STREAM, 40, [7, 3]), 0.5).tokens
-        np.testing.assert_array_equal(some, whole[[7, 3]])
-        assert len({row.tobytes() for row in whole}) == 8
-
-
-def test_chains_of_training_have_all_numbers_of_hops():
-    rows, scored = Trace(size=200, hops=3).draw(drawn_from(0, V, STREAM, 64), 1.0)
-    hops = set()
-    for row, score in zip(rows.tolist(), scored, strict=True):
-        first = int(np.flatnonzero(score)[0])
-        given = {row[t]: row[t + 1] for t in range(first) if row[t] in V.key_ids}
-        for at in np.flatnonzero(score):
-            key, steps = row[at], 0
-            while given[key] in V.key_ids:
-                key, steps = given[key], steps + 1
-            hops.add(steps)
-    assert hops == {0, 1, 2, 3}
