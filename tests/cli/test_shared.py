@@ -1,13 +1,11 @@
 """What the small commands share stands in one parser, and each has it."""
 
 import importlib
-from pathlib import Path
 
 import pytest
 
 from extrap.cli.commands import COMMANDS, module
 
-ROOT = Path(__file__).parents[2]
 SMALL = sorted(COMMANDS)
 
 

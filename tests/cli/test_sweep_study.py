@@ -12,7 +12,6 @@ from tests.support.jobs import TINY
 from tests.support.program import Program
 
 TWO = "hydra.launcher.n_jobs=2"
-PATH = "data.corpus.path"
 
 
 def state(worker: Program, run: str) -> dict:

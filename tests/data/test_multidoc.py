@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from extrap.data.facts import RELATIONS, Template
-from extrap.data.multidoc import DocumentForm, MultiDocument
-from extrap.data.trials.base import Trials
+from extrap.data.facts import RELATIONS
+from extrap.data.multidoc import MultiDocument
 from extrap.data.vocabulary import Vocabulary
 from tests.support.hand import drawn_from
 
@@ -15,7 +14,6 @@ STREAM = (
     .choice(np.frombuffer(b"abcdefgh ", np.uint8), size=6000)
     .astype(np.uint16)
 )
-LENGTHS = (64, 65, 128, 300)
 
 
 def draw(length=64, progress=1.0, seed=0, **options):
@@ -54,30 +52,3 @@ def test_every_answer_is_the_object_of_its_question(facts, length, progress):
             mark, relation, subject = row[t - 2 : t + 1]
             assert mark == ord("?") and t > first
             assert row[t + 1] == known[subject, chr(relation)]
-
-
-@pytest.mark.parametrize("facts", [1, 2])
-@pytest.mark.parametrize("length", LENGTHS)
-def test_distractors_and_filler_are_the_same_at_every_depth(facts, length):
-    made, template = Trials(V, STREAM, length, range(6)), Template.of(V, facts)
-    for ordered in (True, False):
-        rest = set()
-        for depth in (0.0, 0.1, 0.5, 0.75, 1.0):
-            trials = DocumentForm(facts, ordered).questions(made, depth)
-            behind = (template.most(length) - trials.index) * template.width
-            start = length - template.each - behind
-            assert trials.tokens.shape == (6, length)
-            assert trials.index == round(depth * (template.most(length) - 1))
-            subjects = []
-            for row, answer in zip(trials.tokens, trials.answers[:, 0], strict=True):
-                known, slots = facts_of(row[: -template.each])
-                fact = row[-1], chr(row[-2])
-                assert known[fact] == answer and start <= slots[fact] < start + template.width
-                assert row[start + template.width - 1] == ord(".")
-                subjects.append(slots[fact])
-            assert trials.distance == pytest.approx(length - 1 - np.mean(subjects))
-            rest.add(
-                np.delete(trials.tokens, np.arange(start, start + template.width), axis=1).tobytes()
-                + trials.answers.tobytes()
-            )
-        assert len(rest) == 1

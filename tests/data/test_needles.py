@@ -5,10 +5,6 @@ import pytest
 
 from extrap.data.multivalue import most_needles, places
 from extrap.data.passkey import k_max
-from extrap.data.vocabulary import Vocabulary
-
-V = Vocabulary()
-STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
 
 
 @pytest.mark.parametrize("length", range(8, 30))

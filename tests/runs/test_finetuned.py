@@ -32,9 +32,6 @@ def tuned(*overrides: str, method: str = "full"):
     return job("scheme=rope", f"finetune={method}", *SMALL, *BRIEF, *overrides)
 
 
-PLAIN = ["logger=none"]
-
-
 def test_an_identity_without_tuning_says_nothing_of_it():
     plain = job("scheme=rope", "extension=yarn")
     assert plain.training.parent is None

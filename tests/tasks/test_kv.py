@@ -98,13 +98,6 @@ def test_the_last_record_alone_is_recency():
     assert values(result, "gate")["records", L] == pytest.approx(1 / 7)
 
 
-def test_the_first_slots_alone_are_primacy():
-    result = measure(task(multiples=(1, 4)), reader(lambda slot, length: slot < 8), TEXT, L)
-    for protocol in ("records", "padded"):
-        curve = {m: values(result, m)[protocol, 80] for m in CURVE}
-        assert curve == {"primacy": 1, "recency": 0, "u_depth": 0.5, "tilt": -1, "mid": 0}
-
-
 def test_guessing_is_the_chance_line():
     generator = torch.Generator().manual_seed(0)
 

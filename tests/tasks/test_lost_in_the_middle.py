@@ -17,6 +17,7 @@ from tests.support import hand
 from tests.support.hand import VOCABULARY, measure, values
 
 L = 400
+SCORES = ("accuracy", "substring", "format")
 
 
 def task(**options):
@@ -70,7 +71,7 @@ def test_an_oracle_is_right_everywhere():
     forms = ("last", "both", "first")
     result = measure(task(query=forms), writer(oracle), None, L)
     where = {(q, k, d) for q in forms for k, d in ((1, 0), (3, 0), (3, 0.5), (3, 1))}
-    for metric in ("accuracy", "substring", "format"):
+    for metric in SCORES:
         assert cells(result, metric) == dict.fromkeys(where, 1.0)
     assert {r["status"] for r in result.rows} == {"ok"}
     assert {(r["n"], r["tokens"]) for r in result.rows if r["metric"] == "accuracy"} == {(3, 18)}
@@ -128,17 +129,9 @@ def test_an_answer_of_another_form_fails_the_format_and_not_the_value():
     stands in it.
     """
     result = measure(task(), writer(lambda p: " data.get(key)"), None, L)
-    assert [set(cells(result, m).values()) for m in ("accuracy", "substring", "format")] == [
-        {0.0},
-        {0.0},
-        {0.0},
-    ]
+    assert [set(cells(result, m).values()) for m in SCORES] == [{0.0}, {0.0}, {0.0}]
     result = measure(task(), writer(lambda p: oracle(p).upper().replace('"', "'")), None, L)
-    assert [set(cells(result, m).values()) for m in ("accuracy", "substring", "format")] == [
-        {0.0},
-        {1.0},
-        {1.0},
-    ]
+    assert [set(cells(result, m).values()) for m in SCORES] == [{0.0}, {1.0}, {1.0}]
 
 
 def test_guessing_a_record_is_the_guess_line():

@@ -67,15 +67,6 @@ def test_every_answer_of_training_is_an_item_that_its_demand_wants(length, diffi
     assert 0.4 < marks[R] / marks.total() < 0.6, "each demand as often as the other"
 
 
-def test_every_item_is_asked_for_alike_and_the_end_by_span_alone():
-    form, places = RecallForm(span=4), {R: Tally(), S: Tally()}
-    scene = form.scene(drawn_from(0, VOCABULARY, np.empty(0), 0), 10)
-    items = scene.records[:, 0].tolist()
-    for query, answer in zip(scene.queries[:, 0].tolist(), scene.answers[:, 0], strict=True):
-        places[query][items.index(answer)] += 1
-    assert places[R] == dict.fromkeys(range(10), 2) and places[S] == dict.fromkeys(range(6, 10), 5)
-
-
 def test_who_knows_the_end_of_a_list_alone_is_recency_itself():
     """Eight last items in their order: none of the four that span names is among its last four."""
     result = measure(task(), naming(lambda items, mark: items[-8:]), TEXT, L)

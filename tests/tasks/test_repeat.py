@@ -12,7 +12,6 @@ from extrap.tasks.repeat import Repeat
 from tests.support.hand import VOCABULARY, Texts, bigram, measure, values
 
 L = 8
-REPEATED = ("repeated", "later")
 
 
 def noise(documents=12, tokens=40, symbols=200, seed=0):

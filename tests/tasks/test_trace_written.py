@@ -64,32 +64,6 @@ def test_who_writes_a_chain_at_random_has_the_guess(hops):
     assert rates[0] > rates[1]
 
 
-@pytest.mark.parametrize("length", [24, 25, 26, 64])
-@pytest.mark.parametrize("hops", [0, 2])
-def test_an_answer_is_the_chain_of_the_key(length, hops):
-    form, rest = TraceWrittenForm(hops), set()
-    n = form.records(length)
-    for depth in (0.0, 0.25, 0.5, 1.0):
-        made = form.questions(Trials(V, STREAM, length, range(5)), depth)
-        assert made.tokens.shape == (5, length) and made.answers.shape == (5, hops + 1)
-        assert made.values.shape[1:] == (n // (hops + 1), hops + 1)
-        start = length - hops - 1 - 3 * n
-        gold = start + 3 * made.index
-        for row, answer, paths in zip(made.tokens, made.answers, made.values, strict=True):
-            context = row[1 : length - hops - 1].tolist()
-            said = [int(row[length - hops - 1])]
-            for _ in range(hops + 1):
-                said.append(written_answer(context, said[-1:]))
-            assert said[1:] == answer.tolist() and answer[-1] in V.value_ids
-            assert answer.tolist() in paths.tolist()
-            assert hops == 0 or len({tuple(path) for path in paths.tolist()}) == len(paths)
-            assert row[gold + 1] == answer[-1], "the value stands in the record that is moved"
-        without = np.delete(made.tokens, np.arange(gold, gold + 3), axis=1)
-        rest.add(without.tobytes())
-        assert made.distance == length - hops - 1 - gold
-    assert len(rest) == 1, "all but the moved record is the same at every depth"
-
-
 @pytest.mark.parametrize("difficulty", [0.0, 1.0])
 @pytest.mark.parametrize("length", [24, 25, 26, 64])
 def test_every_scored_token_is_the_next_of_its_chain(length, difficulty):
