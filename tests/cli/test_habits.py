@@ -3,7 +3,6 @@ and launchers. Sweeps (-m): tests/cli/test_sweep.py; on a cluster: tests/cli/tes
 """
 
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
@@ -30,14 +29,14 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys, *words: str) -> str:
         (["data/corpus=files", "data.corpus.path=a"], "data.corpus.path", "a"),
     ],
 )
-def test_words_of_the_command_line(words, path, value, monkeypatch, capsys) -> None:
+def test_words_of_the_command_line(words, path, value, monkeypatch, capsys):
     node = yaml.safe_load(shown(monkeypatch, capsys, *words, "--cfg", "job"))
     for name in path.split("."):
         node = node.get(name) if node else None
     assert node == value
 
 
-def test_choices_of_a_folder_of_ones_own(tmp_path: Path, monkeypatch, capsys) -> None:
+def test_choices_of_a_folder_of_ones_own(tmp_path, monkeypatch, capsys):
     (tmp_path / "scheme").mkdir()
     (tmp_path / "scheme/mine.yaml").write_text("_target_: extrap.schemes.rope.RoPE\nbase: 7\n")
     words = ["--config-dir", str(tmp_path), "scheme=mine", "--cfg", "job"]
@@ -53,7 +52,7 @@ def test_choices_of_a_folder_of_ones_own(tmp_path: Path, monkeypatch, capsys) ->
         (["hydra.sweep.dir=runs/${now:%Y}", "hydra.verbose=true"], "verbose: true"),
     ],
 )
-def test_launchers(words, line, monkeypatch, capsys) -> None:
+def test_launchers(words, line, monkeypatch, capsys):
     assert f"{line}\n" in shown(monkeypatch, capsys, *words, "--cfg", "hydra")
 
 
@@ -67,5 +66,5 @@ def test_launchers(words, line, monkeypatch, capsys) -> None:
         ("searchpath", "| main "),
     ],
 )
-def test_information(what, line, monkeypatch, capsys) -> None:
+def test_information(what, line, monkeypatch, capsys):
     assert line in shown(monkeypatch, capsys, "--info", what)

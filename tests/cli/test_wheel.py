@@ -13,7 +13,7 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(tmp_path_factory):
     """A folder with the installed wheel and nothing else; needs no network."""
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
@@ -61,14 +61,14 @@ def run(installed: Path, folder: Path, *words: str) -> str:
     return done.stdout
 
 
-def test_configuration_comes_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+def test_configuration_comes_from_the_wheel(installed, tmp_path):
     assert (
         run(installed, tmp_path, "-c", "from extrap.utils.paths import conf_dir; print(conf_dir())")
         == f"{installed / 'extrap' / 'conf'}\n"
     )
 
 
-def test_extrap_composes_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+def test_extrap_composes_from_an_empty_folder(installed, tmp_path):
     assert "seed: 0\n" in run(installed, tmp_path, "-m", "extrap", "--cfg", "job")
     assert "hydra_plugins.extrap_local.launcher.LocalLauncher" in run(
         installed, tmp_path, "-m", "extrap", "--cfg", "hydra"
@@ -76,7 +76,7 @@ def test_extrap_composes_from_an_empty_folder(installed: Path, tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-def test_console_script(installed: Path, tmp_path: Path) -> None:
+def test_console_script(installed, tmp_path):
     script = (installed / "bin" / "extrap").read_text(encoding="utf-8")
     assert "from extrap.cli.commands import main" in script
     program = str(installed / "bin" / "extrap")

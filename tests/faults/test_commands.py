@@ -16,7 +16,7 @@ from extrap.cli.commands import COMMANDS as NAMES
 from extrap.results import rows
 from tests.faults.cases_runs import row
 from tests.faults.command import told, whole
-from tests.faults.golden import Messages, table
+from tests.faults.golden import table
 from tests.support.plausible import run_rows
 
 REPOSITORY = Path(__file__).parents[2]
@@ -60,7 +60,7 @@ extrap dashboard good --share -> --share
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("work")
     for name in ("rope", "alibi"):
         own = [r | {"study": "good"} for r in run_rows(name)]
@@ -80,9 +80,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.sample(12)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_mistake_in_a_command(
-    command: str, folder: Path, messages: Messages, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_a_mistake_in_a_command(command, folder, messages, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     before = seen(folder)
     _, *words = shlex.split(command)
@@ -94,7 +92,7 @@ def test_a_mistake_in_a_command(
     assert seen(folder) == before
 
 
-def test_a_process_ends_with_the_line_and_the_code(folder: Path) -> None:
+def test_a_process_ends_with_the_line_and_the_code(folder):
     theirs = {k: v for k, v in os.environ.items() if not k.startswith(("EXTRAP_", "HYDRA_"))}
     for words in (["scheme=ropee"], ["plot", "nowhere"]):
         done = subprocess.run(

@@ -34,9 +34,7 @@ def spoiled(monkeypatch: pytest.MonkeyPatch, step: int, value: float) -> None:
 
 
 @pytest.mark.parametrize(("step", "value"), [(0, math.nan), (5, math.inf), (7, -math.inf)])
-def test_it_stops_with_a_name_and_a_sweep_goes_on(
-    step: int, value: float, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_it_stops_with_a_name_and_a_sweep_goes_on(step, value, monkeypatch, capsys):
     spoiled(monkeypatch, step, value)
     this = job("scheme=rope")
     entry = listed(this, "extrap")
@@ -53,7 +51,7 @@ def test_it_stops_with_a_name_and_a_sweep_goes_on(
     assert summary(found)["verdict"].tolist() == ["diverged"]
 
 
-def test_figures_show_it() -> None:
+def test_figures_show_it():
     curve = [
         row | {"run": "t5-0-s0", "scheme": "t5", "status": "diverged"}
         for row in run_rows("rope")

@@ -36,7 +36,6 @@ from extrap.runs import experiment, train
 from extrap.runs.folder import write_json
 from extrap.runs.job import make
 from extrap.utils import lock
-from tests.faults.golden import Messages
 from tests.support import jobs
 from tests.support.plausible import run_rows
 
@@ -160,7 +159,7 @@ MISTAKES: dict[str, tuple[str, Prepare]] = {
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study(tmp_path)
     return tmp_path
@@ -176,9 +175,7 @@ def outcome(call: Callable, words: list[str]) -> object:
 
 @pytest.mark.sample(12)
 @pytest.mark.parametrize("name", MISTAKES)
-def test_what_lies_in_the_way_is_one_line(
-    name: str, here: Path, capsys, messages: Messages
-) -> None:
+def test_what_lies_in_the_way_is_one_line(name, here, capsys, messages):
     words, prepare = MISTAKES[name]
     prepare(here)
     code = outcome(COMMANDS[name.partition(":")[0]], shlex.split(words))
@@ -193,7 +190,7 @@ VALUES = ["Infinity", "-Infinity", "NaN", "1e999", "-3", "true", '"x"', "[]", "1
 
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("what", ["seconds of a run", "seconds of rows", "how far", "when it ends"])
-def test_a_number_that_is_none_is_left_out(what: str, value: str, here: Path, capsys) -> None:
+def test_a_number_that_is_none_is_left_out(what, value, here, capsys):
     if what == "seconds of a run":
         said(f'{{"schema": 2, "state": "trained", "steps": 3, "files": {{}}, "seconds": {value}}}')(
             here
@@ -228,7 +225,7 @@ ENTRIES = {
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_a_job_that_was_never_asked_for_so(name: str, here: Path, capsys) -> None:
+def test_a_job_that_was_never_asked_for_so(name, here, capsys):
     path = here / "runs/.jobs/s/rope-cafe0123-s0__direct.json"
     path.parent.mkdir(parents=True)
     entry = ENTRIES[name]
@@ -276,9 +273,7 @@ FULL = "a temporary file, or what is printed: the disk is full"
     [(full, 2, FULL), (closed_pipe, 141, ""), (few_letters, 0, ""), (lambda: None, 0, "")],
     ids=["a full disk", "a closed pipe", "ASCII", "nothing"],
 )
-def test_what_is_printed_may_be_taken_by_nobody(
-    name: str, make: Callable, code: int, line: str, here: Path, monkeypatch, capsys
-) -> None:
+def test_what_is_printed_may_be_taken_by_nobody(name, make, code, line, here, monkeypatch, capsys):
     stated(statement=STATEMENT.replace("says: b", "says: ≤ ½"))(here)
     monkeypatch.setattr(
         catalogue, "table", lambda *given: pd.DataFrame({"a–b": [1], "source": [2]})
@@ -314,7 +309,7 @@ def options() -> tuple[dict, dict]:
 
 
 @pytest.mark.parametrize("name", IN_A_RUN)
-def test_a_run_says_what_lies_in_its_way(name: str, elsewhere: Path, capsys) -> None:
+def test_a_run_says_what_lies_in_its_way(name, elsewhere, capsys):
     this = make(*deepcopy(options()))
     prepare, line = IN_A_RUN[name]
     prepare(this.run.name)(elsewhere)
@@ -328,7 +323,7 @@ def test_a_run_says_what_lies_in_its_way(name: str, elsewhere: Path, capsys) -> 
     assert not list(elsewhere.rglob("weights.pt"))
 
 
-def test_a_reader_that_is_gone_is_no_fault_of_the_run(here: Path, monkeypatch) -> None:
+def test_a_reader_that_is_gone_is_no_fault_of_the_run(here, monkeypatch):
     """Else what cleans failed runs would take its checkpoint, too."""
 
     def unheard(*_: object) -> None:
@@ -343,7 +338,7 @@ def test_a_reader_that_is_gone_is_no_fault_of_the_run(here: Path, monkeypatch) -
     assert failed == [None]  # what an earlier attempt left is taken back
 
 
-def test_an_interruption_is_one_line(here: Path, monkeypatch, capsys) -> None:
+def test_an_interruption_is_one_line(here, monkeypatch, capsys):
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -353,7 +348,7 @@ def test_an_interruption_is_one_line(here: Path, monkeypatch, capsys) -> None:
 
 
 @pytest.mark.parametrize("call", [plot.main, table.main, status.main, report.main])
-def test_a_folder_that_is_gone_is_one_line(call: Callable, here: Path, capsys) -> None:
+def test_a_folder_that_is_gone_is_one_line(call, here, capsys):
     (here / "gone").mkdir()
     os.chdir(here / "gone")
     (here / "gone").rmdir()

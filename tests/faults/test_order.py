@@ -4,7 +4,7 @@ the disk had kept to itself.
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -94,15 +94,13 @@ class Disk:
 
 
 @pytest.fixture
-def disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Disk]:
+def disk(monkeypatch, tmp_path):
     with monkeypatch.context() as watched:
         watched.chdir(tmp_path)
         yield Disk(watched)
 
 
-def test_data_is_on_the_disk_before_it_is_called_finished(
-    disk: Disk, corpus_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_data_is_on_the_disk_before_it_is_called_finished(disk, corpus_cache, monkeypatch):
     monkeypatch.setenv("EXTRAP_TOKENS", str(corpus_cache))
     os.mkdir("runs")
     disk._fsync(folder := os.open(".", os.O_RDONLY))  # what was there before
@@ -131,7 +129,7 @@ def test_data_is_on_the_disk_before_it_is_called_finished(
         assert disk.has(path), path
 
 
-def test_the_watch_sees_what_is_not_synced(disk: Disk) -> None:
+def test_the_watch_sees_what_is_not_synced(disk):
     Path("a").write_bytes(b"x")
     with pytest.raises(AssertionError, match="named before its content"):
         os.replace("a", "b")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 
-def test_a_killed_study_ends_as_an_undisturbed_one(tmp_path: Path) -> None:
+def test_a_killed_study_ends_as_an_undisturbed_one(tmp_path):
     words = [
         sys.executable,
         "-m",

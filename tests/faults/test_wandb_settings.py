@@ -27,7 +27,7 @@ print(library.wandb().setup().settings.base_url)
 """
 
 
-def test_settings_of_wandb_in_the_working_folder_are_not_believed(tmp_path: Path) -> None:
+def test_settings_of_wandb_in_the_working_folder_are_not_believed(tmp_path):
     """`./wandb/settings` chooses a server, makes requests and puts files outside; `.git/config`
     names programs; `.wandb` may be a link.
     """
