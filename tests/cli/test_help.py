@@ -1,8 +1,6 @@
 """Questions about the program are answered at once: without torch."""
 
 import shlex
-import subprocess
-import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from extrap.cli import help
 from extrap.cli.commands import COMMANDS
 from extrap.cli.schema import Config
 from extrap.runs.training.optim import Optim
+from tests.support.program import python
 
 HEAVY = ["torch", "lightning", "wandb", "datasets", "matplotlib", "pandas"]
 
@@ -29,14 +28,7 @@ sys.stderr.write(f"{{code}} {{[name for name in {HEAVY} if name in sys.modules]}
 
 
 def ask(folder: Path, *words: str) -> tuple[str, str]:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    done = python("-c", SCRIPT, *words, cwd=folder)
     return done.stdout, done.stderr
 
 
@@ -70,14 +62,7 @@ def test_a_mistyped_command_is_told_at_once(tmp_path, word, line):
 def test_a_command_imports_no_more_than_it_needs(tmp_path):
     script = SCRIPT.replace(str(HEAVY), str(["torch", "hydra", "lightning", "wandb"]))
     for words in (["status"], ["plot", "--list"], ["table", "--help"], ["compare", "--help"]):
-        done = subprocess.run(
-            [sys.executable, "-c", script, *words],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
+        done = python("-c", script, *words, cwd=tmp_path)
         assert done.stdout and done.stderr == "0 []"
 
 
@@ -97,10 +82,7 @@ def test_the_package_is_light_until_a_plug_in_asks_for_a_class():
         "from extrap import *; "
         "print(all(name in globals() for name in extrap.__all__))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert done.stdout.splitlines() == ["[]", "True"]
+    assert python("-c", script).stdout.splitlines() == ["[]", "True"]
 
 
 def test_help_names_every_option_and_every_other_command():

@@ -3,9 +3,7 @@ py, found by sweeps, tables, figures and contracts under the names of their file
 """
 
 import errno
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from shutil import copytree
@@ -28,6 +26,7 @@ from extrap.utils.errors import UserError
 from extrap.utils.plugins import told
 from tests.support.jobs import TINY, job
 from tests.support.plausible import run_rows
+from tests.support.program import python
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "tests" / "support" / "plugin"
@@ -41,18 +40,6 @@ def mine(elsewhere, monkeypatch):
     yield elsewhere
     for name in [name for name in sys.modules if name.split(".")[0] == "my_package"]:
         del sys.modules[name]
-
-
-def python(*words: str, **more: str) -> subprocess.CompletedProcess:
-    """A process in the working folder that finds extrap as an installed package."""
-    return subprocess.run(
-        [sys.executable, "-P", *words],
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | more,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
 
 
 def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, *words: str) -> str:
@@ -77,7 +64,7 @@ def test_swept_over(mine):
         "threads=1",
     ]
     words += [word for word in TINY if not word.startswith("task.")]
-    done = python("-m", "extrap", *words)
+    done = python("-P", "-m", "extrap", *words)
     assert done.returncode == 0, done.stderr
     names = {path.stem.split("__", 1)[1] for path in Path("results/own/rows").glob("*.csv")}
     assert names == {"direct__induction", "direct__train", "level__induction", "level__used"}
@@ -359,7 +346,7 @@ def test_under_contract(mine):
     words = [str(ROOT / "tests" / "contracts" / f"test_{name}.py") for name in files]
     words += ["--config-dir", "my_conf", "--plug-in", "my_package"]
     words += ["-k", "tilt or level or induction or plain_loss", "-p", "no:cacheprovider", "-v"]
-    done = python("-m", "pytest", "--rootdir", str(ROOT), *words, PYTHONPATH=f"{ROOT}:{mine}")
+    done = python("-P", "-m", "pytest", "--rootdir", str(ROOT), *words, PYTHONPATH=f"{ROOT}:{mine}")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     for test in (
         "test_causality[tilt]",

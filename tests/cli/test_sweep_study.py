@@ -1,15 +1,10 @@
 """Sweeps of real processes over a study: side by side, failed, hung, started again."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from extrap.runs.folder import read_json
 from tests.support.jobs import TINY
-from tests.support.program import Program
+from tests.support.program import Program, python
 
 TWO = "hydra.launcher.n_jobs=2"
 
@@ -54,15 +49,7 @@ def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker):
 def test_a_sweep_that_would_write_over_its_own_rows_is_refused(tmp_path):
     """The name of a file does not say with which options a task was asked."""
     words = ["-m", "study=q", *TINY, "task.kv.pairs=2,4"]
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "extrap", *words],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    done = python("-P", "-m", "extrap", *words, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     (line,) = done.stderr.splitlines()
     assert line.startswith(

@@ -4,10 +4,7 @@ lost. messages.txt holds the lines.
 Mistakes in options of a configuration: tests/faults/test_bad_input.py.
 """
 
-import os
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,8 +15,8 @@ from tests.faults.cases_runs import row
 from tests.faults.command import told, whole
 from tests.faults.golden import table
 from tests.support.plausible import run_rows
+from tests.support.program import python
 
-REPOSITORY = Path(__file__).parents[2]
 COMMANDS = table("""
 extrap plo good -> plo
 extrap --sheme -> unrecognized arguments
@@ -93,18 +90,8 @@ def test_a_mistake_in_a_command(command, folder, messages, monkeypatch, capsys):
 
 
 def test_a_process_ends_with_the_line_and_the_code(folder):
-    theirs = {k: v for k, v in os.environ.items() if not k.startswith(("EXTRAP_", "HYDRA_"))}
     for words in (["scheme=ropee"], ["plot", "nowhere"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "extrap", *words],
-            cwd=folder,
-            env=theirs | {"PYTHONPATH": str(REPOSITORY)},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        done = python("-m", "extrap", *words, cwd=folder)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
 
 

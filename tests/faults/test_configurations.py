@@ -5,7 +5,6 @@ A file that appears (the canary) shows that planted code ran.
 """
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,12 +13,11 @@ import pytest
 from extrap.cli import app as cli
 from extrap.cli import schema as config
 from extrap.cli.program import prepare
-from extrap.utils.paths import conf_dir
 from tests.support.jobs import TINY
+from tests.support.program import python
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
-PACKAGE = {"PYTHONPATH": str(Path(conf_dir()).parent)}
 GLOBAL = "# @package _global_\n"
 MAKE = "{_target_: os.mkdir, path: CANARY}"
 EVIL = "scheme: {evil: {'()': sympy.sympify, a: '__import__(\"os\").mkdir(\"CANARY\")'}}\n"
@@ -189,16 +187,9 @@ def refused(monkeypatch: pytest.MonkeyPatch, capsys, *words: str) -> list[str]:
     return capsys.readouterr().err.splitlines()
 
 
-def started(*words: str) -> "subprocess.CompletedProcess[str]":
+def started(*words):
     """A process of its own, as a user starts it."""
-    return subprocess.run(
-        [sys.executable, "-m", "extrap", "--config-dir", "theirs", *words],
-        env=os.environ | PACKAGE,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return python("-m", "extrap", "--config-dir", "theirs", *words)
 
 
 @pytest.mark.parametrize("files", HYDRA.values(), ids=HYDRA)
