@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from extrap.cli.shared import reported
-from extrap.utils.errors import UserError, printable
+from extrap.utils.errors import printable
 
 FILES = {
     "broken": ("seed: [\n", "broken.yaml: line 2 is not YAML: "),
@@ -40,10 +40,6 @@ def test_a_bug_has_its_traceback(tiny):
     assert done.stderr.endswith("RuntimeError: the loss went up\n")
 
 
-def test_exit_codes_of_a_program_are_its_own(tiny):
-    assert tiny("seed=1", "act=exit").returncode == 3
-
-
 def like_lightning() -> None:
     try:
         raise KeyboardInterrupt
@@ -61,12 +57,6 @@ def test_interruption_is_one_line_through_both_frames(interrupt, capsys):
         interrupt()
     assert end.value.code == 130
     assert capsys.readouterr().err == "extrap: interrupted; the same command continues\n"
-
-
-def test_a_user_error_of_several_lines_keeps_them(capsys):
-    with pytest.raises(SystemExit), reported():
-        raise UserError("a=1: wrong\nb=2: wrong")
-    assert capsys.readouterr().err == "extrap: a=1: wrong\nextrap: b=2: wrong\n"
 
 
 def test_finished_work_is_not_checked(tiny):

@@ -99,12 +99,6 @@ MISTAKES = {
         "task.induction.multiples=[1, 2]: expected a list; its annotation must name the items, as "
         "Sequence[float] or extrap.Multiples",
     ),
-    "no metric": (
-        "my_package/induction.py",
-        ("return recorder.by_gate()", "return Result([{'value': 1.0}])"),
-        "task.induction: metric is empty in {'status': 'ok', 'value': 1.0}; correct the rows that "
-        "run returns",
-    ),
     "a task that fails": (
         "my_package/induction.py",
         ("log_p.argmax(-1)", "log_p[:, 7, 7]"),

@@ -63,13 +63,6 @@ def test_a_job_that_ends_badly_takes_no_other_down(tiny):
     assert "threads 1" in (tiny.work / log).read_text(encoding="utf-8")
 
 
-def test_finished_jobs_start_no_process(tiny):
-    (tiny.work / "rope-s1.done").touch()
-    done = tiny("seed=0,1", "-m", TWO)  # where people put it
-    assert tiny.events() == ["start rope-s0", "end rope-s0"]
-    assert "1 done, 1 skipped, 0 failed" in done.stderr
-
-
 def test_many_jobs_are_read_with_a_line_of_how_far_it_is(tiny):
     for seed in range(20):
         (tiny.work / f"rope-s{seed}.done").touch()

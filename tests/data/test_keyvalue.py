@@ -1,8 +1,7 @@
 import numpy as np
-import pytest
 
 from extrap.data import keyvalue
-from extrap.data.keyvalue import KeyValue, most
+from extrap.data.keyvalue import KeyValue
 from extrap.data.part import EARLY
 from extrap.data.vocabulary import Vocabulary
 from tests.support.hand import drawn_from
@@ -18,33 +17,6 @@ def draw(part=None, length=64, difficulty=1.0, seed=0):
 
 def keys(sequences):
     return (sequences >= V.key_ids.start) & (sequences < V.key_ids.stop)
-
-
-def records(sequence, answered):
-    """{key: (slot, value)} of the keys whose value is not asked for; keys asked for stand after all
-    records.
-    """
-    start = np.flatnonzero(answered)[0]
-    return {sequence[t]: (t, sequence[t + 1]) for t in range(start) if sequence[t] in V.key_ids}
-
-
-@pytest.mark.parametrize("difficulty", [0.0, 1.0])
-@pytest.mark.parametrize("length", [6, 7, 63, 64, 96])
-def test_every_answer_is_the_value_of_its_key(length, difficulty):
-    for sequence, answered in zip(*draw(length=length, difficulty=difficulty), strict=True):
-        first = np.flatnonzero(answered)[0]
-        known = records(sequence, answered)
-        assert sequence[0] == V.bos
-        assert len(known) == sum(t in V.key_ids for t in sequence[:first]), (
-            "a key stands in two records"
-        )
-        assert 2 <= len(known) <= most(length)
-        assert np.flatnonzero(answered).tolist() == list(range(first, length, 2)), (
-            "queries fill the sequence"
-        )
-        for t in np.flatnonzero(answered):
-            assert sequence[t + 1] == known[sequence[t]][1]
-            assert sequence[t + 1] in V.value_ids
 
 
 def test_echoes_are_records_twice_of_which_the_second_key_is_scored():

@@ -54,10 +54,7 @@ def test_the_first_records_are_the_question_and_the_first_distractors():
     example = generate(9, 36, 0, 3)
     for records in (1, 4, 9):
         fewer = example.first(records)
-        assert (fewer.key, fewer.value) == (
-            example.key,
-            example.value,
-        )
+        assert (fewer.key, fewer.value) == (example.key, example.value)
         assert fewer.distractors == example.distractors[: records - 1]
 
 

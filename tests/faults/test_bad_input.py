@@ -37,7 +37,6 @@ from tests.faults import (
 from tests.faults.command import shared, told, whole
 from tests.faults.golden import printable
 
-Check = Callable[..., None]
 RECORDS = "task.lost-in-the-middle.path"
 NO_FILES = {
     "none": None,

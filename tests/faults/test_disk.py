@@ -57,12 +57,6 @@ def test_other_errors_are_no_fault_of_the_disk():
     assert errors.disk_fault(FileNotFoundError(errno.ENOENT, "no")) is None
 
 
-def test_a_full_disk_is_one_line(capsys):
-    with pytest.raises(SystemExit, match="2"), reported():
-        raise OSError(errno.ENOSPC, "No space left on device", "runs/a/weights.pt")
-    assert capsys.readouterr().err == f"extrap: runs/a/weights.pt: {errors.FAULTS[errno.ENOSPC]}\n"
-
-
 @pytest.mark.usefixtures("elsewhere")
 def test_figures_that_cannot_be_written_are_one_line(monkeypatch, capsys):
     from tests.runs.test_study import finished

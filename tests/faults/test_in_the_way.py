@@ -19,17 +19,7 @@ import pandas as pd
 import pytest
 
 from extrap.audit import catalogue
-from extrap.cli import (
-    clean,
-    compare,
-    findings,
-    plot,
-    program,
-    report,
-    schemes,
-    status,
-    table,
-)
+from extrap.cli import clean, compare, findings, plot, program, report, schemes, status, table
 from extrap.cli.shared import reported
 from extrap.results import rows
 from extrap.runs import experiment, train
@@ -336,15 +326,6 @@ def test_a_reader_that_is_gone_is_no_fault_of_the_run(here, monkeypatch):
     with pytest.raises(BrokenPipeError):
         experiment.Experiment(this, "extrap").run()
     assert failed == [None]  # what an earlier attempt left is taken back
-
-
-def test_an_interruption_is_one_line(here, monkeypatch, capsys):
-    def stopped(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(table, "text", stopped)
-    assert outcome(table.main, ["s"]) == 130
-    assert capsys.readouterr().err == "extrap table: interrupted; the same command continues\n"
 
 
 @pytest.mark.parametrize("call", [plot.main, table.main, status.main, report.main])

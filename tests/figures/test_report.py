@@ -275,13 +275,10 @@ def test_the_page_names_the_experiments_of_its_study(study):
     assert report.experiments("mine") == []
 
 
-def test_the_command_writes_one_file_and_a_mistake_is_one_line(tmp_path, capsys, monkeypatch):
+def test_the_command_writes_one_file(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(report, "page", lambda *_: "<p>page")
     rows.write(tmp_path / "demo" / "rows" / "a.csv", run_rows("rope"))
     report.main(["demo", "--results", str(tmp_path)])
     assert capsys.readouterr().out == f"{tmp_path / 'demo' / 'report.html'}\n"
     report.main(["demo", "--results", str(tmp_path), "--output", str(tmp_path / "mine.html")])
     assert (tmp_path / "mine.html").read_text() == "<p>page"
-    with pytest.raises(SystemExit, match="2"):
-        report.main(["none", "--results", str(tmp_path)])
-    assert capsys.readouterr().err.startswith("extrap report: STUDY=none: no such study")

@@ -66,13 +66,6 @@ def test_w_and_b_that_takes_no_page_is_one_line(before, words, line, study, monk
     assert {path: path.read_bytes() for path in Path("results").rglob("*.csv")} == kept
 
 
-def test_a_package_that_is_not_there_is_told_before_any_page(study, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        command.main(["demo", "--plugins", "no_package"])
-    line = "extrap dashboard: plugins=no_package: no such package here\n"
-    assert capsys.readouterr() == ("", line) and not Path("wandb").exists()
-
-
 class Taken(WandB):
     """Takes every page and remembers it; figures do not fit into memory."""
 

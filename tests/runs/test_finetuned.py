@@ -251,12 +251,9 @@ CANNOT = [
     (["finetune.factor=x"], "finetune.factor"),
     (["finetune.save_every=5", "finetune.log_every=2"], "finetune.save_every"),
     (["finetune=lora", "finetune.targets=[q]"], "finetune.targets"),
-    (["scheme=learned", "finetune.factor=2"], "finetune.factor"),
     (["extension=nbce"], "extension"),
     (["extension=crop", "finetune.factor=2"], "extension"),
     (["scheme=alibi", "extension=ntk"], "extension"),
-    (["finetune.factor=16"], "finetune.factor"),
-    (["data@finetune.data=text", "finetune.data.vocabulary.keys=9"], "finetune.data.vocabulary"),
     (["trainer=ddp", "trainer.accelerator=cpu"], "finetune"),
 ]
 

@@ -25,11 +25,7 @@ HINTS = {
         [0, 0.9],
         [1, -0.1],
     ),
-    Annotated[float, Interval(gt=0, le=64)]: (
-        "a number above 0, at most 64",
-        [0.1, 64],
-        [0, 65],
-    ),
+    Annotated[float, Interval(gt=0, le=64)]: ("a number above 0, at most 64", [0.1, 64], [0, 65]),
     Annotated[int, Ge(2), MultipleOf(2)]: (
         "a whole number of at least 2, a multiple of 2",
         [2, 4],

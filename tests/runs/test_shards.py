@@ -16,12 +16,7 @@ from extrap.utils.errors import UserError
 from tests.support.jobs import alike, job, started, weights
 from tests.support.killed import killed
 
-LONGER = [
-    "scheme=t5",
-    "train.steps=8",
-    "train.save_every=2",
-    "train.log_every=2",
-]
+LONGER = ["scheme=t5", "train.steps=8", "train.save_every=2", "train.log_every=2"]
 SHARDS = ["trainer=fsdp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
 WHERE = {"one device": [], "shards": [*SHARDS, "trainer.devices=1"]}
 
@@ -61,8 +56,7 @@ def uninterrupted(elsewhere: Path) -> dict[str, torch.Tensor]:
 
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
-    ("before", "after"),
-    [("shards", "shards"), ("shards", "one device"), ("one device", "shards")],
+    ("before", "after"), [("shards", "shards"), ("shards", "one device"), ("one device", "shards")]
 )
 def test_a_run_goes_on_where_it_stopped_in_shards_or_without(elsewhere, monkeypatch, before, after):
     """An optimiser counts parameters by its groups, the model by its order: moments find theirs."""

@@ -14,7 +14,6 @@ from extrap.runs import study
 from extrap.runs.folder import Named
 from extrap.runs.study import Entry, State, entries, standing, studies, uses
 from extrap.utils import lock, progress
-from extrap.utils.errors import UserError
 from tests.support.plausible import run_rows
 from tests.support.program import until
 
@@ -248,13 +247,6 @@ def test_the_command_lists_states_times_what_is_left_and_what_does_it(capsys):
         ("below the gate", []),
     ]
     assert "2 jobs, about 4:00" in left and command == "  extrap -m study=s"
-
-
-@pytest.mark.parametrize("name", ["t", "../s"])
-def test_an_unknown_study_is_rejected(name):
-    finished("rope-1-s0")
-    with pytest.raises(UserError, match="no such study"):
-        entries(name)
 
 
 def test_what_files_say_of_a_job_cannot_move_the_cursor(tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ EXCUSED: dict[tuple[str, str], str] = {
 }
 
 MEASURED_BEFORE: dict[str, str] = {
-    "nth": "committed rows are of even places, where mark and slot give the answer away",
+    "nth": "committed rows are of even places, where mark and slot give the answer away"
 }
 """Tasks whose committed rows are about other questions than the task asks now."""
 
@@ -88,6 +88,6 @@ schemes that it takes.
 EXCUSED_PAIRS: dict[tuple[str, str, str], str] = {
     ("crop", "chunked-nope", "outside"): (
         "3 L are whole chunks, and so are its crops; other lengths differ: test_crop_window.py"
-    ),
+    )
 }
 """{(extension, scheme, check): reason}: on this scheme alone."""

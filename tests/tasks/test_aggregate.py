@@ -3,42 +3,16 @@
 import numpy as np
 import pytest
 
-from extrap.data.aggregate import Aggregate
 from extrap.tasks.aggregate import Aggregation
-from tests.support.hand import (
-    VOCABULARY,
-    Texts,
-    aggregate_answer,
-    drawn_from,
-    measure,
-    solving,
-    values,
-)
+from tests.support.hand import VOCABULARY, Texts, measure, solving, values
 
 L = 32
 TEXT = Texts([32 + np.arange(4000) % 26])
-STREAM = TEXT.stream("validation")
 LENGTHS = (8, 32, 64)
 
 
 def task(**options):
     return Aggregation(**{"multiples": (0.25, 1, 2), "trials": 20} | options)
-
-
-@pytest.mark.parametrize("difficulty", [0.0, 1.0])
-@pytest.mark.parametrize("length", [7, 32, 33])
-def test_every_scored_token_of_training_follows_from_the_labels(length, difficulty):
-    part = Aggregate(size=80)
-    rows, scored = part.draw(drawn_from(0, VOCABULARY, STREAM, length), difficulty)
-    kinds = set()
-    for row, score in zip(rows.tolist(), scored, strict=True):
-        answers = 1 + np.flatnonzero(score)
-        assert (np.diff(answers) == 2).all() and length - answers[-1] < 2
-        context = row[1 : answers[0] - 1]
-        for at in answers:
-            kinds.add(row[at - 1])
-            assert row[at] == aggregate_answer(context, (row[at - 1],))
-    assert kinds == {VOCABULARY.key(mark) for mark in range(2 + 4)}
 
 
 def test_who_reads_the_second_half_alone_fails_the_first():

@@ -8,17 +8,7 @@ from extrap.data.keyvalue import Padded
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.kv import KV
-from tests.support.discover import gpt
-from tests.support.hand import (
-    VOCABULARY,
-    Texts,
-    measure,
-    oracle,
-    reader,
-    speak,
-    values,
-    window,
-)
+from tests.support.hand import VOCABULARY, Texts, measure, oracle, reader, speak, values, window
 
 L = 20
 TEXT = Texts([np.arange(4000) % 251])
@@ -98,24 +88,6 @@ def test_the_last_record_alone_is_recency():
     assert values(result, "gate")["records", L] == pytest.approx(1 / 7)
 
 
-def test_guessing_is_the_chance_line():
-    generator = torch.Generator().manual_seed(0)
-
-    def model(tokens, last):
-        return torch.rand(len(tokens), 1, VOCABULARY.size, generator=generator)
-
-    result = measure(task(trials=100), model, TEXT, L)
-    for metric, chance in (
-        ("restricted", 1 / VOCABULARY.values),
-        ("accuracy", 1 / VOCABULARY.size),
-    ):
-        found = list(values(result, metric).values())
-        low, high = wilson(sum(found) * 100, len(found) * 100)
-        assert low < chance < high
-    assert [r["value"] for r in result.rows if r["metric"] == "chance"] == [1 / VOCABULARY.values]
-    assert {r["status"] for r in result.rows} == {"not trained"}
-
-
 def test_guessing_a_record_is_the_guess_line():
     rng = np.random.default_rng(0)
 
@@ -158,9 +130,3 @@ def test_the_gate_is_nine_tenths_of_records_at_the_training_length(missed, statu
     result = measure(task(multiples=(1, 2), depths=depths), reader(sees), TEXT, 22)
     assert values(result, "gate")["records", 22] == pytest.approx(1 - missed / 10)
     assert {r["status"] for r in result.rows} == {status}
-
-
-def test_reading_every_text_whole_gives_the_same_rows():
-    model = gpt("rope", vocab=VOCABULARY.size)
-    alike = measure(task(), model, TEXT, L)
-    assert measure(task(), lambda x, last: model(x, last=last), TEXT, L) == alike

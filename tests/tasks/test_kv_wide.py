@@ -75,8 +75,7 @@ def test_a_window_is_a_step_at_its_width():
 def test_every_training_answer_is_the_value_of_its_key(width, progress):
     part = Wide(size=80, width=width, pool=6 if width > 1 else 40)
     rows, scored = part.draw(
-        drawn_from(0, V, TEXT.stream("validation").astype(np.uint16), 45),
-        progress,
+        drawn_from(0, V, TEXT.stream("validation").astype(np.uint16), 45), progress
     )
     for row, score in zip(rows.tolist(), scored, strict=True):
         start = next(t for t, token in enumerate(row) if token in V.key_ids)

@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.mqar import MultiQuery
 from extrap.tasks.mqar import MultiQueryRecall
-from tests.support.hand import VOCABULARY, Texts, drawn_from, measure
+from tests.support.hand import VOCABULARY, Texts, measure
 
 L = 33
 TEXT = Texts([32 + np.arange(4000) % 26])
-STREAM = TEXT.stream("validation")
 KEYS, VALUES = VOCABULARY.key_ids, VOCABULARY.value_ids
 
 
@@ -30,22 +28,6 @@ def remembering(value_of):
         return logits[:, -last:]
 
     return model
-
-
-def test_scored_tokens_of_training_are_the_answers():
-    rows, scored = MultiQuery(size=30, pairs=4).draw(drawn_from(1, VOCABULARY, STREAM, 32), 1.0)
-    assert rows.shape == (30, 33) and scored.shape == (30, 32)
-    for row, score in zip(rows.tolist(), scored, strict=True):
-        pairs = int(score.sum())
-        records = dict(zip(row[1 : 1 + 2 * pairs : 2], row[2 : 2 + 2 * pairs : 2], strict=True))
-        answers = 1 + np.flatnonzero(score)
-        assert {row[at - 1]: row[at] for at in answers} == records
-        assert min(answers) > 2 * pairs + 1
-    counts = {
-        int(MultiQuery(size=1, pairs=4).draw(drawn_from(s, VOCABULARY, STREAM, 32), 1)[1].sum())
-        for s in range(40)
-    }
-    assert counts == {1, 2, 3, 4}
 
 
 def test_who_names_the_value_of_any_record_has_the_guess():

@@ -72,28 +72,6 @@ def test_the_same_tokens_are_scored_at_every_length():
     assert len(tokens) == len(sums)
 
 
-def test_windows_are_bos_and_the_text_before_what_is_scored():
-    """Token t of this document is t, so what was asked of the model tells which tokens were read
-    and which scored.
-    """
-    asked = []
-
-    def model(tokens, last):
-        asked.extend((row, last) for row in tokens.tolist())
-        return torch.zeros(len(tokens), last, VOCABULARY.size)
-
-    measure(NLL(multiples=(1, 2, 4), documents=1), model, Texts([np.arange(64)]), L)
-    assert all(
-        row[0] == VOCABULARY.bos and row[1:] == list(range(row[1], row[1] + len(row) - 1))
-        for row, _ in asked
-    )
-    tail = lambda row, last: list(range(row[-1] + 2 - last, row[-1] + 2))  # noqa: E731 - the targets of the last positions
-    longest = [(row, last) for row, last in asked if len(row) == 32]
-    assert tail(*longest[0]) == list(range(32, 64))  # nonoverlap, and the end of the other two
-    assert [tail(*a) for a in longest[1:]] == [list(range(s, s + 4)) for s in range(32, 60, 4)]
-    assert {len(row) for row, _ in asked} == {8, 16, 32}
-
-
 def test_a_model_may_give_its_losses_itself():
     """What it gives is what is scored, and its logits are not asked for."""
     text, log_p = chain()
@@ -156,19 +134,6 @@ def test_the_interval_is_over_documents():
         assert (row["low"], row["high"]) == pytest.approx(
             (1.5 / unit, 2.5 / unit), abs=0.126 / unit
         )
-
-
-def test_documents_are_spread_evenly_and_too_short_ones_left_out():
-    """Document d is made of token d; those of odd d are too short."""
-    seen = set()
-
-    def model(tokens, last):
-        seen.update(tokens[:, -1].tolist())
-        return torch.zeros(len(tokens), last, VOCABULARY.size)
-
-    texts = Texts([np.full(32 - d % 2, d) for d in range(40)])
-    measure(NLL(multiples=(2,), documents=4), model, texts, L)
-    assert seen == {0, 10, 20, 30}
 
 
 def test_half_precision_logits_are_summed_in_single():

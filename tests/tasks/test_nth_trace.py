@@ -7,14 +7,7 @@ import pytest
 
 from extrap.tasks.nth import NthRecord
 from extrap.tasks.trace import VariableTracking
-from tests.support.hand import (
-    VOCABULARY,
-    Texts,
-    measure,
-    nth_answer,
-    solving,
-    values,
-)
+from tests.support.hand import VOCABULARY, Texts, measure, nth_answer, solving, values
 
 L = 32
 TEXT = Texts([32 + np.arange(4000) % 26])

@@ -4,23 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.trace_written import TraceWritten, TraceWrittenForm
+from extrap.data.trace_written import TraceWrittenForm
 from extrap.data.trials.base import Trials
-from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.trace_written import WrittenTracking
-from tests.support.hand import (
-    VOCABULARY,
-    Texts,
-    drawn_from,
-    measure,
-    values,
-    written_answer,
-)
+from tests.support.hand import VOCABULARY, Texts, measure, values, written_answer
 
 L = 32
 TEXT = Texts([32 + np.arange(4000) % 26])
-V = Vocabulary(keys=64, values=16)
-STREAM = np.random.default_rng(0).integers(32, 59, size=5000).astype(np.uint16)
 
 
 def task(**options):
@@ -62,21 +52,3 @@ def test_who_writes_a_chain_at_random_has_the_guess(hops):
         rates.append((drawn == made.answers).all(1).mean())
         assert rates[-1] == pytest.approx(asked.guess(VOCABULARY, length), abs=0.02)
     assert rates[0] > rates[1]
-
-
-@pytest.mark.parametrize("difficulty", [0.0, 1.0])
-@pytest.mark.parametrize("length", [24, 25, 26, 64])
-def test_every_scored_token_is_the_next_of_its_chain(length, difficulty):
-    part = TraceWritten(size=60, hops=2)
-    rows, scored = part.draw(drawn_from(0, V, STREAM, length), difficulty)
-    lengths = set()
-    for row, score in zip(rows.tolist(), scored, strict=True):
-        answers = 1 + np.flatnonzero(score)
-        first = answers[0] - 1
-        for at in answers:
-            assert row[at] == written_answer(row[1:first], row[at - 1 : at])
-        firsts = [at for at in answers if at - 1 not in answers]
-        assert (np.diff(firsts) == 4).all(), "a key, two keys or semicolons at most, a value"
-        assert length - answers[-1] < 4, "queries go on to the end"
-        lengths |= {sum(t in V.key_ids for t in row[at : at + 3]) for at in firsts}
-    assert lengths >= {0, 1}
