@@ -27,24 +27,6 @@ def test_everything_is_listed(group):
     )
 
 
-def test_what_the_columns_say():
-    frame = catalogue.table("scheme").set_index("scheme")
-    assert frame.loc["alibi", ["kind", "acts at", "parameters"]].tolist() == [
-        "relative",
-        "bias of distance",
-        "0",
-    ]
-    assert frame.loc["nope", "acts at"] == "nothing"
-    assert frame.loc["t5", "parameters"] == "128"
-    assert frame.loc["two-bases", "used by"] == "Gemma 3"  # of parts: the file says it
-    assert frame.loc["learned-clamp", "used by"] == "-" != frame.loc["learned", "used by"]
-    assert "temperature" in frame.loc["rope-logn-softmax1", "acts at"]
-    yarn = catalogue.table("extension").set_index("extension").loc["yarn"]
-    assert yarn["source"].startswith("arXiv 2309.00071") and "`factor=8.0`" in yarn["options"]
-    kv = catalogue.table("task").set_index("task").loc["kv"]
-    assert kv["source"] == "arXiv 2307.03172" and "`pairs=8`" in kv["options"]
-
-
 def test_the_command_prints_the_schemes(capsys):
     schemes.main([])
     printed = capsys.readouterr().out.splitlines()

@@ -1,6 +1,4 @@
-"""Sweeps on a cluster, as far as that goes without one: fake commands on the PATH, and submitit's
-local executor.
-"""
+"""Sweeps on a cluster of fake commands on the PATH, and with submitit's local executor."""
 
 import os
 import signal

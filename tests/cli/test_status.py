@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from extrap.cli.sweep import pool
 from extrap.cli.sweep.display import Status, clock, line, summary, time_left
 from extrap.cli.sweep.names import file_name, labels
 from extrap.cli.sweep.process import Process, State
@@ -105,26 +104,6 @@ def test_a_sweep_ends_with_what_shows_its_rows(tmp_path):
         "rows: results/s/rows; extrap plot s draws, extrap table s prints",
         "3 jobs in 1:00: 3 done, 0 skipped, 0 failed",
     ]
-
-
-def test_summary_lists_failures_with_their_logs(tmp_path):
-    jobs = [
-        job(tmp_path, "a", State.DONE),
-        job(tmp_path, "b", State.FAILED, reason="killed by SIGKILL"),
-    ]
-    assert summary(jobs, 3671).splitlines() == [
-        "2 jobs in 1:01:11: 1 done, 0 skipped, 1 failed",
-        "  failed b: killed by SIGKILL",
-        f"         {tmp_path / 'b.log'}",
-    ]
-
-
-def test_a_program_that_cannot_start_is_a_failed_job(tmp_path):
-    jobs = [job(tmp_path, "a", State.WAITING), job(tmp_path, "b", State.SKIPPED)]
-    pool.run(jobs, 1, Status(jobs))
-    assert jobs[0].state is State.FAILED
-    assert jobs[0].reason.startswith("could not start: ")
-    assert jobs[1].state is State.SKIPPED
 
 
 def test_clock():

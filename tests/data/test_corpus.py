@@ -1,6 +1,4 @@
-"""Corpora of local files: what is read, how it is split, when it is read again, what is said when
-it cannot be.
-"""
+"""Corpora of local files: what is read, how it is split, when it is read again, what fails."""
 
 import bz2
 import gzip

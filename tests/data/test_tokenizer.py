@@ -91,9 +91,7 @@ def test_a_map_is_of_its_tokenizer(tokenizer, folder, tmp_path):
 
 
 def test_nats_per_token_and_bits_per_byte(tokenizer, folder, tmp_path):
-    """A model that knows nothing: ln(vocabulary) nats a token, spread over the bytes behind the
-    scored tokens.
-    """
+    """A model that knows nothing: ln(vocabulary) nats a token, over the bytes of the tokens."""
     vocabulary = Tokenized(tokenizer=tokenizer)
     corpus = Files(path=str(folder), document_tokens=10**6, validation=0.4).open(
         tmp_path / "cache", vocabulary.encoder

@@ -236,9 +236,7 @@ def test_weights(name, believed, run, check):
 
 @pytest.mark.parametrize("name", cases_runs.WEIGHTS)
 def test_checkpoints(name, run, check):
-    """Training says this line, keeps the file beside and starts again:
-    tests/faults/test_canaries.py.
-    """
+    """Training says this line and starts again: tests/faults/test_canaries.py."""
     run.run.checkpoint.write_bytes(cases_runs.WEIGHTS[name](run.source.model().state_dict()))
     model = run.source.model("meta")
 

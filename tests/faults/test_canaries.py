@@ -181,9 +181,7 @@ def test_rows_are_text_and_numbers(canary, column, capsys):
 
 
 def test_corpora_are_text(canary, tmp_path, monkeypatch):
-    """Beside loading scripts of the names that the reading library uses, in the folder read and in
-    the one worked in.
-    """
+    """Loading scripts with the names of the reading library lie in both folders."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -19,7 +19,6 @@ from tests.support.program import python
 
 COMMANDS = table("""
 extrap plo good -> plo
-extrap --sheme -> unrecognized arguments
 extrap data/corpus=files data.corpus.path=deep.jsonl logger=none -> data.corpus.path
 extrap -m seed=0,1 data/corpus=files data.corpus.path=loop -> data.corpus.path
 extrap plot -> STUDY
@@ -31,12 +30,8 @@ extrap plot good nll_curv -> FIGURE
 extrap plot good kv_seeds -> kv_seeds
 extrap plot bare kv_depth -> kv_depth
 extrap plot bare training_curves -> training_curves
-extrap table nowhere -> STUDY
-extrap table early -> STUDY
 extrap table later -> results/later/schema.json
 extrap table good --beside rop -> --beside
-extrap compare -> STUDY
-extrap compare early rope alibi -> STUDY
 extrap compare good rope -> SERIES
 extrap compare good rope rope -> SERIES
 extrap compare good rope ropee -> SERIES

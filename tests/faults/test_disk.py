@@ -1,6 +1,4 @@
-"""Full, read-only and failing disks: a line that names the file, nothing half-written, and the same
-command goes on.
-"""
+"""Full, read-only and failing disks: a line names the file, nothing is half-written."""
 
 import errno
 import os
@@ -92,9 +90,7 @@ def test_a_reader_that_stops_reading_is_no_error(tmp_path):
 
 @pytest.mark.usefixtures("elsewhere")
 def test_files_that_may_not_grow_further_stop_training_and_leave_nothing_half():
-    """The largest file allowed grows until all fit: every file of the run is there whole or not at
-    all, each time.
-    """
+    """The largest file allowed grows until all fit: every file is there whole or not at all."""
     whole = job("scheme=rope")
     train(whole)
     evaluate(whole)

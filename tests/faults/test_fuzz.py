@@ -139,9 +139,7 @@ def _below(node: Any, path: str = "") -> Iterator[str]:
 @FEW
 @given(st.data())
 def test_options_of_any_value(corpus_path, data):
-    """One or two options of a whole configuration get a value that is drawn, as a file of
-    configuration could hold it.
-    """
+    """One or two options of a whole configuration get a drawn value."""
     cfg = deepcopy(base())
     cfg.data.corpus = {"_target_": "extrap.data.corpora.files.Files", "path": corpus_path}
     OmegaConf.set_struct(cfg, False)

@@ -103,18 +103,14 @@ def stated(more: str = "", statement: str = STATEMENT, common: str = "") -> Prep
 # fmt: off
 MISTAKES: dict[str, tuple[str, Prepare]] = {
     "plot: results is a file": ("s", occupied("results")),
-    "plot: the study is a file": ("s", occupied("results/s")),
     "plot: rows are a file": ("s", occupied("results/s/rows")),
     "plot: figures are a file": ("s loss_length", occupied("results/s/figures")),
     "plot: a figure is a folder": ("s loss_length", folder_at("results/s/figures/loss_length.svg")),
-    "plot: paper is a file": ("s loss_length --width 3in", occupied("results/s/figures/paper")),
     "plot: analytic is a file": ("--analytic rope_base", occupied("results/analytic")),
-    "plot: a study of five thousand letters": ("s" * 5000, nothing),
     "plot: a study above": ("../s", nothing),
     "plot: a study on two lines": ("'s\nt'", nothing),
     "plot: no series": ("s --series ''", nothing),
     "plot: a width that is none": ("s --width nanin", nothing),
-    "plot: a width in digits of another script": ("s --width \u0663in", nothing),
     "table: results elsewhere is a file": (
         "s --results results/s/rows/rope-cafe0123-s0__direct__nll.csv", nothing
     ),
@@ -128,7 +124,6 @@ MISTAKES: dict[str, tuple[str, Prepare]] = {
     "findings: a folder": ("s", folder_at("results/s/findings.yaml")),
     "findings: a pipe": ("s", piped("results/s/findings.yaml")),
     "findings: not UTF-8": ("s", declared(b"\xff\xfe")),
-    "findings: NUL": ("s", declared("a: \0")),
     "findings: deep": ("s", declared("[" * 9999)),
     "findings: a day that is none": ("s", declared("declared: 2026-99-99")),
     "findings: a number": ("s", declared("3")),

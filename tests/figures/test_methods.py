@@ -1,6 +1,4 @@
-"""Methods of reading further: how rows are told apart, figures of them, density limits and the
-report on expectations.
-"""
+"""Extensions in rows and figures: how they are told apart, and limits of density."""
 
 import math
 

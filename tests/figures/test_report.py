@@ -168,16 +168,6 @@ def test_a_sentence_at_the_top_says_what_the_leaderboard_says(frame, text):
     assert "do not tell it apart from <b>twin</b>" in page.page(twins, images=False)
 
 
-def test_cells_of_heat_maps_do_not_touch():
-    style = (HERE / "style.css").read_text()
-    assert re.search(r"\.heat \{[^}]*border-collapse: separate; border-spacing: [1-9]", style)
-    assert [heatmap._cell(share).split(">")[1] for share in (0.998, 0.004, 0.5)] == [
-        "1</td",
-        ".00</td",
-        ".50</td",
-    ]
-
-
 def test_cells_of_heat_maps_are_the_rows(study, text):
     table = re.search(r'<table class="heat s" data-s="0">.*?</table>', text, re.DOTALL).group()
     assert "<caption>alibi</caption>" in table

@@ -5,6 +5,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import QuadMesh
 
 from extrap import figures
 from extrap.figures import length_generalisation, passkey, reciprocal_rank
@@ -14,7 +15,7 @@ from extrap.results.stats.intervals import wilson
 from extrap.tasks.haystack import Haystack
 from extrap.tasks.lost_in_the_middle import Query
 from tests.support.hand import Texts, measure, window
-from tests.support.plausible import L
+from tests.support.plausible import L, identity
 from tests.support.plausible_suite import suite_rows, suite_study
 from tests.tasks.test_haystack import reader
 
@@ -39,6 +40,12 @@ def drawn(name, rows):
 def line(panel, label):
     (found,) = (line for line in panel.lines if line.get_label() == label)
     return found
+
+
+def cells(panel):
+    """The mesh of a heat map."""
+    (mesh,) = (found for found in panel.collections if isinstance(found, QuadMesh))
+    return mesh
 
 
 def by_title(figure):
@@ -111,11 +118,7 @@ def test_every_form_of_the_papers_question_has_panels(one):
 def test_needles_have_heat_maps_of_their_protocols(one):
     titles = by_title(drawn("haystack_heatmap", one))
     assert {"rope · single", "rope · multikey", "learned – below the gate · single"} <= set(titles)
-    mesh = next(
-        c
-        for c in titles["rope · multikey"].collections
-        if hasattr(c, "get_array") and c.get_array() is not None
-    )
+    mesh = cells(titles["rope · multikey"])
     rows = select(one, task="haystack", protocol="multikey", metric="accuracy", scheme="rope")
     np.testing.assert_array_equal(
         mesh.get_array(), rows.pivot(index="depth", columns="length", values="value")
@@ -211,39 +214,15 @@ def test_two_readers_of_a_run_have_a_crop_each(one):
 
 
 def test_a_recency_reader_is_a_diagonal_in_the_heat_map(frame):
-    """From a reader to the cells of the figure: what lies fewer tokens back than it sees is found,
-    and nothing else.
-    """
+    """From a reader to the cells: it finds what lies fewer tokens back than it sees."""
     sees, short = 40, 32
     task = Haystack(
         multiples=(1, 2, 4), depths=(0, 0.25, 0.5, 0.75, 1), trials=6, distances=4, passkey_trials=2
     )
     measured = measure(task, reader(window(sees)), Texts([np.arange(4000) % 251]), short).rows
-    identity = {
-        "run": "near-cafe0123-s0",
-        "study": "demo",
-        "scheme": "near",
-        "data": "mixture",
-        "extension": "direct",
-        "factor": 1,
-        "seed": 0,
-    }
-    identity |= {
-        "train_length": short,
-        "task": "haystack",
-        "params": 1,
-        "corpus": "0123456789ab",
-        "config": "a",
-        "commit": "0" * 40,
-    }
-    (panel,) = [
-        p
-        for p in drawn("haystack_heatmap", frame([identity | row for row in measured])).axes
-        if p.get_title() == "near · single"
-    ]
-    mesh = next(
-        c for c in panel.collections if hasattr(c, "get_array") and c.get_array() is not None
-    )
+    run = identity("near", train_length=short, task="haystack")
+    figure = drawn("haystack_heatmap", frame([run | row for row in measured]))
+    mesh = cells(by_title(figure)["near · single"])
     n = np.array([short, 2 * short, 4 * short])
     # One needle: its key is token 1 + round(depth (n - 4)), the query token n - 1.
     distance = n - 2 - np.round(np.array([[0], [0.25], [0.5], [0.75], [1]]) * (n - 4))

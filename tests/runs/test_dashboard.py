@@ -1,6 +1,4 @@
-"""W&B, read back with its own reader: pages of jobs, pages made from rows, and every way of having
-no server.
-"""
+"""W&B, read back with its own reader: pages of jobs and of rows, and all ways of no server."""
 
 import json
 import math

@@ -82,29 +82,6 @@ def mixed(own: pd.DataFrame) -> list[str]:
     return found + ["factor"] * any(count > 1 for count in factors.tolist())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("study", "what"),
-    [
-        ("extension", {"data", "extension", "factor", "gate"}),
-        ("reference-scale", {"params", "train_length", "gate"}),
-        ("tasks", {"gate"}),
-        ("zoo", {"gate"}),
-    ],
-)
-def test_a_workspace_of_lines_by_scheme_would_mix_what_the_table_keeps_apart(study, what):
-    """Pages grouped by scheme alone: columns that differ within a group, and `gate` if it has runs
-    above and below the gate of their task.
-    """
-    groups, gates = defaultdict(list), defaultdict(set)
-    for page, own, _ in read(study).pages:
-        groups[page.scheme] += [row for some in own.values() for row in some]
-        for passed in page.trained.values():
-            gates[page.scheme].add(passed)
-    found = {name for own in groups.values() for name in mixed(rows.frame(own))}
-    assert found | {"gate" for of in gates.values() if len(of) > 1} == what
-
-
 @pytest.mark.filterwarnings(
     "ignore:Pydantic V1 style:DeprecationWarning"
 )  # of wandb_workspaces itself
@@ -143,14 +120,6 @@ def test_panels_choose_lines_of_the_table_and_no_two_of_a_section_are_alike(stud
     logged = {f"summary:series/{name}" for page in shown.jobs for name in page.best}
     assert pinned == logged
     assert json.dumps(runs["filters"]).count(study) == 1
-
-
-@pytest.mark.slow
-def test_methods_of_one_scheme_are_lines_of_their_own():
-    shown = read("extension")
-    methods = {page.series for page in shown.jobs if page.scheme == "rope"}
-    assert len({page.extension for page in shown.jobs if page.scheme == "rope"}) <= len(methods)
-    assert len(methods) > 42
 
 
 def test_seeds_below_the_gate_are_no_part_of_a_line_above_it():

@@ -1,6 +1,4 @@
-"""conf/sweep.yaml, the sweep that W&B hands out: the commands that its agents make are commands of
-extrap.
-"""
+"""conf/sweep.yaml: the agents of W&B make commands of extrap."""
 
 from itertools import product
 from pathlib import Path

@@ -116,9 +116,7 @@ def test_parts_are_drawn_as_at_the_end_of_training(monkeypatch):
 
 @pytest.mark.parametrize("method", ["full", "lora"])
 def test_resumed_equals_uninterrupted(elsewhere, monkeypatch, method):
-    """Killed at step 5, resumed from the checkpoint of step 4, with dropout drawing random numbers
-    all along.
-    """
+    """Killed at step 5, resumed from the checkpoint of step 4, with random numbers of dropout."""
     options = ("model.dropout=0.2", "extension=yarn", "finetune.factor=2")
     j = tuned(*options, method=method)
     stage.train(j)

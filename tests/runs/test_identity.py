@@ -1,6 +1,4 @@
-"""What a run is named by: what is trained, on what and how; neither where a class lies nor which
-machine did it.
-"""
+"""A run is named by what is trained, on what and how; not by modules or machines."""
 
 import pytest
 

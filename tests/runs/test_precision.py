@@ -1,6 +1,4 @@
-"""Every precision and trainer file that a CPU can imitate: trained, stopped, gone on with,
-evaluated.
-"""
+"""Every precision and trainer file that a CPU can imitate: trained, resumed, evaluated."""
 
 import json
 from collections.abc import Callable

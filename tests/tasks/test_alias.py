@@ -59,17 +59,3 @@ def test_who_matches_letters_alone_knows_the_literal_name_alone():
 
     found = values(measure(task(), solving(literal, 2, V), TEXT, L, V), "accuracy")
     assert all(accuracy == (kind == "literal") for (kind, *_), accuracy in found.items())
-
-
-def test_a_record_at_random_is_the_guess():
-    rng = np.random.default_rng(0)
-
-    def any_of(context, query, vocabulary):
-        return rng.choice([t for t in context if t in vocabulary.value_ids])
-
-    result = measure(task(trials=300, ask=("one-hop",)), solving(any_of, 2, V), TEXT, L, V)
-    for (_, n), expected in values(result, "guess").items():
-        records = (n - 3) // 2
-        assert expected == pytest.approx(1 / records + (1 - 1 / records) / 16)
-        rates = [a for (_, m, _), a in values(result, "accuracy").items() if m == n]
-        assert np.mean(rates) == pytest.approx(expected, abs=0.03)

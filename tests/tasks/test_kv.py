@@ -8,7 +8,7 @@ from extrap.data.keyvalue import Padded
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.kv import KV
-from tests.support.hand import VOCABULARY, Texts, measure, oracle, reader, speak, values, window
+from tests.support.hand import Texts, measure, oracle, reader, speak, values, window
 
 L = 20
 TEXT = Texts([np.arange(4000) % 251])
@@ -66,9 +66,7 @@ def test_items_tell_the_place_of_the_record():
 
 
 def test_the_last_record_alone_is_recency():
-    """Of 5000 values none occurs twice here, so naming the last value is right at depth 1 and
-    nowhere else.
-    """
+    """No value occurs twice here: naming the last one is right at depth 1 and nowhere else."""
     vocabulary = Vocabulary(keys=64, values=5000)
     result = measure(
         task(multiples=(1,)), lambda t, last: speak(t[:, -2], vocabulary), TEXT, L, vocabulary
@@ -86,24 +84,6 @@ def test_the_last_record_alone_is_recency():
         0.0,
     }  # in padded contexts text stands at the end, except at depth 1
     assert values(result, "gate")["records", L] == pytest.approx(1 / 7)
-
-
-def test_guessing_a_record_is_the_guess_line():
-    rng = np.random.default_rng(0)
-
-    def model(tokens, last):
-        rows = tokens.numpy()
-        return speak([rng.choice(row[row >= VOCABULARY.value_ids.start]) for row in rows])
-
-    result = measure(task(trials=300, multiples=(1, 2)), model, TEXT, L)
-    accuracy, guess = values(result, "accuracy"), values(result, "guess")
-    assert guess["records", 2 * L] == pytest.approx(1 / 19 + 18 / 19 / 16)
-    assert guess["padded", 2 * L] == pytest.approx(1 / 5 + 4 / 5 / 16)
-    for protocol, length in guess:
-        found = [v for (p, n, _), v in accuracy.items() if (p, n) == (protocol, length)]
-        low, high = wilson(sum(found) * 300, len(found) * 300)
-        assert low < guess[protocol, length] < high
-    assert set(values(result, "format").values()) == {1.0}
 
 
 def test_a_right_value_behind_another_token_is_right_among_values_only():

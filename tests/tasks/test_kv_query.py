@@ -47,9 +47,7 @@ def test_a_window_is_a_step_at_its_width():
 
 
 def test_who_reads_the_end_alone_knows_two_forms_of_three():
-    """A reader of the last key fails `first`, where the key is to be named before it; its rows
-    alone are not trained.
-    """
+    """A reader of the last key fails `first`, which names the key before it; the others are ok."""
 
     def model(tokens, last):
         value = reader(lambda slot, length: slot > 1)(tokens, 1)

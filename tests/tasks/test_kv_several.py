@@ -1,6 +1,4 @@
-"""Several queries of one context, on readers whose answers are independent or stand and fall
-together.
-"""
+"""Several queries of one context: answers are independent, or stand and fall together."""
 
 import numpy as np
 import pytest
@@ -58,9 +56,7 @@ def test_an_oracle_answers_every_query():
 
 
 def test_answers_that_stand_and_fall_together_are_as_many_samples_as_contexts():
-    """Half of the contexts are answered: the interval is that of contexts, `design` the number of
-    queries.
-    """
+    """Half of the contexts are answered: `design` is the number of queries."""
     result = measure(
         task(trials=200, multiples=(1,)),
         answering(knows=lambda tokens, query: tokens[:, 1] % 2 == 0),

@@ -18,9 +18,7 @@ def task(**options):
 
 
 def matcher(part, width=2, sees=lambda slot, length: slot >= 0):
-    """Finds the records whose key agrees with the query in the tokens `part`; names the value of
-    the first of them.
-    """
+    """Names the value of the first record whose key agrees with the query in the tokens `part`."""
 
     def model(tokens, last):
         assert last == width

@@ -108,9 +108,7 @@ def test_the_last_record_alone_is_recency():
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_a_window_is_a_step_at_the_distance_of_the_record(width):
-    """The distance of the items is that from the beginning of the record to the last token of the
-    prompt.
-    """
+    """The distance runs from the beginning of the record to the end of the prompt."""
 
     def seen(prompt):
         return ' "' + dict(records(prompt[-width:])).get(key(prompt), "none") + '"'
@@ -125,9 +123,7 @@ def test_a_window_is_a_step_at_the_distance_of_the_record(width):
 
 
 def test_an_answer_of_another_form_fails_the_format_and_not_the_value():
-    """Code that would fetch the value, as one model of the paper wrote: no value of the context
-    stands in it.
-    """
+    """Code that would fetch the value, as one model of the paper wrote, holds no value."""
     result = measure(task(), writer(lambda p: " data.get(key)"), None, L)
     assert [set(cells(result, m).values()) for m in SCORES] == [{0.0}, {0.0}, {0.0}]
     result = measure(task(), writer(lambda p: oracle(p).upper().replace('"', "'")), None, L)
@@ -277,9 +273,7 @@ def test_exactness_in_one_forward_is_generation_token_by_token():
 
 
 def copying(step, period):
-    """A reader that says what stood `period` tokens before, plus step; and the lengths that it has
-    read.
-    """
+    """A reader that says what stood `period` tokens before, plus step; lengths that it has read."""
     lengths = []
 
     def model(tokens, last):

@@ -16,9 +16,7 @@ LENGTHS = (8, 10, 12, 16, 32, 64, 128)
 
 
 def chain(documents=6, tokens=300, seed=0):
-    """Documents of a Markov chain over four symbols and the log-probabilities of its
-    bigram model.
-    """
+    """Documents of a Markov chain over four symbols, and the logits of its bigram model."""
     rng = np.random.default_rng(seed)
     p = rng.dirichlet(np.ones(4), 4)
     text = np.zeros((documents, tokens), int)
@@ -91,9 +89,7 @@ def test_a_model_may_give_its_losses_itself():
 
 
 def test_a_loss_that_falls_with_context_gives_the_sums_of_hand():
-    """1 / (1 + j) nats at slot j: harmonic numbers. Lengths 10 and 12 end with a shorter window or
-    step.
-    """
+    """1 / (1 + j) nats at slot j: harmonic numbers. 10 and 12 end with a shorter window or step."""
     loss = 1 / (1 + torch.arange(1, 129, dtype=torch.float64))
     h = np.concatenate([[0], loss.cumsum(0).numpy()])
     found = values(

@@ -66,9 +66,7 @@ def drawn_heads() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def profiled(part) -> tuple[list[float], list[float]]:
-    """Returns the scores of rope-profiler: all pairs, neighbours of KEYS as triplets, all distances
-    of the window.
-    """
+    """Returns the scores of rope-profiler: all pairs, neighbours of KEYS, all distances."""
     from rope_profiler.scores import score_activations
 
     (q, k), theta = (x[0] for x in drawn_heads()), part.spectrum(WINDOW)
