@@ -90,7 +90,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Marks the tests that start processes, by what they use."""
     uses = {"tiny", "worker"} & set(getattr(item, "fixturenames", ()))
-    if uses or hasattr(getattr(item, "module", None), "subprocess"):
+    module = getattr(item, "module", None)
+    if uses or hasattr(module, "subprocess") or hasattr(module, "python"):
         item.add_marker("subprocess")
 
 

@@ -15,7 +15,7 @@ from tests.runs.test_study import asked, finished, told
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
@@ -39,9 +39,7 @@ class Terminal:
 @pytest.mark.parametrize(
     ("answer", "gone"), [("", False), ("n", False), (None, False), ("y", True), ("yes", True)]
 )
-def test_it_asks_first(
-    answer: str | None, gone: bool, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_it_asks_first(answer, gone, monkeypatch, capsys):
     finished("rope-1-s0")
     before = files()
     monkeypatch.setattr(sys, "stdin", Terminal(answer))
@@ -56,7 +54,7 @@ def test_it_asks_first(
     assert not gone or not Named("rope-1-s0").folder.exists()
 
 
-def test_without_a_terminal_nobody_can_say_yes(capsys) -> None:
+def test_without_a_terminal_nobody_can_say_yes(capsys):
     finished("rope-1-s0")
     before = files()
     with pytest.raises(SystemExit, match="2"):
@@ -66,7 +64,7 @@ def test_without_a_terminal_nobody_can_say_yes(capsys) -> None:
     assert files() == before
 
 
-def test_rows_go_with_their_items_and_the_request(capsys) -> None:
+def test_rows_go_with_their_items_and_the_request(capsys):
     entry, other = finished("rope-1-s0"), finished("rope-1-s0", study="b")
     entry.file("kv").items.parent.mkdir()
     entry.file("kv").items.touch()
@@ -85,7 +83,7 @@ def test_rows_go_with_their_items_and_the_request(capsys) -> None:
     assert other.file("kv").rows.exists()
 
 
-def test_only_the_runs_and_states_that_were_named() -> None:
+def test_only_the_runs_and_states_that_were_named():
     finished("rope-1-s0")
     finished("t5-1-s0")
     asked("nope-1-s0").fail("why")
@@ -99,7 +97,7 @@ def test_only_the_runs_and_states_that_were_named() -> None:
     assert [Named(name).folder.exists() for name in ("rope-1-s0", "t5-1-s0")] == [True, False]
 
 
-def test_what_other_jobs_of_a_run_still_use_stays(capsys) -> None:
+def test_what_other_jobs_of_a_run_still_use_stays(capsys):
     """A failed extension takes neither the weights nor the curve of the plain reading with it."""
     plain, failed = finished("rope-1-s0"), asked("rope-1-s0", extension="yarn")
     failed.fail("why")
@@ -114,7 +112,7 @@ def test_what_other_jobs_of_a_run_still_use_stays(capsys) -> None:
     assert not plain.folder.folder.exists()
 
 
-def test_what_runs_and_what_another_study_uses_is_left_alone(capsys) -> None:
+def test_what_runs_and_what_another_study_uses_is_left_alone(capsys):
     running, shared = asked("rope-1-s0"), finished("t5-1-s0")
     asked("t5-1-s0", study="b")
     with lock.alone(running.folder.folder):
@@ -129,8 +127,8 @@ def test_what_runs_and_what_another_study_uses_is_left_alone(capsys) -> None:
 
 
 def test_a_removal_that_was_cut_short_leaves_no_trained_run_and_is_finished_by_the_next(
-    monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+    monkeypatch, capsys
+):
     here = Path.cwd()
     entry, other = finished("rope-1-s0"), finished("t5-1-s0")
 
@@ -153,14 +151,14 @@ def test_a_removal_that_was_cut_short_leaves_no_trained_run_and_is_finished_by_t
     assert not left.exists()
 
 
-def test_a_study_of_which_nothing_is_left_is_none() -> None:
+def test_a_study_of_which_nothing_is_left_is_none():
     finished("rope-1-s0")
     assert studies() == ["s"]
     clean.main(["s", "--runs", "--rows", "--yes"])
     assert studies() == []
 
 
-def test_a_run_that_is_evaluated_is_left_alone(capsys) -> None:
+def test_a_run_that_is_evaluated_is_left_alone(capsys):
     entry = finished("rope-1-s0")
     with entry.folder.alone_at("s__pi"):
         clean.main(["s", "--runs", "--yes"])
@@ -171,7 +169,7 @@ def test_a_run_that_is_evaluated_is_left_alone(capsys) -> None:
     assert not entry.folder.folder.exists()
 
 
-def test_nobody_makes_the_rows_that_it_asks_about(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_nobody_makes_the_rows_that_it_asks_about(monkeypatch, capsys):
     entry, holders = finished("rope-1-s0"), []
 
     def asked_in_a_terminal(question: str) -> bool:
@@ -199,7 +197,7 @@ def test_nobody_makes_the_rows_that_it_asks_about(monkeypatch: pytest.MonkeyPatc
         ("results/s", "--rows"),
     ],
 )
-def test_a_link_is_not_followed(place: str, asked: str, tmp_path: Path, capsys) -> None:
+def test_a_link_is_not_followed(place, asked, tmp_path, capsys):
     finished("rope-1-s0")
     outside = tmp_path / "outside"
     Path(place).mkdir(exist_ok=True)

@@ -1,6 +1,4 @@
-"""`extrap compare`: differences of rows and of the items behind them, by pair, by seed, and one
-line for a mistake.
-"""
+"""`extrap compare`: differences of rows and items, by pair, by seed; one line for a mistake."""
 
 import json
 from itertools import zip_longest
@@ -274,47 +272,31 @@ def test_a_declared_cell_that_one_pair_has_is_enough(tmp_path):
 
 def test_other_scores_of_the_same_questions_and_curves_along_an_index_are_cells(tmp_path):
     """A trial with all its places is one item; a curve along positions of the text is no cell."""
-    for name, share in (("rope", 0.5), ("alibi", 0.25)):
-        run = [row for row in run_rows(name) if row["task"] == "train"]
-        where = {"protocol": "records", "length": 64}
-        hits = {index: [float(i < 40 * share + index) for i in range(40)] for index in range(3)}
-        curve = [
-            where | {"axis": "index", "at": index, "metric": metric, "value": np.mean(hit)}
-            for index, hit in hits.items()
+    trials = []
+    for name, hits in (("rope", 20), ("alibi", 10)):
+        right = np.array([[i < hits + index for i in range(40)] for index in range(3)], float)
+        trials.append([right[:, i].mean() for i in sorted(range(40), key=str)])
+        run = run_rows(name)[0] | {"task": "kv-serial", "length": 64}
+        place = {"protocol": "records", "axis": "index"}
+        found = [
+            run | place | {"at": index, "metric": metric, "value": right[index].mean()}
+            for index in range(3)
             for metric in ("accuracy", "restricted")
         ]
-        other = [
-            {
-                "protocol": "positions",
-                "length": 64,
-                "axis": "position",
-                "at": at,
-                "metric": "nll",
-                "value": at,
-            }
-            for at in (1, 2)
+        place = {"protocol": "positions", "axis": "position", "metric": "nll"}
+        found += [run | place | {"at": at, "value": at} for at in (1, 2)]
+        where = {"protocol": "records", "length": 64}
+        items = [where | {"metric": "drawn", "item": "all", "value": 1}]
+        items += [
+            where | {"metric": "accuracy", "item": f"{index}:{i}", "value": value}
+            for (index, i), value in np.ndenumerate(right)
         ]
-        found = [
-            run[0] | {"axis": "", "at": None, "task": "kv-serial"} | row for row in [*curve, *other]
-        ]
-        stem = f"{run[0]['run']}__direct__kv-serial"
+        stem = f"{run['run']}__direct__kv-serial"
         rows.write(tmp_path / "demo" / "rows" / f"{stem}.csv", found)
-        named = {f"{index}:{i}": x for index, hit in hits.items() for i, x in enumerate(hit)}
-        items = [
-            where | {"metric": "accuracy", "item": item, "value": x} for item, x in named.items()
-        ]
-        rows.write_items(
-            tmp_path / "demo" / "items" / f"{stem}.csv",
-            [*items, where | {"metric": "drawn", "item": "all", "value": 1}],
-        )
+        rows.write_items(tmp_path / "demo" / "items" / f"{stem}.csv", items)
     text = compare.text(tmp_path, "demo", ["rope", "alibi"], []).splitlines()
     cells = {line.split()[3]: line.split()[4:] for line in text if line.startswith("kv-serial")}
-    trials = [
-        np.mean([[i < 40 * share + index for i in range(40)] for index in range(3)], 0)
-        for share in (0.5, 0.25)
-    ]
-    by_name = [[x[i] for i in sorted(range(40), key=str)] for x in trials]
-    assert cells["accuracy"][2:7] == [*shown(by_items([by_name[0]], [by_name[1]])), "1", "40"]
+    assert cells["accuracy"][2:7] == [*shown(by_items(trials[:1], trials[1:])), "1", "40"]
     assert cells["restricted"] == ["0.5250", "0.2750", "0.2500", "-", "-", "1", *"-----"]
     assert set(cells) == {"accuracy", "restricted"}
 

@@ -2,13 +2,11 @@
 
 import os
 import sys
-from collections.abc import Callable
 
 import pytest
 
 from extrap.cli.shared import reported
-from extrap.utils.errors import UserError, printable
-from tests.support.program import Program
+from extrap.utils.errors import printable
 
 FILES = {
     "broken": ("seed: [\n", "broken.yaml: line 2 is not YAML: "),
@@ -18,7 +16,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_mistake_in_a_file_is_one_line_that_names_it(name: str, tiny: Program) -> None:
+def test_a_mistake_in_a_file_is_one_line_that_names_it(name, tiny):
     """Mistakes in words: tests/faults/cases_whole.py."""
     text, line = FILES[name]
     (tiny.source / "conf" / "experiment" / f"{name}.yaml").write_text(text, encoding="utf-8")
@@ -28,22 +26,18 @@ def test_a_mistake_in_a_file_is_one_line_that_names_it(name: str, tiny: Program)
     assert os.listdir(tiny.work) == []
 
 
-def test_no_mistake_no_word(tiny: Program) -> None:
+def test_no_mistake_no_word(tiny):
     done = tiny("seed=1", "scheme=alibi")
     assert (done.returncode, tiny.events()) == (0, ["start alibi-s1", "end alibi-s1"])
     assert done.stdout == "threads 1, heavy modules []\n"
     assert os.listdir(tiny.work) == ["events.txt"]
 
 
-def test_a_bug_has_its_traceback(tiny: Program) -> None:
+def test_a_bug_has_its_traceback(tiny):
     done = tiny("seed=1", "act=raise")
     assert done.returncode == 1
     assert done.stderr.startswith("Traceback")
     assert done.stderr.endswith("RuntimeError: the loss went up\n")
-
-
-def test_exit_codes_of_a_program_are_its_own(tiny: Program) -> None:
-    assert tiny("seed=1", "act=exit").returncode == 3
 
 
 def like_lightning() -> None:
@@ -58,26 +52,18 @@ def by_hand() -> None:
 
 
 @pytest.mark.parametrize("interrupt", [by_hand, like_lightning])
-def test_interruption_is_one_line_through_both_frames(
-    interrupt: Callable[[], None], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_interruption_is_one_line_through_both_frames(interrupt, capsys):
     with pytest.raises(SystemExit) as end, reported(), reported():
         interrupt()
     assert end.value.code == 130
     assert capsys.readouterr().err == "extrap: interrupted; the same command continues\n"
 
 
-def test_a_user_error_of_several_lines_keeps_them(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit), reported():
-        raise UserError("a=1: wrong\nb=2: wrong")
-    assert capsys.readouterr().err == "extrap: a=1: wrong\nextrap: b=2: wrong\n"
-
-
-def test_finished_work_is_not_checked(tiny: Program) -> None:
+def test_finished_work_is_not_checked(tiny):
     (tiny.work / "rope-s-1.done").touch()
     assert tiny("seed=-1").returncode == 0
 
 
-def test_a_word_of_fifty_thousand_letters_is_cut() -> None:
+def test_a_word_of_fifty_thousand_letters_is_cut():
     assert printable(f"label={'a' * 50_000}: letters") == f"label={'a' * 54}... letters"
     assert printable("/".join(["folder"] * 100)) == "/".join(["folder"] * 100)

@@ -23,7 +23,7 @@ WORDS = ["--tokenizer", "words", "--trials", "2"]
 
 
 @pytest.fixture(autouse=True)
-def little_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def little_text(monkeypatch):
     """The corpus is one torch file in forty: each test reads it with a tokenizer of its own."""
     every = Torch._files
 
@@ -35,7 +35,7 @@ def little_text(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def words(elsewhere: Path):
+def words(elsewhere):
     """The vocabulary of a tokenizer in a folder `words`."""
     made = encoder(str(word_tokenizer.written(elsewhere / "words")))
     return PublishedVocabulary(made, made.ids, 0, "words").words
@@ -49,7 +49,7 @@ def exported(*more: str) -> dict[str, list[dict]]:
     return {path.stem: [json.loads(x) for x in path.read_text().splitlines()] for path in files}
 
 
-def test_trials_are_those_of_the_task(words) -> None:
+def test_trials_are_those_of_the_task(words):
     found = exported("kv", "--lengths", "128,256")
     depths = (0, 10, 25, 50, 75, 90, 100)
     names = {f"kv-{p}-{n}-d{d}" for p in ("records", "padded") for n in (128, 256) for d in depths}
@@ -64,7 +64,7 @@ def test_trials_are_those_of_the_task(words) -> None:
             assert (trial["task"], trial["protocol"], trial["trial"]) == ("kv", protocol, i)
 
 
-def test_who_follows_the_lines_answers_every_question(words) -> None:
+def test_who_follows_the_lines_answers_every_question(words):
     """The n-th record of a key, and chains of assignments, by hand."""
     found = exported("nth", "trace", "--lengths", "160")
     for name, trials in found.items():
@@ -88,7 +88,7 @@ def ordinal(word: str) -> int:
     return ["first", "second", "third", "fourth", "fifth"].index(word)
 
 
-def test_a_run_of_our_own_is_asked_in_its_keys_and_values(elsewhere: Path) -> None:
+def test_a_run_of_our_own_is_asked_in_its_keys_and_values(elsewhere):
     """The tokenizer of an exported run reads each trial as the ids of the task."""
     vocabulary = Vocabulary(64, 16)
     (elsewhere / "words").mkdir()
@@ -103,7 +103,7 @@ def test_a_run_of_our_own_is_asked_in_its_keys_and_values(elsewhere: Path) -> No
             assert read(trial["answer"].encode())[0].tolist() == made.answers[i].tolist()
 
 
-def test_lm_eval_finds_a_task_for_each_cell(words) -> None:
+def test_lm_eval_finds_a_task_for_each_cell(words):
     found = exported("kv", "vt", "niah_single_2", "--lengths", "128")
     group = yaml.safe_load(Path("out", "extrap.yaml").read_text())
     listed = []
@@ -123,7 +123,7 @@ def test_lm_eval_finds_a_task_for_each_cell(words) -> None:
     assert "not the list of variables" in Path("out", "vt-hops-4-128-d0.yaml").read_text()
 
 
-def test_inspect_finds_the_fields_of_a_cell(words, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inspect_finds_the_fields_of_a_cell(words, monkeypatch):
     """The file is run with modules in place of inspect's, which is not installed here."""
     found = exported("kv", "--lengths", "128")
     names = {"inspect_ai": ("Task", "task"), "inspect_ai.dataset": ("FieldSpec", "json_dataset")}
@@ -155,7 +155,7 @@ def test_inspect_finds_the_fields_of_a_cell(words, monkeypatch: pytest.MonkeyPat
         (["kv", "--out", "words"], "FOLDER=words: exists already"),
     ],
 )
-def test_a_mistake_is_one_line(words, more, expected, capsys) -> None:
+def test_a_mistake_is_one_line(words, more, expected, capsys):
     given = [*WORDS, "--lengths", "128", *more]
     with pytest.raises(SystemExit) as end:
         main(given)

@@ -1,6 +1,4 @@
-"""Extensions on the command line: what is refused, what files and rows are called, and which factor
-a row carries.
-"""
+"""Extensions on the command line: refusals, names of files and rows, and the factor of a row."""
 
 import pytest
 

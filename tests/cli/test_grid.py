@@ -13,7 +13,7 @@ from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
 
-def test_a_grid_becomes_overrides() -> None:
+def test_a_grid_becomes_overrides():
     made = overrides(
         [
             {"scheme": ["rope", "alibi"], "seed": 3, "data@finetune.data": "text"},
@@ -32,7 +32,7 @@ def test_a_grid_becomes_overrides() -> None:
 @pytest.mark.parametrize(
     "text", ["a,b", "1e5", "[a]", "it's", "a=b c", "choice(a,b)", "ä", "\\", ""]
 )
-def test_a_text_of_a_grid_is_one_value(text: str) -> None:
+def test_a_text_of_a_grid_is_one_value(text):
     [[word]] = overrides({"label": [text, "b"]})
     [read] = OverridesParser.create().parse_overrides([word])
     jobs = [f"label={value}" for value in read.sweep_string_iterator()]
@@ -41,12 +41,12 @@ def test_a_text_of_a_grid_is_one_value(text: str) -> None:
 
 
 @pytest.mark.parametrize("grid", ["scheme=rope", 3, [["scheme"]], {3: [1]}, {"a b": [1]}])
-def test_what_is_no_grid_is_refused(grid) -> None:
+def test_what_is_no_grid_is_refused(grid):
     with pytest.raises(UserError, match=r"^sweep\.grid"):
         overrides(grid)
 
 
-def test_a_sweep_is_no_part_of_a_run() -> None:
+def test_a_sweep_is_no_part_of_a_run():
     config.register()
     found = []
     for words in ([], ["sweep.jobs=2", "sweep.grid={seed:[0,1]}"]):

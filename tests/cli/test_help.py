@@ -1,8 +1,6 @@
 """Questions about the program are answered at once: without torch."""
 
 import shlex
-import subprocess
-import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from extrap.cli import help
 from extrap.cli.commands import COMMANDS
 from extrap.cli.schema import Config
 from extrap.runs.training.optim import Optim
+from tests.support.program import python
 
 HEAVY = ["torch", "lightning", "wandb", "datasets", "matplotlib", "pandas"]
 
@@ -29,14 +28,7 @@ sys.stderr.write(f"{{code}} {{[name for name in {HEAVY} if name in sys.modules]}
 
 
 def ask(folder: Path, *words: str) -> tuple[str, str]:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    done = python("-c", SCRIPT, *words, cwd=folder)
     return done.stdout, done.stderr
 
 
@@ -48,7 +40,7 @@ def ask(folder: Path, *words: str) -> tuple[str, str]:
         (["--cfg", "job"], "seed: 0"),
     ],
 )
-def test_help_imports_no_torch(tmp_path: Path, words: list[str], shown: str) -> None:
+def test_help_imports_no_torch(tmp_path, words, shown):
     out, err = ask(tmp_path, *words)
     assert shown in out
     assert err == "0 []"
@@ -62,26 +54,19 @@ def test_help_imports_no_torch(tmp_path: Path, words: list[str], shown: str) -> 
         ("scheme", "scheme: no such command; did you mean schemes? choose one of audit, "),
     ],
 )
-def test_a_mistyped_command_is_told_at_once(tmp_path: Path, word: str, line: str) -> None:
+def test_a_mistyped_command_is_told_at_once(tmp_path, word, line):
     out, err = ask(tmp_path, word, "mine")
     assert out == "" and err.startswith(f"extrap: {line}") and err.endswith("\n2 []")
 
 
-def test_a_command_imports_no_more_than_it_needs(tmp_path: Path) -> None:
+def test_a_command_imports_no_more_than_it_needs(tmp_path):
     script = SCRIPT.replace(str(HEAVY), str(["torch", "hydra", "lightning", "wandb"]))
     for words in (["status"], ["plot", "--list"], ["table", "--help"], ["compare", "--help"]):
-        done = subprocess.run(
-            [sys.executable, "-c", script, *words],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
+        done = python("-c", script, *words, cwd=tmp_path)
         assert done.stdout and done.stderr == "0 []"
 
 
-def test_help_names_every_group_with_its_options(tmp_path: Path) -> None:
+def test_help_names_every_group_with_its_options(tmp_path):
     out, _ = ask(tmp_path, "--help")
     conf = Path(__file__).parents[2] / "conf"
     for group in ("scheme", "data", "data/corpus", "model", "experiment"):
@@ -91,19 +76,16 @@ def test_help_names_every_group_with_its_options(tmp_path: Path) -> None:
         assert line == f"{group}: {', '.join(sorted(names))}"
 
 
-def test_the_package_is_light_until_a_plug_in_asks_for_a_class() -> None:
+def test_the_package_is_light_until_a_plug_in_asks_for_a_class():
     script = (
         f"import sys, extrap; print([name for name in {HEAVY} if name in sys.modules]); "
         "from extrap import *; "
         "print(all(name in globals() for name in extrap.__all__))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert done.stdout.splitlines() == ["[]", "True"]
+    assert python("-c", script).stdout.splitlines() == ["[]", "True"]
 
 
-def test_help_names_every_option_and_every_other_command() -> None:
+def test_help_names_every_option_and_every_other_command():
     """In the words of the table of extrap/cli/README.md, which has the same programs."""
     top = Path(__file__).parents[2]
     groups = {path.name for path in (top / "conf").iterdir() if path.is_dir()}
@@ -118,7 +100,7 @@ def test_help_names_every_option_and_every_other_command() -> None:
     assert all(f"\n  extrap {name} " in text for name in COMMANDS)
 
 
-def test_help_lists_choices_of_ones_own(tmp_path: Path) -> None:
+def test_help_lists_choices_of_ones_own(tmp_path):
     (tmp_path / "scheme").mkdir()
     (tmp_path / "scheme/mine.yaml").touch()
     found = help.choices([str(Path(__file__).parents[2] / "conf"), str(tmp_path)])
@@ -129,7 +111,7 @@ def test_help_lists_choices_of_ones_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("word", help.EXAMPLES)
-def test_examples_of_help_are_commands(word: str) -> None:
+def test_examples_of_help_are_commands(word):
     program, *words = shlex.split(word)
     named = {word.lstrip("+").partition("=")[0].partition(".")[0].partition("/")[0]
              for word in words if "=" in word}  # fmt: skip

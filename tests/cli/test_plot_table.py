@@ -10,8 +10,7 @@ from extrap.cli import plot, table
 from extrap.results import rows
 from extrap.results.summary import summary
 from tests.support import plausible
-from tests.support.plausible import run_rows
-from tests.support.plausible_suite import IDENTITY
+from tests.support.plausible import IDENTITY, run_rows
 
 
 @pytest.fixture

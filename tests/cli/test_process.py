@@ -21,7 +21,7 @@ def job(tmp_path: Path, script: str, **more) -> Process:
     return Process("a", ["sh", "-c", script], tmp_path / "log.txt", State.WAITING, **more)
 
 
-def test_output_of_every_attempt_is_kept_and_the_reason_is_of_the_last(tmp_path: Path) -> None:
+def test_output_of_every_attempt_is_kept_and_the_reason_is_of_the_last(tmp_path):
     first, second = job(tmp_path, "echo one; exit 3"), job(tmp_path, "exit 4")
     run(first)
     run(second)
@@ -33,13 +33,13 @@ def test_output_of_every_attempt_is_kept_and_the_reason_is_of_the_last(tmp_path:
     ]
 
 
-def test_a_path_may_be_any_bytes(tmp_path: Path) -> None:
+def test_a_path_may_be_any_bytes(tmp_path):
     done = Process("path=t\udcff", ["true"], log := tmp_path / "log.txt", State.WAITING)
     run(done)
     assert done.state is State.DONE and r"path=t\udcff" in log.read_text()
 
 
-def test_a_job_that_cannot_be_looked_at_fails_and_no_other(tmp_path: Path) -> None:
+def test_a_job_that_cannot_be_looked_at_fails_and_no_other(tmp_path):
     def broken() -> State:
         raise UserError("extension/pi.yaml: line 2 is not YAML")
 
@@ -57,7 +57,7 @@ def test_a_job_that_cannot_be_looked_at_fails_and_no_other(tmp_path: Path) -> No
     assert jobs[2].reason == "ZeroDivisionError: division by zero"
 
 
-def test_a_job_waits_for_the_one_that_trains_its_run() -> None:
+def test_a_job_waits_for_the_one_that_trains_its_run():
     """It would take a place, and wait there for the lock of the run."""
     from hydra_plugins.extrap_local.reading import Reader
 
@@ -85,9 +85,7 @@ def test_a_job_waits_for_the_one_that_trains_its_run() -> None:
     assert reader._readiness(job, [job, same]) is State.WAITING
 
 
-def test_what_another_process_holds_comes_later_and_what_it_finished_is_skipped(
-    tmp_path: Path, capsys
-) -> None:
+def test_what_another_process_holds_comes_later_and_what_it_finished_is_skipped(tmp_path, capsys):
     looks = iter([State.HELD, State.HELD, State.SKIPPED])
     held = job(tmp_path, "exit 1", readiness=lambda: next(looks))
     free = Process("b", ["true"], tmp_path / "b.txt", State.WAITING)
@@ -97,7 +95,7 @@ def test_what_another_process_holds_comes_later_and_what_it_finished_is_skipped(
     assert said == ["[1/2] held a", "[2/2] start b", "[2/2] done b", "[1/2] skipped a"]
 
 
-def test_what_another_sweep_began_since_it_started_comes_later(tmp_path: Path, capsys) -> None:
+def test_what_another_sweep_began_since_it_started_comes_later(tmp_path, capsys):
     late = job(
         tmp_path,
         f"[ -e {tmp_path}/again ] && exit; touch {tmp_path}/again; "
@@ -118,8 +116,8 @@ def test_what_another_sweep_began_since_it_started_comes_later(tmp_path: Path, c
 
 @pytest.mark.parametrize(("begun", "end"), [("", "SIGKILL"), ("train", "SIGINT")])
 def test_an_interrupt_lets_a_job_at_work_finish_and_ends_one_that_has_not_begun(
-    tmp_path: Path, capsys, begun: str, end: str
-) -> None:
+    tmp_path, capsys, begun, end
+):
     says = f"""echo '{{"phase": "{begun}"}}' > $EXTRAP_PROGRESS;""" if begun else ""
     started = job(tmp_path, f"{says} kill -INT $PPID; while true; do sleep 0.05; done")
     with heeding(signal.SIGINT), pytest.raises(KeyboardInterrupt):

@@ -55,7 +55,7 @@ def start(line: str, monkeypatch: pytest.MonkeyPatch, more: list[str]) -> None:
 
 @pytest.mark.subprocess
 @pytest.mark.filterwarnings("ignore:Pydantic V1 style:DeprecationWarning")  # of wandb_workspaces
-def test_commands_run(elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_commands_run(elsewhere, monkeypatch, capsys):
     for variable, value in {
         "HYDRA_FULL_ERROR": "1",
         "OMP_NUM_THREADS": "1",
@@ -103,7 +103,7 @@ def ours(program: str) -> bool:
     return program in ("make", "extrap")
 
 
-def test_readmes_hold_commands() -> None:
+def test_readmes_hold_commands():
     assert len(commands()) > 30
     text = "\n".join(path.read_text() for path in READMES)
     assert all(line in text for line in (*RUN, *ELSEWHERE)), "run here and shown nowhere"
@@ -113,9 +113,7 @@ def test_readmes_hold_commands() -> None:
 @pytest.mark.parametrize(
     "line", [line for line in commands() if line.startswith("extrap ") and not small(line)]
 )
-def test_every_configuration_of_a_readme_composes(
-    line: str, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_every_configuration_of_a_readme_composes(line, elsewhere, monkeypatch, capsys):
     """Of a sweep the first of its values."""
     words = [word for word in shlex.split(line)[1:] if word != "-m" and "glob(" not in word]
     if "--config-dir" in words:
@@ -127,7 +125,7 @@ def test_every_configuration_of_a_readme_composes(
 
 
 @pytest.mark.parametrize("line", [line for line in commands() if small(line)])
-def test_every_command_of_a_readme_has_its_options(line: str, capsys) -> None:
+def test_every_command_of_a_readme_has_its_options(line, capsys):
     _, name, *words = shlex.split(line)
     with pytest.raises(SystemExit):
         import_module(module(name)).main(["--help"])
@@ -136,19 +134,19 @@ def test_every_command_of_a_readme_has_its_options(line: str, capsys) -> None:
     assert all(option in text for option in options)
 
 
-def test_every_target_of_a_readme_is_made() -> None:
+def test_every_target_of_a_readme_is_made():
     targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     text = "\n".join(path.read_text() for path in READMES)
     assert set(re.findall(r"(?:^|`)make ([a-z][a-z-]*)", text, re.MULTILINE)) <= targets
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_lead_somewhere():
     for readme in READMES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", readme.read_text()):
             assert (readme.parent / target).exists(), f"{readme}: {target}"
 
 
-def test_the_command_that_repeats_rows_makes_committed_ones() -> None:
+def test_the_command_that_repeats_rows_makes_committed_ones():
     """The bits themselves take minutes; that the line names rows that are here takes none."""
     text = (ROOT / "results" / "REPEAT.md").read_text()
     (line,) = re.findall(r"^extrap (study=zoo .*)$", text, re.MULTILINE)

@@ -1,18 +1,16 @@
 """What the small commands share stands in one parser, and each has it."""
 
 import importlib
-from pathlib import Path
 
 import pytest
 
 from extrap.cli.commands import COMMANDS, module
 
-ROOT = Path(__file__).parents[2]
 SMALL = sorted(COMMANDS)
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_help_says_what_it_does_and_how_it_ends(name: str, capsys) -> None:
+def test_help_says_what_it_does_and_how_it_ends(name, capsys):
     command = importlib.import_module(module(name))
     with pytest.raises(SystemExit, match="0"):
         command.main(["--help"])
@@ -21,7 +19,7 @@ def test_help_says_what_it_does_and_how_it_ends(name: str, capsys) -> None:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_an_unknown_flag_is_one_line(name: str, capsys) -> None:
+def test_an_unknown_flag_is_one_line(name, capsys):
     command = importlib.import_module(module(name))
     with pytest.raises(SystemExit, match="2"):
         command.main(["--no-such-flag"])
@@ -29,7 +27,7 @@ def test_an_unknown_flag_is_one_line(name: str, capsys) -> None:
     assert line.startswith(f"extrap {name}: ") and line.endswith(f"; see extrap {name} --help")
 
 
-def test_options_may_stand_between_names(capsys) -> None:
+def test_options_may_stand_between_names(capsys):
     for name, words in {
         "plot": ["mine", "--width", "3.3in", "kv_depth"],
         "clean": ["mine", "--runs", "rope-1-s0"],
@@ -41,7 +39,7 @@ def test_options_may_stand_between_names(capsys) -> None:
         assert "STUDY=mine: no such study" in capsys.readouterr().err
 
 
-def test_a_run_is_optional(capsys) -> None:
+def test_a_run_is_optional(capsys):
     command = importlib.import_module("extrap.cli.clean")
     with pytest.raises(SystemExit, match="2"):
         command.main(["--runs"])

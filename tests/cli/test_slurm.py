@@ -1,6 +1,4 @@
-"""Sweeps on a cluster, as far as that goes without one: fake commands on the PATH, and submitit's
-local executor.
-"""
+"""Sweeps on a cluster of fake commands on the PATH, and with submitit's local executor."""
 
 import os
 import signal
@@ -16,7 +14,7 @@ from hydra.errors import MissingConfigException
 from extrap.cli.hydra_errors import explain
 from extrap.runs.folder import read_json
 from tests.support import cluster
-from tests.support.program import Program, until
+from tests.support.program import until
 
 pytest.importorskip(
     "hydra_plugins.hydra_submitit_launcher", reason="the extra `slurm` is not installed"
@@ -26,7 +24,7 @@ SLURM = "hydra/launcher=slurm"
 
 
 @pytest.fixture
-def slurm(worker: Program, tmp_path: Path) -> Program:
+def slurm(worker, tmp_path):
     environment = cluster.build(tmp_path / "cluster")
     return replace(
         worker,
@@ -39,7 +37,7 @@ def script(tmp_path: Path) -> str:
     return (tmp_path / "cluster" / "script.sh").read_text()
 
 
-def test_jobs_that_are_left_become_one_array(slurm: Program, tmp_path: Path) -> None:
+def test_jobs_that_are_left_become_one_array(slurm, tmp_path):
     assert slurm("name=b").returncode == 0
     done = slurm(
         "-m",
@@ -65,7 +63,7 @@ def test_jobs_that_are_left_become_one_array(slurm: Program, tmp_path: Path) -> 
         assert f"#SBATCH {line}\n" in script(tmp_path)
 
 
-def test_nothing_is_queued_through_a_link(slurm: Program, tmp_path: Path) -> None:
+def test_nothing_is_queued_through_a_link(slurm, tmp_path):
     (tmp_path / "outside").mkdir()
     (slurm.work / "runs").mkdir()
     (slurm.work / "runs/.sweep").symlink_to(tmp_path / "outside")
@@ -74,7 +72,7 @@ def test_nothing_is_queued_through_a_link(slurm: Program, tmp_path: Path) -> Non
     assert list((tmp_path / "outside").iterdir()) == []
 
 
-def test_more_jobs_than_an_array_takes_become_several(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_jobs_than_an_array_takes_become_several(monkeypatch):
     arrays: list[list[int]] = []
 
     class Executor:
@@ -93,7 +91,7 @@ def test_more_jobs_than_an_array_takes_become_several(monkeypatch: pytest.Monkey
     assert arrays == [[1, 2, 3], [4, 5, 6], [7]]
 
 
-def test_a_job_that_fails_on_its_node_is_told_and_noted(slurm: Program) -> None:
+def test_a_job_that_fails_on_its_node_is_told_and_noted(slurm):
     done = slurm("-m", "act=exit", SLURM)
     assert done.returncode == 1
     assert "  failed act=exit: exit code 3: last words" in done.stderr.splitlines()
@@ -102,9 +100,7 @@ def test_a_job_that_fails_on_its_node_is_told_and_noted(slurm: Program) -> None:
     }
 
 
-def test_a_preempted_job_ends_cleanly_goes_into_the_queue_again_and_continues(
-    slurm: Program, tmp_path: Path
-) -> None:
+def test_a_preempted_job_ends_cleanly_goes_into_the_queue_again_and_continues(slurm, tmp_path):
     sweep = slurm.start("-m", "name=a,b", "act=once", SLURM)
     until(lambda: len(list((slurm.work / "runs").glob("*/first.txt"))) == 2)
     for task in (0, 1):
@@ -119,7 +115,7 @@ def test_a_preempted_job_ends_cleanly_goes_into_the_queue_again_and_continues(
     assert not list((slurm.work / "runs").glob("*/failed.json"))
 
 
-def test_a_machine_without_slurm_is_told_in_one_line(worker: Program, tmp_path: Path) -> None:
+def test_a_machine_without_slurm_is_told_in_one_line(worker, tmp_path):
     done = replace(worker, environment={"PATH": str(tmp_path)})("-m", "act=work", SLURM)
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
@@ -127,7 +123,7 @@ def test_a_machine_without_slurm_is_told_in_one_line(worker: Program, tmp_path: 
     assert line.endswith("; start the sweep where `sbatch` works")
 
 
-def test_without_the_extra_it_is_named() -> None:
+def test_without_the_extra_it_is_named():
     missing = MissingConfigException(
         "In 'hydra/launcher/slurm': ...", "hydra/launcher/submitit_slurm", ["local", "slurm"]
     )
@@ -137,7 +133,7 @@ def test_without_the_extra_it_is_named() -> None:
     )
 
 
-def test_the_launchers_of_submitit_run_the_program_as_it_is(worker: Program) -> None:
+def test_the_launchers_of_submitit_run_the_program_as_it_is(worker):
     done = worker("-m", "name=a,b", "hydra/launcher=submitit_local", "hydra.launcher.timeout_min=5")
     assert done.returncode == 0, done.stderr
     assert sorted(worker.events()) == ["end a-s0", "end b-s0", "start a-s0", "start b-s0"]

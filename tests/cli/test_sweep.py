@@ -6,7 +6,6 @@ import pty
 import signal
 import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -25,7 +24,7 @@ def wait_for(tiny: Program, word: str, times: int) -> None:
         time.sleep(0.02)
 
 
-def test_jobs_run_side_by_side(tiny: Program) -> None:
+def test_jobs_run_side_by_side(tiny):
     # Each job ends only after it has seen both start.
     done = tiny("-m", "scheme=rope,alibi", "meet=2", TWO)
     assert done.returncode == 0, done.stderr
@@ -38,7 +37,7 @@ def test_jobs_run_side_by_side(tiny: Program) -> None:
 @pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity"), reason="the number of cores can be narrowed on Linux only"
 )
-def test_as_many_jobs_as_cores_hold_by_default_and_none_twice(tiny: Program) -> None:
+def test_as_many_jobs_as_cores_hold_by_default_and_none_twice(tiny):
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(before)})
     try:
@@ -48,7 +47,7 @@ def test_as_many_jobs_as_cores_hold_by_default_and_none_twice(tiny: Program) -> 
     assert tiny.events() == ["start rope-s0", "end rope-s0", "start rope-s1", "end rope-s1"]
 
 
-def test_a_job_that_ends_badly_takes_no_other_down(tiny: Program) -> None:
+def test_a_job_that_ends_badly_takes_no_other_down(tiny):
     done = tiny("-m", "act=raise,mistake,exit,kill,skip,work", TWO)
     assert done.returncode == 1
     assert [line for line in tiny.events() if line.startswith("end")] == ["end rope-s0"]
@@ -64,14 +63,7 @@ def test_a_job_that_ends_badly_takes_no_other_down(tiny: Program) -> None:
     assert "threads 1" in (tiny.work / log).read_text(encoding="utf-8")
 
 
-def test_finished_jobs_start_no_process(tiny: Program) -> None:
-    (tiny.work / "rope-s1.done").touch()
-    done = tiny("seed=0,1", "-m", TWO)  # where people put it
-    assert tiny.events() == ["start rope-s0", "end rope-s0"]
-    assert "1 done, 1 skipped, 0 failed" in done.stderr
-
-
-def test_many_jobs_are_read_with_a_line_of_how_far_it_is(tiny: Program) -> None:
+def test_many_jobs_are_read_with_a_line_of_how_far_it_is(tiny):
     for seed in range(20):
         (tiny.work / f"rope-s{seed}.done").touch()
     done = tiny("-m", "seed=range(0,20)")
@@ -89,7 +81,7 @@ def test_many_jobs_are_read_with_a_line_of_how_far_it_is(tiny: Program) -> None:
         ({"seed": [0, 1], "lr": [2, 3]}, [], None),  # four, of three that a grid may have
     ],
 )
-def test_jobs_of_a_sweep_are_counted_as_they_are_launched(grids, words, jobs, monkeypatch) -> None:
+def test_jobs_of_a_sweep_are_counted_as_they_are_launched(grids, words, jobs, monkeypatch):
     """An option that an experiment sweeps and the command line gives, too, counts once."""
     from hydra_plugins.extrap_local import sweeper as module
 
@@ -107,7 +99,7 @@ def test_jobs_of_a_sweep_are_counted_as_they_are_launched(grids, words, jobs, mo
     assert len(launched) == (jobs or 0)
 
 
-def test_every_mistake_is_told_before_the_first_job_starts(tiny: Program) -> None:
+def test_every_mistake_is_told_before_the_first_job_starts(tiny):
     done = tiny("-m", "scheme=rope,ropee", "seed=0,-1,x")
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
@@ -118,7 +110,7 @@ def test_every_mistake_is_told_before_the_first_job_starts(tiny: Program) -> Non
     assert os.listdir(tiny.work) == []
 
 
-def test_what_makes_no_sense_is_skipped_and_listed(tiny: Program) -> None:
+def test_what_makes_no_sense_is_skipped_and_listed(tiny):
     done = tiny("-m", "act=senseless,work", "hydra.launcher.n_jobs=1")
     assert done.returncode == 0, done.stderr
     assert tiny.events() == ["start rope-s0", "end rope-s0"]
@@ -129,7 +121,7 @@ def test_what_makes_no_sense_is_skipped_and_listed(tiny: Program) -> None:
     assert "1 done, 1 skipped, 0 failed" in done.stderr
 
 
-def test_a_sweep_without_any_sense_is_a_mistake(tiny: Program) -> None:
+def test_a_sweep_without_any_sense_is_a_mistake(tiny):
     done = tiny("-m", "act=senseless", "scheme=rope,alibi")
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
@@ -137,7 +129,7 @@ def test_a_sweep_without_any_sense_is_a_mistake(tiny: Program) -> None:
     ]
 
 
-def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny: Program) -> None:
+def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny):
     done = tiny("-m", "act=work,bug")
     assert done.returncode == 1
     assert "AttributeError: " in done.stderr
@@ -169,12 +161,12 @@ def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny: Program) -> None:
         ),
     ],
 )
-def test_a_sweep_that_makes_no_sense(tiny: Program, words: list[str], line: str) -> None:
+def test_a_sweep_that_makes_no_sense(tiny, words, line):
     done = tiny("-m", *words)
     assert (done.returncode, done.stderr.splitlines()) == (2, [line])
 
 
-def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny: Program) -> None:
+def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny):
     done = tiny("experiment=pair", "hydra.launcher.n_jobs=1")
     assert done.returncode == 0, done.stderr
     assert tiny.events() == ["start rope-s0", "end rope-s0", "start rope-s1", "end rope-s1"]
@@ -184,7 +176,7 @@ def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny: 
     assert sorted(os.listdir(folder)) == ["001-seed=0.log", "002-seed=1.log"]
 
 
-def test_a_sweep_over_experiments_with_grids_is_refused(tiny: Program) -> None:
+def test_a_sweep_over_experiments_with_grids_is_refused(tiny):
     """Not each experiment once, without its grid."""
     done = tiny("-m", "experiment=pair,two_grids")
     line = "has a grid of its own, which a job of a sweep cannot sweep; start it by itself, or give"
@@ -196,7 +188,7 @@ def test_a_sweep_over_experiments_with_grids_is_refused(tiny: Program) -> None:
     assert sorted(tiny.events()) == ["end rope-s0", "end rope-s0", "start rope-s0", "start rope-s0"]
 
 
-def test_an_experiment_may_sweep_several_grids(tiny: Program) -> None:
+def test_an_experiment_may_sweep_several_grids(tiny):
     done = tiny("experiment=two_grids", "hydra.launcher.n_jobs=1", "lr=0.3")
     assert [line for line in tiny.events() if line.startswith("end")] == [
         "end rope-s0",
@@ -205,7 +197,7 @@ def test_an_experiment_may_sweep_several_grids(tiny: Program) -> None:
     ], done.stderr
 
 
-def test_jobs_read_the_folders_that_the_sweep_read(tiny: Program, tmp_path: Path) -> None:
+def test_jobs_read_the_folders_that_the_sweep_read(tiny, tmp_path):
     mine = tmp_path / "mine" / "scheme"
     mine.mkdir(parents=True)
     (mine / "own.yaml").write_text("name: own\n", encoding="utf-8")
@@ -215,9 +207,7 @@ def test_jobs_read_the_folders_that_the_sweep_read(tiny: Program, tmp_path: Path
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_sweep_lets_its_jobs_finish_cleanly(
-    tiny: Program, number: signal.Signals
-) -> None:
+def test_an_interrupted_sweep_lets_its_jobs_finish_cleanly(tiny, number):
     sweep = tiny.start("-m", "seed=0,1,2", "act=hang", TWO)
     wait_for(tiny, "hold", 2)
     sweep.send_signal(number)
@@ -232,7 +222,7 @@ def test_an_interrupted_sweep_lets_its_jobs_finish_cleanly(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="jobs outlive a killed sweep elsewhere")
-def test_jobs_die_with_a_sweep_that_is_killed(tiny: Program) -> None:
+def test_jobs_die_with_a_sweep_that_is_killed(tiny):
     sweep = tiny.start("-m", "seed=0,1", "act=hang", TWO)
     wait_for(tiny, "hold", 2)
     sweep.kill()
@@ -245,7 +235,7 @@ def test_jobs_die_with_a_sweep_that_is_killed(tiny: Program) -> None:
     assert "clean" not in "".join(tiny.events())
 
 
-def test_on_a_terminal_one_line_is_drawn_over_itself(tiny: Program) -> None:
+def test_on_a_terminal_one_line_is_drawn_over_itself(tiny):
     screen, end = pty.openpty()
     sweep = tiny.start("-m", "act=raise,work", "hydra.launcher.n_jobs=1", stderr=end)
     os.close(end)

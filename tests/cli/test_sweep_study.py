@@ -1,25 +1,19 @@
 """Sweeps of real processes over a study: side by side, failed, hung, started again."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from extrap.runs.folder import read_json
 from tests.support.jobs import TINY
-from tests.support.program import Program
+from tests.support.program import Program, python
 
 TWO = "hydra.launcher.n_jobs=2"
-PATH = "data.corpus.path"
 
 
 def state(worker: Program, run: str) -> dict:
     return read_json(worker.work / "runs" / run / "failed.json")
 
 
-def test_two_sweeps_at_once_do_every_job_once(worker: Program) -> None:
+def test_two_sweeps_at_once_do_every_job_once(worker):
     words = ["-m", "name=a,b,c,d", "act=slow", TWO]
     first, second = worker.start(*words), worker.start(*words)
     outputs = [sweep.communicate(timeout=300) for sweep in (first, second)]
@@ -36,7 +30,7 @@ def test_two_sweeps_at_once_do_every_job_once(worker: Program) -> None:
     }
 
 
-def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker: Program) -> None:
+def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker):
     failed = worker("-m", "name=a,b", "act=exit", TWO)
     assert failed.returncode == 1
     assert state(worker, "a-s0") == {"reason": "exit code 3: last words"}
@@ -52,18 +46,10 @@ def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker: Program) -> No
 
 
 @pytest.mark.turns
-def test_a_sweep_that_would_write_over_its_own_rows_is_refused(tmp_path: Path) -> None:
+def test_a_sweep_that_would_write_over_its_own_rows_is_refused(tmp_path):
     """The name of a file does not say with which options a task was asked."""
     words = ["-m", "study=q", *TINY, "task.kv.pairs=2,4"]
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "extrap", *words],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    done = python("-P", "-m", "extrap", *words, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     (line,) = done.stderr.splitlines()
     assert line.startswith(

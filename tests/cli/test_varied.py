@@ -59,7 +59,7 @@ def loader():
 
 
 @pytest.fixture
-def varied(loader) -> Varied:
+def varied(loader):
     master = compose("config", ["study=s", "hydra.mode=MULTIRUN"], return_hydra_config=True)
     return Varied(loader, master, plain)
 
@@ -70,13 +70,13 @@ def whole(varied: Varied, overrides: list[str]) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: " ".join(kind[0]))
-def test_a_varied_configuration_is_the_composed_one(varied: Varied, kind: list) -> None:
+def test_a_varied_configuration_is_the_composed_one(varied, kind):
     wholes = [whole(varied, overrides) for overrides in kind]
     for overrides, expected in zip((*kind, *kind), (*wholes, *wholes), strict=True):
         assert repr(varied(overrides)) == expected
 
 
-def test_jobs_that_differ_in_plain_options_are_composed_once(varied: Varied) -> None:
+def test_jobs_that_differ_in_plain_options_are_composed_once(varied):
     found = [varied(["scheme=t5", f"seed={seed}", "train.steps=9"]) for seed in range(5)]
     assert varied.loader.count == 1
     assert [job.values["seed"] for job in found] == [0, 1, 2, 3, 4]
@@ -97,9 +97,7 @@ def test_jobs_that_differ_in_plain_options_are_composed_once(varied: Varied) -> 
         ([], ["scheme="]),
     ],
 )
-def test_what_cannot_be_composed_is_told_in_the_words_of_the_loader(
-    varied: Varied, right: list[str], wrong: list[str]
-) -> None:
+def test_what_cannot_be_composed_is_told_in_the_words_of_the_loader(varied, right, wrong):
     with pytest.raises(Exception) as one:  # whatever Hydra makes of it
         varied.loader.load_sweep_config(varied.master, wrong)
     before = varied(right)

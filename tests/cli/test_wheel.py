@@ -1,74 +1,51 @@
 """The wheel, installed elsewhere and run from an empty folder, is the whole program."""
 
-import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from tests.support.program import python
+
 REPOSITORY = Path(__file__).parents[2]
-PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+PIP = ["-m", "pip", "--disable-pip-version-check", "--quiet"]
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(tmp_path_factory):
     """A folder with the installed wheel and nothing else; needs no network."""
     folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        [
-            *PIP,
-            "wheel",
-            "--no-deps",
-            "--no-index",
-            "--no-build-isolation",
-            "-w",
-            str(folder),
-            str(REPOSITORY),
-        ],
-        check=True,
-        timeout=120,
-    )
+    options = ["--no-deps", "--no-index", "--no-build-isolation", "-w", str(folder)]
+    done = python(*PIP, "wheel", *options, str(REPOSITORY))
+    assert done.returncode == 0, done.stderr
     [wheel] = folder.glob("extrap-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert "extrap/conf/config.yaml" in names
     assert "extrap/cli/_plugins/hydra_plugins/extrap_local/launcher.py" in names
     assert not [name for name in names if name.startswith(("tests/", "conf/", "results/"))]
-    subprocess.run(
-        [*PIP, "install", "--no-deps", "--no-index", "--target", str(folder / "site"), str(wheel)],
-        check=True,
-        timeout=120,
-    )
+    options = ["--no-deps", "--no-index", "--target", str(folder / "site")]
+    done = python(*PIP, "install", *options, str(wheel))
+    assert done.returncode == 0, done.stderr
     return folder / "site"
 
 
 def run(installed: Path, folder: Path, *words: str) -> str:
     # The installed copy stands before anything else on the import path; -P keeps the folder of
     # these tests off it.
-    environment = os.environ | {"PYTHONPATH": str(installed)}
-    done = subprocess.run(
-        [sys.executable, "-P", *words],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = python("-P", *words, cwd=folder, PYTHONPATH=str(installed))
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_configuration_comes_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+def test_configuration_comes_from_the_wheel(installed, tmp_path):
     assert (
         run(installed, tmp_path, "-c", "from extrap.utils.paths import conf_dir; print(conf_dir())")
         == f"{installed / 'extrap' / 'conf'}\n"
     )
 
 
-def test_extrap_composes_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+def test_extrap_composes_from_an_empty_folder(installed, tmp_path):
     assert "seed: 0\n" in run(installed, tmp_path, "-m", "extrap", "--cfg", "job")
     assert "hydra_plugins.extrap_local.launcher.LocalLauncher" in run(
         installed, tmp_path, "-m", "extrap", "--cfg", "hydra"
@@ -76,7 +53,7 @@ def test_extrap_composes_from_an_empty_folder(installed: Path, tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-def test_console_script(installed: Path, tmp_path: Path) -> None:
+def test_console_script(installed, tmp_path):
     script = (installed / "bin" / "extrap").read_text(encoding="utf-8")
     assert "from extrap.cli.commands import main" in script
     program = str(installed / "bin" / "extrap")

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extrap.cli.words import as_text, quoted, readable
-from tests.support.program import Program
 
 NAMES = [
     "with (1).txt",
@@ -26,7 +25,7 @@ def parsed(word: str):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_value_that_hydra_cannot_read_is_a_text(name: str) -> None:
+def test_a_value_that_hydra_cannot_read_is_a_text(name):
     [word] = readable([f"data.corpus.path={name}"])
     assert parsed(word).value() == name
     assert readable([word]) == [word]  # as a job of a sweep gets it
@@ -35,7 +34,7 @@ def test_a_value_that_hydra_cannot_read_is_a_text(name: str) -> None:
 
 
 @given(st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=30))
-def test_a_quoted_text_is_read_as_it_was(text: str) -> None:
+def test_a_quoted_text_is_read_as_it_was(text):
     text = text.replace("${", "")
     assert parsed(f"a={quoted(text)}").value() == text
     *_, last = parsed(f"a=0,{as_text(text)}").sweep_string_iterator()
@@ -47,7 +46,7 @@ def test_a_quoted_text_is_read_as_it_was(text: str) -> None:
     ["scheme=rope,alibi", "path='a b'", "path=null", "path=${oc.env:TEXT}", "path=glob(*)", "path",
      "~path", "+path=a", "task=[kv,nll]", "path=", "--cfg"],
 )  # fmt: skip
-def test_what_hydra_reads_and_what_is_no_option_is_left_alone(word: str) -> None:
+def test_what_hydra_reads_and_what_is_no_option_is_left_alone(word):
     assert readable([word]) == [word]
 
 
@@ -70,12 +69,12 @@ def test_what_hydra_reads_and_what_is_no_option_is_left_alone(word: str) -> None
         ("extension=pi extension.factor=8", "extension.factor=8"),
     ],
 )  # fmt: skip
-def test_an_option_of_a_swept_group_becomes(words: str, found: str) -> None:
+def test_an_option_of_a_swept_group_becomes(words, found):
     *first, last = words.split()
     assert readable([*first, last]) == [*first, found]
 
 
-def test_an_option_that_the_default_choice_lacks_reaches_every_job(tiny: Program) -> None:
+def test_an_option_that_the_default_choice_lacks_reaches_every_job(tiny):
     """ALiBi has slopes, RoPE, the default scheme, has none."""
     done = tiny("-m", "scheme=choice(alibi)", "scheme.slopes=4", "seed=0,1")
     assert done.returncode == 0, done.stderr

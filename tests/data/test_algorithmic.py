@@ -3,8 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from extrap.data.computed import HINTS
-from extrap.data.strings import IGNORE, TASKS, FlipFlop
+from extrap.data.strings import TASKS
 from extrap.data.vocabulary import Vocabulary
 from tests.support.hand import drawn_from
 from tests.tasks.test_algorithmic import solve
@@ -34,42 +33,6 @@ def test_the_answer_of_every_training_string_is_right(name):
         assert solve([V.bos, *string[:-width].tolist()]) == string[-width:].tolist()
 
 
-def test_every_read_of_a_flip_flop_is_scored_and_says_what_was_written():
-    string = FlipFlop().string(np.random.default_rng(0), V, 50)
-    for t in np.flatnonzero(string.answers):
-        assert solve([V.bos, *string.tokens[:t].tolist()]) == [string.tokens[t]]
-    assert 2 < string.answers.sum() == (string.tokens == V.key(6)).sum()
-
-
-@pytest.mark.parametrize(("name", "ignored"), [("flip-flop", 0.8), ("flip-flop-sparse", 0.98)])
-def test_the_wanted_bit_of_a_flip_flop_stands_as_far_back_as_its_docstring_says(name, ignored):
-    """That a longer flip-flop asks for nothing further back is why there is a sparse one."""
-    for n in (20, 80):
-        last = []
-        for i in range(2000):
-            tokens = TASKS[name].string(np.random.default_rng((n, i)), V, n).tokens
-            last.append(n - np.flatnonzero(tokens[1:-2:2] != V.key(IGNORE))[-1])
-        assert np.mean(last) == pytest.approx((1 - ignored**n) / (1 - ignored), rel=0.06)
-
-
-@every
-def test_lengths_are_uniform_and_every_slot_is_used(name):
-    rows, scored = draw(name, size=4000)
-    special = rows > V.bos
-    first = max(6, TASKS[name].width(1) - TASKS[name].answer_width(1))
-    assert special[:, 1:].any(0).all() and scored[:, first:].any(0).all()
-    widths = special.sum(1)
-    assert {TASKS[name].width(n) for n in range(1, 21)} == set(widths)
-    assert (np.bincount(widths)[np.unique(widths)] > 130).all()
-
-
-@every
-@pytest.mark.parametrize("n", [1, 2, 20])
-def test_widths_are_those_of_strings(name, n):
-    string = TASKS[name].string(np.random.default_rng(0), V, n)
-    assert len(string.tokens) == len(string.answers) == TASKS[name].width(n)
-
-
 @pytest.mark.parametrize("name", ["parity", "sort", "addition", "s5"])
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_chance_is_the_share_of_the_most_frequent_answer(name, n):
@@ -84,19 +47,3 @@ def test_chance_is_the_share_of_the_most_frequent_answer(name, n):
     expected = TASKS[name].chance(few, n)
     (_, most), *_ = drawn.most_common(1)
     assert most / 4000 == pytest.approx(expected, abs=4 * np.sqrt(expected / 4000))
-
-
-def test_the_two_permutations_generate_all_of_s5():
-    """Long products are nearly uniform over 120 answers."""
-    assert TASKS["s5"].chance(V, 200) == pytest.approx(1 / 120, rel=0.01)
-
-
-def test_hints_are_neighbours_that_begin_anywhere_and_are_the_same_in_both_numbers_and_the_sum():
-    begins = set()
-    for seed in range(400):
-        string = TASKS["addition-hints"].string(np.random.default_rng(seed), V, 3).tokens
-        first, second, total = (string[at : at + 2 * n : 2] for at, n in ((1, 3), (8, 3), (15, 4)))
-        assert (np.diff(total) == 1).all() and set(total) < set(V.key_ids[HINTS:])
-        assert (first == second).all() and (total[:3] == first).all()
-        begins.add(int(total[0]))
-    assert begins == {*V.key_ids[HINTS:-3]}

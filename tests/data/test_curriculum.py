@@ -1,6 +1,4 @@
-"""The curriculum: when parts switch from easy to hard, and that its state goes on where
-it stood.
-"""
+"""The curriculum: when parts switch from easy to hard, and how its state goes on."""
 
 import pytest
 

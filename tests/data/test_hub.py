@@ -1,6 +1,4 @@
-"""The hub without a network: what is asked of it, what is made of its answers, and what is said
-when there are none.
-"""
+"""The hub without a network: what is asked, what becomes of its answers, what fails."""
 
 import huggingface_hub
 import pytest

@@ -105,15 +105,6 @@ def test_text_is_scored_everywhere_and_is_a_stretch_of_the_stream():
     )
 
 
-def test_text_reaches_both_ends_of_the_stream():
-    made = Batches(
-        mixture(text={"size": 200}, length=8), corpus(np.arange(12, dtype=np.uint16)), 0, STEPS
-    )
-    targets = made[0].targets[:200]
-    assert {row[0].item() for row in targets} == {0, 1, 2, 3, 4}
-    assert targets.max() == 11
-
-
 def test_retrieval_is_scored_at_answers_only():
     batch = batches()[0]
     tokens, targets = (

@@ -1,6 +1,4 @@
-"""Options of corpora, parts of training and test contexts: what is out of bounds or does not fit is
-refused by name.
-"""
+"""Options of corpora, parts and contexts: values out of bounds are refused by name."""
 
 import pytest
 

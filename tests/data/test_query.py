@@ -40,12 +40,3 @@ def test_every_answer_is_the_value_of_an_asked_key(length, progress):
         expected = first + [t for t in range(tail + 1, tail + 1 + 2 * len(asked), 2) if t <= length]
         assert (np.flatnonzero(scored) + 1).tolist() == expected and expected
         assert mark == V.bos or mark < V.text
-
-
-def test_the_question_of_the_test_is_trained_with_every_number_of_records():
-    """One key in front of the most records fits, and early training has fewer records."""
-    late = [parse(row) for row in draw(size=3000)[0]]
-    assert {len(records) for _, records, *_ in late} == set(range(2, 31))
-    assert any(len(asked) == 1 and len(records) == 30 for asked, records, *_ in late)
-    early = [len(parse(row)[1]) for row in draw(size=3000, progress=0.0)[0]]
-    assert np.mean(early) < 12 < np.mean([len(records) for _, records, *_ in late])

@@ -40,19 +40,19 @@ def bpe(path: Path, ids: int = 300) -> str:
 
 
 @pytest.fixture
-def tokenizer(tmp_path: Path) -> str:
+def tokenizer(tmp_path):
     return bpe(tmp_path / "tokenizer.json")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     (tmp_path / "text").mkdir()
     for i, document in enumerate(text(24)):
         (tmp_path / "text" / f"{i}.txt").write_text(document)
     return tmp_path / "text"
 
 
-def test_bytes_add_up_and_text_comes_back(tokenizer: str) -> None:
+def test_bytes_add_up_and_text_comes_back(tokenizer):
     encode = Tokenized(tokenizer=tokenizer).encoder
     for document in text(5, seed=1):
         ids, behind = encode(document.encode())
@@ -61,7 +61,7 @@ def test_bytes_add_up_and_text_comes_back(tokenizer: str) -> None:
         assert Tokenizer.from_file(tokenizer).decode(ids.tolist()) == document
 
 
-def test_keys_and_values_lie_after_the_tokens_of_text(tokenizer: str) -> None:
+def test_keys_and_values_lie_after_the_tokens_of_text(tokenizer):
     vocabulary = Tokenized(tokenizer=tokenizer, keys=5, values=3)
     known = Tokenizer.from_file(tokenizer).get_vocab_size()
     assert (vocabulary.text, vocabulary.bos, vocabulary.size) == (known, known, known + 9)
@@ -69,14 +69,14 @@ def test_keys_and_values_lie_after_the_tokens_of_text(tokenizer: str) -> None:
     assert ids.max() < vocabulary.bos < vocabulary.key_ids.start
 
 
-def test_a_folder_that_holds_one_is_the_same(tokenizer: str) -> None:
+def test_a_folder_that_holds_one_is_the_same(tokenizer):
     assert (
         Tokenized(tokenizer=str(Path(tokenizer).parent)).encoder.name
         == Tokenized(tokenizer=tokenizer).encoder.name
     )
 
 
-def test_a_map_is_of_its_tokenizer(tokenizer: str, folder: Path, tmp_path: Path) -> None:
+def test_a_map_is_of_its_tokenizer(tokenizer, folder, tmp_path):
     source = Files(path=str(folder), document_tokens=10**6)
     one = source.open(tmp_path / "cache", Tokenized(tokenizer=tokenizer).encoder)
     other = source.open(
@@ -90,10 +90,8 @@ def test_a_map_is_of_its_tokenizer(tokenizer: str, folder: Path, tmp_path: Path)
         )
 
 
-def test_nats_per_token_and_bits_per_byte(tokenizer: str, folder: Path, tmp_path: Path) -> None:
-    """A model that knows nothing: ln(vocabulary) nats a token, spread over the bytes behind the
-    scored tokens.
-    """
+def test_nats_per_token_and_bits_per_byte(tokenizer, folder, tmp_path):
+    """A model that knows nothing: ln(vocabulary) nats a token, over the bytes of the tokens."""
     vocabulary = Tokenized(tokenizer=tokenizer)
     corpus = Files(path=str(folder), document_tokens=10**6, validation=0.4).open(
         tmp_path / "cache", vocabulary.encoder
@@ -116,7 +114,7 @@ def test_nats_per_token_and_bits_per_byte(tokenizer: str, folder: Path, tmp_path
             )
 
 
-def test_without_network_the_ways_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_network_the_ways_out_are_named(monkeypatch):
     import huggingface_hub
 
     def refuse(*args: object, **options: object) -> None:
@@ -128,9 +126,7 @@ def test_without_network_the_ways_out_are_named(monkeypatch: pytest.MonkeyPatch)
     assert error.value.option == OPTION and "\n" not in str(error.value)
 
 
-def test_a_model_that_was_read_before_needs_no_network(
-    tokenizer: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_was_read_before_needs_no_network(tokenizer, monkeypatch):
     """Not even a question that a hub out of reach would hold up."""
     import huggingface_hub
 
@@ -141,7 +137,7 @@ def test_a_model_that_was_read_before_needs_no_network(
     assert kept.name == Tokenized(tokenizer=tokenizer).encoder.name and not asked
 
 
-def test_a_word_that_a_tokenizer_has_no_id_for_is_one_line(tmp_path: Path) -> None:
+def test_a_word_that_a_tokenizer_has_no_id_for_is_one_line(tmp_path):
     made = Tokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="?"))
     made.pre_tokenizer = pre_tokenizers.Whitespace()
     made.save(str(path := tmp_path / "tokenizer.json"))
@@ -151,7 +147,7 @@ def test_a_word_that_a_tokenizer_has_no_id_for_is_one_line(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(x+x+)+y"])
-def test_a_pattern_that_gives_up_is_one_line(pattern: str, tmp_path: Path, capfd) -> None:
+def test_a_pattern_that_gives_up_is_one_line(pattern, tmp_path, capfd):
     made = Tokenizer(models.WordLevel({"a": 0, "b": 1, "?": 2}, unk_token="?"))
     made.pre_tokenizer = pre_tokenizers.Split(Regex(pattern), "isolated")
     made.save(str(path := tmp_path / "tokenizer.json"))

@@ -37,9 +37,7 @@ def test_the_name_tells_the_version_without_the_build():
 
 
 def test_installed_torch_has_enough_long_documents_for_validation():
-    """64 documents of 32 x 64 tokens, what the evaluation of a model trained at 64 reads; from file
-    sizes alone.
-    """
+    """64 documents of 32 x 64 tokens, as evaluation reads; from file sizes alone."""
     root, paths = Torch()._files()
     sizes = {path.relative_to(root).as_posix(): path.stat().st_size for path in paths}
     assert (

@@ -8,10 +8,8 @@ data.length=600 -> data.vocabulary.keys
 data.length=64.5
 data.length=100000000 -> data.vocabulary.keys
 data.text.size=0 | data.retrieval.size=0 -> data.text.size
-data.text.weight=0
 data.retrieval.depth=middle
 data.retrieval.prefix=0.9
-data.vocabulary.keys=8
 data.vocabulary.keys=1000000000 -> model
 data=query | data.length=8 -> task.kv.pairs
 data=wide | data.length=8 -> data.more.wide.width
@@ -25,10 +23,8 @@ data.corpus.document_tokens=100 -> data.corpus.path
 data.corpus.column=7
 data/corpus=torch | data.corpus.smallest=100000000 -> data/corpus
 data/vocabulary=tokenizer | data.vocabulary.tokenizer=/nothing.json
-data/vocabulary=tokenizer | data.vocabulary.tokenizer=a/b/c
 data.more={x: 3} -> data.more.x
 data.more={x: {_target_: os.system}} -> data.more.x._target_
-data.more=[1]
 data.text.weight=inf
 data.length=100000000 | data.retrieval.size=0 -> data.corpus.path
 """)

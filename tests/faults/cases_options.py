@@ -6,7 +6,6 @@ from tests.faults.golden import table
 
 CASES = table("""
 model.heads=5
-model.heads=64 | scheme=rope
 model.dim=0
 model.dim=12 | model.heads=4 | scheme=rope
 model.dim=63 | model.heads=3 | scheme=sinusoidal
@@ -25,7 +24,6 @@ data.more=3
 ~data.vocabulary
 scheme._target_=null
 +trainer.max_steps=3
-+trainer.logger=false
 +trainer.foo=1
 scheme=rope | scheme._target_=os.system
 scheme=rope | scheme._target_=extrap.schemes.rope.Nope
@@ -35,7 +33,6 @@ scheme=rope | +scheme.bse=3
 extension=pi | extension.factor=0.5
 extension=yarn | extension.beta_slow=0
 extension=yarn | scheme=alibi -> extension
-extension=pi | scheme=nope -> extension
 extension=self-extend | extension.window=63
 extension=longrope | extension.long=[1,2]
 extension=window | scheme=learned -> extension
@@ -47,13 +44,10 @@ extension=ntk-log-n | extension.then={_target_:extrap.schemes.rope.RoPE} -> exte
 extension=nbce | task=diagnostics
 extension=rerope | +extension.a=b
 train.save_every=30
-+trainer.color=red
 trainer=gpu -> trainer.accelerator
 trainer=ddp -> trainer.accelerator
 logger=wandb | logger.project=3
 study=../x
-study=-x
-label=a/b
 threads=0
 seed=-1
 plugins=[os] | scheme._target_=os.system

@@ -1,6 +1,4 @@
-"""Code in the disguise of data: what a stranger may put into the files that extrap reads. It runs
-if a folder appears.
-"""
+"""Code in the disguise of data, planted into the files that extrap reads. It makes a folder."""
 
 import os
 import pickle

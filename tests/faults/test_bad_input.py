@@ -8,7 +8,7 @@ cases_options.py, cases_tasks.py and cases_data.py (options of what is chosen), 
 
 import gzip
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,6 @@ from extrap.cli.shared import reported
 from extrap.runs import checkpoint
 from extrap.runs.evaluate import trained_model
 from extrap.runs.folder import read_json, write_json
-from extrap.runs.job import Job
 from extrap.runs.training import trainer as resume
 from extrap.utils import untrusted
 from extrap.utils.errors import UserError
@@ -36,9 +35,8 @@ from tests.faults import (
     test_in_the_way,
 )
 from tests.faults.command import shared, told, whole
-from tests.faults.golden import Messages, printable
+from tests.faults.golden import printable
 
-Check = Callable[..., None]
 RECORDS = "task.lost-in-the-middle.path"
 NO_FILES = {
     "none": None,
@@ -50,7 +48,7 @@ CURVES = [b"", b"{", b'{"loss": 1}']
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def base(tmp_path_factory):
     """Options of a run on a text of half a megabyte, in small."""
     path = tmp_path_factory.mktemp("text") / "text.txt"
     path.write_text(
@@ -65,7 +63,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def here(tmp_path, monkeypatch):
     """A folder to work in, with files of somebody's, all of which are there afterwards as they
     were; beside maps of text nothing is new.
     """
@@ -94,7 +92,7 @@ def tree(folder: Path) -> dict[str, object]:
 
 
 @pytest.fixture
-def check(here: Path, capsys: pytest.CaptureFixture[str], messages: Messages) -> Check:
+def check(here, capsys, messages):
     """Checks that a call ends in the one line of messages.txt about this option, with exit code 2,
     and leaves every file as it was.
     """
@@ -113,9 +111,7 @@ def check(here: Path, capsys: pytest.CaptureFixture[str], messages: Messages) ->
 
 @pytest.mark.sample(30)
 @pytest.mark.parametrize("words", cases_whole.CASES)
-def test_the_program_as_it_is_started(
-    words: str, base: list[str], monkeypatch: pytest.MonkeyPatch, check: Check
-) -> None:
+def test_the_program_as_it_is_started(words, base, monkeypatch, check):
     option = cases_whole.CASES[words]
     check(lambda: whole(on(base, words), monkeypatch), f"extrap {words}", option)
 
@@ -125,7 +121,7 @@ OPTIONS = cases_options.CASES | cases_tasks.CASES | cases_data.CASES
 
 @pytest.mark.sample(80)
 @pytest.mark.parametrize("words", OPTIONS)
-def test_options_of_what_is_chosen(words: str, base: list[str], check: Check) -> None:
+def test_options_of_what_is_chosen(words, base, check):
     check(lambda: shared(on(base, words)), words, OPTIONS[words])
 
 
@@ -148,7 +144,7 @@ CORPORA = cases_files.CORPORA | ({} if os.geteuid() == 0 else cases_files.READ_O
 
 @pytest.mark.sample(20)
 @pytest.mark.parametrize("name", CORPORA)
-def test_text(name: str, here: Path, base: list[str], check: Check) -> None:
+def test_text(name, here, base, check):
     files, words, *option = CORPORA[name]
     for path, content in files.items():
         put(here / path, content)
@@ -158,9 +154,7 @@ def test_text(name: str, here: Path, base: list[str], check: Check) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.gz", "a.txt"])
-def test_packed_files_that_hold_far_more(
-    name: str, here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, check: Check
-) -> None:
+def test_packed_files_that_hold_far_more(name, here, base, monkeypatch, check):
     monkeypatch.setattr(untrusted, "FREE", 2**20)
     line = b'{"text": "' + b" " * 80 + b'"}\n'
     put(here / name, gzip.compress(line * 40_000) if name.endswith("gz") else line * 40_000)
@@ -172,9 +166,7 @@ def test_packed_files_that_hold_far_more(
             shared(words)
 
 
-def test_packed_records_that_hold_far_more(
-    here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, check: Check
-) -> None:
+def test_packed_records_that_hold_far_more(here, base, monkeypatch, check):
     monkeypatch.setattr(untrusted, "FREE", 2**20)
     put(here / "a.jsonl.gz", gzip.compress((b" " * 63 + b"\n") * 2**16))
     words = [*base, "task=lost-in-the-middle", f"{RECORDS}=a.jsonl.gz"]
@@ -182,14 +174,14 @@ def test_packed_records_that_hold_far_more(
 
 
 @pytest.mark.parametrize("name", cases_files.RECORDS)
-def test_records(name: str, here: Path, base: list[str], check: Check) -> None:
+def test_records(name, here, base, check):
     put(here / "a.jsonl", cases_files.RECORDS[name])
     words = [*base, "task=lost-in-the-middle", f"{RECORDS}=a.jsonl"]
     check(lambda: shared(words), f"records: {name}", RECORDS)
 
 
 @pytest.mark.parametrize("name", cases_files.TOKENIZERS)
-def test_tokenizers(name: str, here: Path, base: list[str], check: Check) -> None:
+def test_tokenizers(name, here, base, check):
     put(here / "a.json", cases_files.TOKENIZERS[name])
     option = "data.vocabulary.tokenizer"
     words = [*base, "data/vocabulary=tokenizer", f"{option}=a.json"]
@@ -197,13 +189,13 @@ def test_tokenizers(name: str, here: Path, base: list[str], check: Check) -> Non
 
 
 @pytest.mark.parametrize("name", cases_runs.ROWS)
-def test_rows(name: str, here: Path, check: Check) -> None:
+def test_rows(name, here, check):
     put(here / "results/s/rows/a.csv", cases_runs.ROWS[name](cases_runs.sheet()))
     check(lambda: table.main(["s"]), f"rows: {name}", "results/s/rows/a.csv", "extrap table")
 
 
 @pytest.mark.parametrize("content", NO_FILES.values(), ids=NO_FILES)
-def test_rows_that_are_no_file(content, here: Path, check: Check) -> None:
+def test_rows_that_are_no_file(content, here, check):
     (here / "results/s/rows").mkdir(parents=True)
     put(here / "results/s/rows/a.csv", content)
     case, option = "rows: not a file", "results/s/rows/a.csv"
@@ -213,14 +205,14 @@ def test_rows_that_are_no_file(content, here: Path, check: Check) -> None:
 
 
 @pytest.mark.parametrize("name", cases_runs.VERSIONS)
-def test_versions_of_rows(name: str, here: Path, check: Check) -> None:
+def test_versions_of_rows(name, here, check):
     put(here / "results/s/rows/a.csv", cases_runs.sheet())
     put(here / "results/s/schema.json", cases_runs.VERSIONS[name])
     check(lambda: table.main(["s"]), f"schema: {name}", "results/s/schema.json", "extrap table")
 
 
 @pytest.fixture
-def run(here: Path, base: list[str]) -> Job:
+def run(here, base):
     """A job whose run folder says that it was trained."""
     this = job(composed(base))
     this.run.folder.mkdir(parents=True)
@@ -233,7 +225,7 @@ def run(here: Path, base: list[str]) -> Job:
 
 @pytest.mark.parametrize("believed", [False, True], ids=["changed", "believed"])
 @pytest.mark.parametrize("name", cases_runs.WEIGHTS)
-def test_weights(name: str, believed: bool, run: Job, check: Check) -> None:
+def test_weights(name, believed, run, check):
     """Changed, or changed together with the hash that speaks for them."""
     run.run.weights.write_bytes(cases_runs.WEIGHTS[name](run.source.model().state_dict()))
     if believed:
@@ -243,10 +235,8 @@ def test_weights(name: str, believed: bool, run: Job, check: Check) -> None:
 
 
 @pytest.mark.parametrize("name", cases_runs.WEIGHTS)
-def test_checkpoints(name: str, run: Job, check: Check) -> None:
-    """Training says this line, keeps the file beside and starts again:
-    tests/faults/test_canaries.py.
-    """
+def test_checkpoints(name, run, check):
+    """Training says this line and starts again: tests/faults/test_canaries.py."""
     run.run.checkpoint.write_bytes(cases_runs.WEIGHTS[name](run.source.model().state_dict()))
     model = run.source.model("meta")
 
@@ -260,7 +250,7 @@ def test_checkpoints(name: str, run: Job, check: Check) -> None:
 
 
 @pytest.mark.parametrize("name", cases_runs.CONFIGS)
-def test_configurations_of_runs(name: str, run: Job, check: Check) -> None:
+def test_configurations_of_runs(name, run, check):
     path = run.run.folder / "config.json"
     said = read_json(path)
     cases_runs.CONFIGS[name](said)
@@ -271,7 +261,7 @@ def test_configurations_of_runs(name: str, run: Job, check: Check) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"[]", b"[" * 99_999, b"\xff\xfe", b"null", b'{"identity": '], ids=str
 )
-def test_a_configuration_that_says_nothing_is_written_anew(content: bytes, run: Job) -> None:
+def test_a_configuration_that_says_nothing_is_written_anew(content, run):
     path = run.run.folder / "config.json"
     whole = path.read_bytes()
     path.write_bytes(content[:1000])
@@ -280,7 +270,7 @@ def test_a_configuration_that_says_nothing_is_written_anew(content: bytes, run: 
 
 
 @pytest.mark.parametrize("content", CURVES)
-def test_curves(content: bytes, run: Job, check: Check) -> None:
+def test_curves(content, run, check):
     run.run.curve.write_bytes(content)
     run.run.mark("trained", 8)
     check(framed(lambda: checkpoint.curve_rows(run.run)), "curve: changed", str(run.run.curve))
@@ -294,7 +284,7 @@ def framed(call: Callable[[], object]) -> Callable[[], None]:
     return called
 
 
-def test_every_message_belongs_to_a_case(messages: Messages) -> None:
+def test_every_message_belongs_to_a_case(messages):
     """Delete the lines of a case with the case."""
     kinds = {
         "text": CORPORA | cases_files.READ_ONLY_TO_ROOT,

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import pickle
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -43,13 +42,13 @@ pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 @pytest.fixture
-def canary(tmp_path: Path) -> Iterator[Path]:
+def canary(tmp_path):
     path = tmp_path / "canary"
     yield path
     assert not path.exists(), "planted code was run"
 
 
-def test_the_code_would_run(tmp_path: Path) -> None:
+def test_the_code_would_run(tmp_path):
     pickle.loads(planted.plain(Code(tmp_path / "a")))
     np.load(io.BytesIO(planted.array(Code(tmp_path / "b"))), allow_pickle=True)
     torch.load(io.BytesIO(planted.zipped(Code(tmp_path / "c"))), weights_only=False)
@@ -57,7 +56,7 @@ def test_the_code_would_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", planted.PICKLES, ids=lambda form: form.__name__)
-def test_checkpoints_and_weights_are_tensors_or_damaged(canary: Path, form, capsys) -> None:
+def test_checkpoints_and_weights_are_tensors_or_damaged(canary, form, capsys):
     this = job("scheme=rope")
     this.run.folder.mkdir(parents=True)
     for path in (this.run.checkpoint, this.run.weights):
@@ -72,7 +71,7 @@ def test_checkpoints_and_weights_are_tensors_or_damaged(canary: Path, form, caps
         trained_model(this)
 
 
-def test_training_over_a_planted_checkpoint_starts_again(canary: Path, capsys) -> None:
+def test_training_over_a_planted_checkpoint_starts_again(canary, capsys):
     this = job("scheme=rope")
     this.run.folder.mkdir(parents=True)
     this.run.checkpoint.write_bytes(planted.saved(Code(canary)))
@@ -105,7 +104,7 @@ def litter(folder: Path, canary: Path) -> None:
         (folder / name).write_text(planted.module(canary))
 
 
-def test_the_configuration_of_a_run_folder_is_data(canary: Path, capsys) -> None:
+def test_the_configuration_of_a_run_folder_is_data(canary, capsys):
     done = finish("rope-1-s0")
     litter(done.folder.folder, canary)
     identity = {"scheme": planted.node(canary), "words": planted.words(canary)}
@@ -124,7 +123,7 @@ def test_the_configuration_of_a_run_folder_is_data(canary: Path, capsys) -> None
     assert "${oc.env:HOME}" in page.config["options"]["words"][0]
 
 
-def test_a_run_folder_with_another_configuration_is_refused(canary: Path) -> None:
+def test_a_run_folder_with_another_configuration_is_refused(canary):
     this = job("scheme=rope")
     this.run.folder.mkdir(parents=True)
     litter(this.run.folder, canary)
@@ -136,7 +135,7 @@ def test_a_run_folder_with_another_configuration_is_refused(canary: Path) -> Non
         work(this)
 
 
-def test_requests_and_notes_of_a_study_are_data(canary: Path) -> None:
+def test_requests_and_notes_of_a_study_are_data(canary):
     finish("rope-1-s0")
     for number, word in enumerate(planted.words(canary)):
         said = {
@@ -165,7 +164,7 @@ def in_column(path: Path, column: str, word: str) -> str:
 
 
 @pytest.mark.parametrize("column", ["scheme", "extension", "value", "length"])
-def test_rows_are_text_and_numbers(canary: Path, column: str, capsys) -> None:
+def test_rows_are_text_and_numbers(canary, column, capsys):
     path = finish("rope-1-s0").file("train").rows
     kept = path.read_text()
     if column in ("value", "length"):
@@ -181,10 +180,8 @@ def test_rows_are_text_and_numbers(canary: Path, column: str, capsys) -> None:
         plot(["s", "training_curves"])
 
 
-def test_corpora_are_text(canary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside loading scripts of the names that the reading library uses, in the folder read and in
-    the one worked in.
-    """
+def test_corpora_are_text(canary, tmp_path, monkeypatch):
+    """Loading scripts with the names of the reading library lie in both folders."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -231,7 +228,7 @@ def test_corpora_are_text(canary: Path, tmp_path: Path, monkeypatch: pytest.Monk
         assert source == "text" or all(word.encode() in found for word in words), source
 
 
-def test_a_token_map_is_numbers(canary: Path, tmp_path: Path) -> None:
+def test_a_token_map_is_numbers(canary, tmp_path):
     cache = tmp_path / "cache"
     sha256 = tokens.write(cache, [("train", b"abc" * 99), ("validation", b"abc")])
     (cache / sha256 / "train.bin").write_bytes(planted.array(Code(canary)))
@@ -252,7 +249,7 @@ TARGETS = [
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_only_classes_of_the_kind_asked_for_are_built(canary: Path, target: str) -> None:
+def test_only_classes_of_the_kind_asked_for_are_built(canary, target):
     with pytest.raises(UserError, match="_target_"):
         build(planted.node(canary) | {"_target_": target}, "scheme", kind=Scheme)
 
@@ -260,7 +257,7 @@ def test_only_classes_of_the_kind_asked_for_are_built(canary: Path, target: str)
 @pytest.mark.parametrize(
     "name", [".", "done", "last.ckpt", "weights.pt", "state.json", "log.txt", ".lock", "deep/er"]
 )
-def test_nothing_is_written_through_a_link_in_a_run_folder(tmp_path: Path, name: str) -> None:
+def test_nothing_is_written_through_a_link_in_a_run_folder(tmp_path, name):
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / ".theirs.tmp").write_text("kept")
@@ -278,7 +275,7 @@ def test_nothing_is_written_through_a_link_in_a_run_folder(tmp_path: Path, name:
     assert {path.name: path.read_text() for path in outside.iterdir()} == {".theirs.tmp": "kept"}
 
 
-def test_nothing_is_written_through_a_link_in_a_study(tmp_path: Path) -> None:
+def test_nothing_is_written_through_a_link_in_a_study(tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
     finish("rope-1-s0")
@@ -329,9 +326,7 @@ def started() -> None:
         ("runs/rope-1-s0", started),
     ],
 )
-def test_nothing_is_written_through_a_link_to_a_folder(
-    place: str, call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_written_through_a_link_to_a_folder(place, call, tmp_path, monkeypatch):
     monkeypatch.delenv("EXTRAP_TOKENS")
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -344,7 +339,7 @@ def test_nothing_is_written_through_a_link_to_a_folder(
     assert list(outside.iterdir()) == []
 
 
-def test_our_folders_themselves_may_lie_on_another_disk(tmp_path: Path) -> None:
+def test_our_folders_themselves_may_lie_on_another_disk(tmp_path):
     (tmp_path / "scratch").mkdir()
     Path("runs").rmdir()
     Path("runs").symlink_to(tmp_path / "scratch")
@@ -352,7 +347,7 @@ def test_our_folders_themselves_may_lie_on_another_disk(tmp_path: Path) -> None:
     assert (tmp_path / "scratch/.jobs/t/rope-1-s0__direct.json").is_file()
 
 
-def test_a_folder_of_text_does_not_reach_out_of_itself(tmp_path: Path) -> None:
+def test_a_folder_of_text_does_not_reach_out_of_itself(tmp_path):
     (tmp_path / "secret").write_text("theirs")
     Path("texts/deep").mkdir(parents=True)
     Path("texts/a.txt").write_text("mine")
@@ -370,7 +365,7 @@ def test_a_folder_of_text_does_not_reach_out_of_itself(tmp_path: Path) -> None:
         list(Files(path="texts/*/*").documents())
 
 
-def test_a_log_is_not_written_through_a_link(tmp_path: Path) -> None:
+def test_a_log_is_not_written_through_a_link(tmp_path):
     (tmp_path / "theirs").write_text("kept")
     (tmp_path / "log.txt").symlink_to(tmp_path / "theirs")
     process = Process("a", ["true"], tmp_path / "log.txt", State.WAITING)
@@ -379,6 +374,6 @@ def test_a_log_is_not_written_through_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "theirs").read_text() == "kept"
 
 
-def test_a_pipe_where_a_file_should_be_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_where_a_file_should_be_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "state.json")
     assert read_json(tmp_path / "state.json") == {}

@@ -5,9 +5,7 @@ A file that appears (the canary) shows that planted code ran.
 """
 
 import os
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +13,11 @@ import pytest
 from extrap.cli import app as cli
 from extrap.cli import schema as config
 from extrap.cli.program import prepare
-from extrap.utils.paths import conf_dir
 from tests.support.jobs import TINY
+from tests.support.program import python
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
-PACKAGE = {"PYTHONPATH": str(Path(conf_dir()).parent)}
 GLOBAL = "# @package _global_\n"
 MAKE = "{_target_: os.mkdir, path: CANARY}"
 EVIL = "scheme: {evil: {'()': sympy.sympify, a: '__import__(\"os\").mkdir(\"CANARY\")'}}\n"
@@ -158,7 +155,7 @@ WHOLE = {
 
 
 @pytest.fixture
-def canary(tmp_path: Path) -> Iterator[Path]:
+def canary(tmp_path):
     path = tmp_path / "outside" / "canary"
     path.parent.mkdir()
     (tmp_path / "link").symlink_to(path.parent)
@@ -190,20 +187,13 @@ def refused(monkeypatch: pytest.MonkeyPatch, capsys, *words: str) -> list[str]:
     return capsys.readouterr().err.splitlines()
 
 
-def started(*words: str) -> "subprocess.CompletedProcess[str]":
+def started(*words):
     """A process of its own, as a user starts it."""
-    return subprocess.run(
-        [sys.executable, "-m", "extrap", "--config-dir", "theirs", *words],
-        env=os.environ | PACKAGE,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return python("-m", "extrap", "--config-dir", "theirs", *words)
 
 
 @pytest.mark.parametrize("files", HYDRA.values(), ids=HYDRA)
-def test_no_file_sets_anything_of_hydra(canary: Path, files, monkeypatch, capsys) -> None:
+def test_no_file_sets_anything_of_hydra(canary, files, monkeypatch, capsys):
     plant(files, canary)
     [said] = refused(monkeypatch, capsys, "experiment=x")
     file, _, rest = said.removeprefix("extrap: ").partition(": ")
@@ -218,7 +208,7 @@ REAL = ["factory of a logger", "callbacks", "choice of theirs"]
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_a_process_refuses_what_hydra_would_run(canary: Path, name: str) -> None:
+def test_a_process_refuses_what_hydra_would_run(canary, name):
     plant(HYDRA[name], canary)
     done = started("experiment=x")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
@@ -226,21 +216,21 @@ def test_a_process_refuses_what_hydra_would_run(canary: Path, name: str) -> None
 
 
 @pytest.mark.parametrize("files", COMMAND_LINE_ONLY.values(), ids=COMMAND_LINE_ONLY)
-def test_code_of_others_and_an_account_are_typed(canary, files, monkeypatch, capsys) -> None:
+def test_code_of_others_and_an_account_are_typed(canary, files, monkeypatch, capsys):
     plant(files, canary)
     [said] = refused(monkeypatch, capsys, "experiment=x")
     assert said.endswith(ONLY) and "theirs" in said
 
 
 @pytest.mark.parametrize("text", REFERENCES.values(), ids=REFERENCES)
-def test_a_file_refers_to_its_configuration_alone(canary, text, monkeypatch, capsys) -> None:
+def test_a_file_refers_to_its_configuration_alone(canary, text, monkeypatch, capsys):
     experiment("x", text, canary)
     [said] = refused(monkeypatch, capsys, "experiment=x")
     assert any(line in said for line in (NOTHING_ELSE, "no reference", "no references"))
     assert os.environ["HOME"] not in said
 
 
-def test_the_environment_is_in_nothing_that_is_printed(canary: Path) -> None:
+def test_the_environment_is_in_nothing_that_is_printed(canary):
     experiment("x", "label: ${oc.env:HOME}")
     for words in (["--cfg", "job", "--resolve"], ["--info", "defaults"], ["-m", "seed=0,1"]):
         done = started("experiment=x", *words)
@@ -248,21 +238,21 @@ def test_the_environment_is_in_nothing_that_is_printed(canary: Path) -> None:
 
 
 @pytest.mark.parametrize(("grid", "line"), GRIDS.items(), ids=GRIDS)
-def test_what_a_grid_says_is_not_typed(canary: Path, grid, line, monkeypatch, capsys) -> None:
+def test_what_a_grid_says_is_not_typed(canary, grid, line, monkeypatch, capsys):
     experiment("x", f"sweep: {{grid: {{data: [text, retrieval], {grid}}}}}", canary)
     [said] = refused(monkeypatch, capsys, "experiment=x")
     assert said.startswith(f"extrap: sweep.grid: {line}") or "nothing else" in said
 
 
 @pytest.mark.parametrize("text", WHOLE.values(), ids=WHOLE)
-def test_a_file_runs_nothing_and_writes_nowhere_else(canary, text, monkeypatch, capsys) -> None:
+def test_a_file_runs_nothing_and_writes_nowhere_else(canary, text, monkeypatch, capsys):
     experiment("x", text, canary)
     said = refused(monkeypatch, capsys, "experiment=x")
     assert len(said) == 1 and said[0].startswith("extrap: "), said
     assert not said[0].startswith("extrap: Multiple values"), "the file was never read"
 
 
-def test_files_that_only_jobs_of_a_sweep_read_are_checked_too(canary, monkeypatch, capsys) -> None:
+def test_files_that_only_jobs_of_a_sweep_read_are_checked_too(canary, monkeypatch, capsys):
     experiment("fine", "seed: 1")
     plant({"experiment/callbacks": HYDRA["callbacks"]["experiment/x"]}, canary)
     experiment("secret", REFERENCES["environment"])
@@ -274,7 +264,7 @@ def test_files_that_only_jobs_of_a_sweep_read_are_checked_too(canary, monkeypatc
 
 
 @pytest.mark.parametrize("flag", ["path", "name"])
-def test_the_program_starts_from_its_own_configuration(flag, monkeypatch, capsys) -> None:
+def test_the_program_starts_from_its_own_configuration(flag, monkeypatch, capsys):
     Path("theirs").mkdir()
     [line] = refused(monkeypatch, capsys, f"--config-{flag}", "theirs")
     assert line == (
@@ -286,13 +276,13 @@ def test_the_program_starts_from_its_own_configuration(flag, monkeypatch, capsys
 @pytest.mark.parametrize(
     "word", ["hydra.job_logging.handlers={x: '${scheme}'}", "hydra.launcher.n_jobs=${scheme.base}"]
 )
-def test_a_typed_option_of_hydra_is_no_reference_into_files(word, monkeypatch, capsys) -> None:
+def test_a_typed_option_of_hydra_is_no_reference_into_files(word, monkeypatch, capsys):
     Path("theirs").mkdir()
     [line] = refused(monkeypatch, capsys, word)
     assert line.endswith("takes no reference to options outside hydra; give the value itself")
 
 
-def test_hydras_habits_stay() -> None:
+def test_hydras_habits_stay():
     """A file may choose a launcher of extrap, refer to its options and the time. Habits of the
     command line: tests/cli/test_habits.py.
     """
@@ -308,7 +298,7 @@ def test_hydras_habits_stay() -> None:
     assert "base: 5.0" in shown.stdout and "more: 1" in shown.stdout and "jobs: 2" in shown.stdout
 
 
-def test_a_file_chooses_a_launcher_of_ours() -> None:
+def test_a_file_chooses_a_launcher_of_ours():
     pytest.importorskip("hydra_plugins.hydra_submitit_launcher")
     experiment("x", "defaults: [{override /hydra/launcher: slurm}]")
     for words, launcher in (([], "SlurmLauncher"), (["hydra/launcher=local"], "LocalLauncher")):

@@ -1,6 +1,4 @@
-"""Full, read-only and failing disks: a line that names the file, nothing half-written, and the same
-command goes on.
-"""
+"""Full, read-only and failing disks: a line names the file, nothing is half-written."""
 
 import errno
 import os
@@ -34,9 +32,7 @@ def failing(number: int):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO])
 @pytest.mark.parametrize("call", ["open", "fsync", "replace"])
-def test_the_old_content_stands_whatever_the_disk_refuses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int
-) -> None:
+def test_the_old_content_stands_whatever_the_disk_refuses(tmp_path, monkeypatch, call, number):
     path = tmp_path / "a.csv"
     atomic.replace(path, b"old")
     with monkeypatch.context() as broken:
@@ -49,26 +45,18 @@ def test_the_old_content_stands_whatever_the_disk_refuses(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no /proc elsewhere")
-def test_a_place_where_no_folder_can_be_made() -> None:
+def test_a_place_where_no_folder_can_be_made():
     with pytest.raises(UserError, match=r"^/proc/x: extrap cannot make a folder there"):
         atomic.make_folder(Path("/proc/x/y"))
 
 
-def test_other_errors_are_no_fault_of_the_disk() -> None:
+def test_other_errors_are_no_fault_of_the_disk():
     assert errors.disk_fault(ValueError("no")) is None
     assert errors.disk_fault(FileNotFoundError(errno.ENOENT, "no")) is None
 
 
-def test_a_full_disk_is_one_line(capsys) -> None:
-    with pytest.raises(SystemExit, match="2"), reported():
-        raise OSError(errno.ENOSPC, "No space left on device", "runs/a/weights.pt")
-    assert capsys.readouterr().err == f"extrap: runs/a/weights.pt: {errors.FAULTS[errno.ENOSPC]}\n"
-
-
 @pytest.mark.usefixtures("elsewhere")
-def test_figures_that_cannot_be_written_are_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_figures_that_cannot_be_written_are_one_line(monkeypatch, capsys):
     from tests.runs.test_study import finished
 
     finished("rope-1-s0")
@@ -82,7 +70,7 @@ def test_figures_that_cannot_be_written_are_one_line(
     assert list(Path("results/s/figures").iterdir()) == []
 
 
-def test_a_reader_that_stops_reading_is_no_error(tmp_path: Path) -> None:
+def test_a_reader_that_stops_reading_is_no_error(tmp_path):
     script = (
         "from extrap.cli.shared import reported\n"
         "with reported('x'):\n"
@@ -101,10 +89,8 @@ def test_a_reader_that_stops_reading_is_no_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_files_that_may_not_grow_further_stop_training_and_leave_nothing_half() -> None:
-    """The largest file allowed grows until all fit: every file of the run is there whole or not at
-    all, each time.
-    """
+def test_files_that_may_not_grow_further_stop_training_and_leave_nothing_half():
+    """The largest file allowed grows until all fit: every file is there whole or not at all."""
     whole = job("scheme=rope")
     train(whole)
     evaluate(whole)
@@ -133,9 +119,7 @@ def test_files_that_may_not_grow_further_stop_training_and_leave_nothing_half() 
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_of_somebody_else_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_a_folder_of_somebody_else_is_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results").mkdir(mode=0o500)
     with pytest.raises(SystemExit, match="2"), reported("extrap"):

@@ -1,6 +1,4 @@
-"""A loss that is no finite number: the run stops with a name for it, its rows and figures say so,
-and a sweep goes on.
-"""
+"""A loss that is not finite: the run stops and is marked, and a sweep goes on."""
 
 import math
 
@@ -15,7 +13,7 @@ from extrap.runs.experiment import done, work
 from extrap.runs.study import State, standing
 from extrap.runs.training.lightning_module import Lit
 from tests.support.jobs import job
-from tests.support.plausible import run_rows
+from tests.support.plausible import identity, run_rows
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -34,9 +32,7 @@ def spoiled(monkeypatch: pytest.MonkeyPatch, step: int, value: float) -> None:
 
 
 @pytest.mark.parametrize(("step", "value"), [(0, math.nan), (5, math.inf), (7, -math.inf)])
-def test_it_stops_with_a_name_and_a_sweep_goes_on(
-    step: int, value: float, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_it_stops_with_a_name_and_a_sweep_goes_on(step, value, monkeypatch, capsys):
     spoiled(monkeypatch, step, value)
     this = job("scheme=rope")
     entry = listed(this, "extrap")
@@ -53,29 +49,13 @@ def test_it_stops_with_a_name_and_a_sweep_goes_on(
     assert summary(found)["verdict"].tolist() == ["diverged"]
 
 
-def test_figures_show_it() -> None:
-    curve = [
-        row | {"run": "t5-0-s0", "scheme": "t5", "status": "diverged"}
-        for row in run_rows("rope")
-        if row["task"] == "train"
-    ]
-    early = [
-        row
-        | {
-            "run": "xpos-0-s0",
-            "scheme": "xpos",
-            "metric": "diverged_at",
-            "axis": "",
-            "at": None,
-            "protocol": "",
-            "value": 25.0,
-        }
-        for row in curve[:1]
-    ]
-    rows.write("results/s/rows/a.csv", run_rows("rope") + curve + early)
+def test_figures_show_it():
+    lost = {"status": "diverged"}
+    curve = [row | lost for row in run_rows("t5") if row["task"] == "train"]
+    early = identity("xpos") | lost | {"task": "train", "metric": "diverged_at"}
+    rows.write("results/s/rows/a.csv", [*run_rows("rope"), *curve, early | {"value": 25.0}])
     figure = figures.available()["training_curves"].draw(rows.read("results/s"))
     labels = {line.get_label() for panel in figure.axes for line in panel.lines}
     assert {"rope", "t5 – diverged"} <= labels
-    assert "diverged: xpos (seed 0) at step 25" in " ".join(
-        text.get_text() for text in figure.texts
-    )
+    said = " ".join(text.get_text() for text in figure.texts)
+    assert "diverged: xpos (seed 0) at step 25" in said

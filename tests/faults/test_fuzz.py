@@ -41,7 +41,7 @@ def one_line(error: UserError, named: str) -> None:
 
 
 @pytest.fixture
-def sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
+def sheet(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows").mkdir()
     return cases_runs.sheet()
@@ -58,7 +58,7 @@ def read_or_refused(content: bytes) -> bool:
 
 @SOME
 @given(st.data())
-def test_rows_with_changed_bytes(sheet: bytes, data: st.DataObject) -> None:
+def test_rows_with_changed_bytes(sheet, data):
     """Cut, overwritten and filled with others at a place that is drawn."""
     start = data.draw(st.integers(0, len(sheet)))
     stop = data.draw(st.integers(start, min(start + 40, len(sheet))))
@@ -71,7 +71,7 @@ CELLS |= st.sampled_from(["1e999", "-0", "0x1", "1_0", "٣", "inf", "ok"])
 
 @SOME
 @given(st.data())
-def test_rows_with_one_drawn_cell(sheet: bytes, data: st.DataObject) -> None:
+def test_rows_with_one_drawn_cell(sheet, data):
     """The rest is as it should be, so that the cell itself is looked at."""
     header, first, *_ = sheet.decode().splitlines()
     cells = first.split(",")
@@ -84,9 +84,7 @@ JSON_LIKE = st.text(alphabet='[]{}"\\,:a1\n', max_size=300).map(str.encode)
 
 @FEW
 @given(st.binary(max_size=200) | JSON_LIKE | st.integers(0, 2000).map(lambda n: b"[" * n))
-def test_json_is_records_or_one_line_whatever_the_file_holds(
-    tmp_path: Path, content: bytes
-) -> None:
+def test_json_is_records_or_one_line_whatever_the_file_holds(tmp_path, content):
     path = tmp_path / "a.jsonl"
     path.write_bytes(content)
     try:
@@ -140,10 +138,8 @@ def _below(node: Any, path: str = "") -> Iterator[str]:
 
 @FEW
 @given(st.data())
-def test_options_of_any_value(corpus_path: str, data: st.DataObject) -> None:
-    """One or two options of a whole configuration get a value that is drawn, as a file of
-    configuration could hold it.
-    """
+def test_options_of_any_value(corpus_path, data):
+    """One or two options of a whole configuration get a drawn value."""
     cfg = deepcopy(base())
     cfg.data.corpus = {"_target_": "extrap.data.corpora.files.Files", "path": corpus_path}
     OmegaConf.set_struct(cfg, False)
@@ -177,7 +173,7 @@ def test_options_of_any_value(corpus_path: str, data: st.DataObject) -> None:
 
 
 @pytest.fixture(scope="module")
-def corpus_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+def corpus_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("text") / "text.txt"
     path.write_text("some text\n" * 9000)
     return str(path)

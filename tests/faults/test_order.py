@@ -4,7 +4,7 @@ the disk had kept to itself.
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,7 @@ from tests.support.jobs import job
 
 
 class Disk:
-    """What a disk has for certain: contents since the last fsync of a file, names since the last
-    fsync of a folder.
-    """
+    """What a disk has for certain: contents and names since the last fsync of file and folder."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.contents: dict[int, bytes] = {}  # by inode
@@ -49,9 +47,7 @@ class Disk:
             self.contents[inode] = path.read_bytes()
 
     def _replace(self, source: Any, target: Any) -> None:
-        """A rename may reach the disk at any time from here on, so all that the new name says must
-        be there.
-        """
+        """A rename may reach the disk at any time: all that the new name says must be there."""
         source, target = Path(source), Path(target)
         self.steps.append(f"replace {target.name}")
         for file in source.rglob("*") if source.is_dir() else [source]:
@@ -79,9 +75,7 @@ class Disk:
             )
 
     def has(self, path: Path) -> bool:
-        """Whether a file is on the disk as it is now, and every folder above it by name, up to the
-        one worked in.
-        """
+        """True if the disk has a file as it is now, and the names of all folders above it."""
         path = path.absolute()
         inode = path.stat().st_ino
         if self.contents.get(inode) != path.read_bytes():
@@ -94,15 +88,13 @@ class Disk:
 
 
 @pytest.fixture
-def disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Disk]:
+def disk(monkeypatch, tmp_path):
     with monkeypatch.context() as watched:
         watched.chdir(tmp_path)
         yield Disk(watched)
 
 
-def test_data_is_on_the_disk_before_it_is_called_finished(
-    disk: Disk, corpus_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_data_is_on_the_disk_before_it_is_called_finished(disk, corpus_cache, monkeypatch):
     monkeypatch.setenv("EXTRAP_TOKENS", str(corpus_cache))
     os.mkdir("runs")
     disk._fsync(folder := os.open(".", os.O_RDONLY))  # what was there before
@@ -131,7 +123,7 @@ def test_data_is_on_the_disk_before_it_is_called_finished(
         assert disk.has(path), path
 
 
-def test_the_watch_sees_what_is_not_synced(disk: Disk) -> None:
+def test_the_watch_sees_what_is_not_synced(disk):
     Path("a").write_bytes(b"x")
     with pytest.raises(AssertionError, match="named before its content"):
         os.replace("a", "b")

@@ -1,33 +1,12 @@
 """The small form of `make torture`."""
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
+
+from tests.support.program import REPOSITORY, python
 
 
-def test_a_killed_study_ends_as_an_undisturbed_one(tmp_path: Path) -> None:
-    words = [
-        sys.executable,
-        "-m",
-        "tests.faults.torture",
-        "--kills",
-        "4",
-        "--sweeps",
-        "0",
-        "--seed",
-        "3",
-    ]
-    environment = os.environ | {"TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        words,
-        cwd=Path(__file__).parents[2],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+def test_a_killed_study_ends_as_an_undisturbed_one(tmp_path):
+    words = ["-m", "tests.faults.torture", "--kills", "4", "--sweeps", "0", "--seed", "3"]
+    done = python(*words, cwd=REPOSITORY, TMPDIR=str(tmp_path), OMP_NUM_THREADS="1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"4 of 4 kills survived", done.stdout)

@@ -18,7 +18,7 @@ from tests.support.jobs import job
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
-def test_a_run_folder_of_a_later_version_is_told_by_name(capsys) -> None:
+def test_a_run_folder_of_a_later_version_is_told_by_name(capsys):
     done = finished("rope-1-s0")
     state = Named("rope-1-s0").folder / "state.json"
     write_json(state, read_json(state) | {"schema": schema.RUN + 1})
@@ -30,7 +30,7 @@ def test_a_run_folder_of_a_later_version_is_told_by_name(capsys) -> None:
     assert capsys.readouterr().out.endswith(f"rope-1-s0  {line}\n")
 
 
-def test_nothing_is_trained_over_a_later_version() -> None:
+def test_nothing_is_trained_over_a_later_version():
     this = job("scheme=rope")
     this.run.folder.mkdir(parents=True)
     write_json(this.run.folder / "state.json", {"schema": schema.RUN + 1, "state": "new"})
@@ -50,11 +50,11 @@ def test_nothing_is_trained_over_a_later_version() -> None:
         {"schema": 1.5, "state": 3},
     ],
 )
-def test_a_state_that_says_nothing_is_none(said: dict) -> None:
+def test_a_state_that_says_nothing_is_none(said):
     assert schema.run_state(said, Path("state.json")) == {}
 
 
-def test_rows_carry_their_version_and_those_without_are_of_the_first(capsys) -> None:
+def test_rows_carry_their_version_and_those_without_are_of_the_first(capsys):
     done = finished("rope-1-s0")
     study = done.file("kv").rows.parents[1]
     assert not (study / "schema.json").exists()
@@ -64,7 +64,7 @@ def test_rows_carry_their_version_and_those_without_are_of_the_first(capsys) -> 
     assert len(rows.read(study))
 
 
-def test_nothing_is_evaluated_beside_rows_of_another_version() -> None:
+def test_nothing_is_evaluated_beside_rows_of_another_version():
     """What the other commands say of these rows are cases of tests/faults/cases_runs.py."""
     path = finished("rope-1-s0").file("kv").rows.parents[1] / "schema.json"
     path.write_text('{"rows": 2}')

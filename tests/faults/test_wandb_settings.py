@@ -1,17 +1,13 @@
 """W&B takes no settings from a working folder that may come from a stranger."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from extrap.utils.paths import conf_dir
+from tests.support.program import python
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
-
-PACKAGE = {"PYTHONPATH": str(Path(conf_dir()).parent)}
 
 WANDB = """
 import sys
@@ -27,7 +23,7 @@ print(library.wandb().setup().settings.base_url)
 """
 
 
-def test_settings_of_wandb_in_the_working_folder_are_not_believed(tmp_path: Path) -> None:
+def test_settings_of_wandb_in_the_working_folder_are_not_believed(tmp_path):
     """`./wandb/settings` chooses a server, makes requests and puts files outside; `.git/config`
     names programs; `.wandb` may be a link.
     """
@@ -51,14 +47,7 @@ def test_settings_of_wandb_in_the_working_folder_are_not_believed(tmp_path: Path
     home = Path("home/.config/wandb/settings")
     home.parent.mkdir(parents=True)
     home.write_text("[default]\nbase_url = http://mine.example\n")
-    done = subprocess.run(
-        [sys.executable, "-c", WANDB],
-        env=os.environ | PACKAGE | {"HOME": os.path.abspath("home")},
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = python("-c", WANDB, HOME=os.path.abspath("home"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["http://mine.example None None None", "http://mine.example"]
     assert [path.name.startswith("offline-run") for path in Path("wandb").glob("off*")] == [True]

@@ -98,9 +98,7 @@ def torture(
     folder: Path,
     whole: dict[str, bytes] | None = None,
 ) -> dict[str, bytes]:
-    """Kills `kills` times, prints what was survived, and returns the files of the
-    undisturbed run.
-    """
+    """Kills `kills` times, prints how many were survived; returns the files of a whole run."""
     victim, survived = make(), 0
     expected, seconds, writes = undisturbed(victim, folder)
     assert whole in (None, expected), f"two undisturbed runs differ: {wrong(expected, whole or {})}"

@@ -1,6 +1,4 @@
-"""What `torture` kills: the commands of a tiny study, in one process made by a fork or as a sweep
-of real processes.
-"""
+"""What `torture` kills: a tiny study, in a forked process or as a sweep of processes."""
 
 import io
 import os
@@ -27,9 +25,7 @@ FIGURES = ["loss_length", "training_curves"]
 
 
 class Victim(Protocol):
-    """writes: how many times an undisturbed run writes; 0 where it cannot be killed at a write of
-    its own.
-    """
+    """writes: writes of an undisturbed run; 0 if no kill can be placed at one."""
 
     name: str
     writes: int
@@ -69,9 +65,7 @@ class Forked:
 
 
 class Sweep:
-    """`extrap -m` and its jobs, killed as a group; jobs have groups of their own and die with the
-    sweep.
-    """
+    """`extrap -m` and its jobs; jobs have groups of their own and die with the sweep."""
 
     name, writes = "a sweep", 0
 
@@ -133,9 +127,7 @@ def _child(folder: Path, at: int | None, pipe: int) -> None:
 
 
 def _arm(at: int | None) -> list[None]:
-    """Counts the moments of writing from here on in a list; at number `at` this process
-    is killed.
-    """
+    """Counts the moments of writing in a list; at number `at` this process is killed."""
     passed: list[None] = []
     fsync, replace = os.fsync, os.replace
 

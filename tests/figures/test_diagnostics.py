@@ -3,25 +3,12 @@
 import numpy as np
 import pytest
 
-from extrap import figures
-from extrap.figures import (
-    bias_curves,
-    entropy_keys,
-    gradient_reach,
-    served,
-    sink_keys,
-    slot_attention,
-)
+from extrap.figures import gradient_reach, served, slot_attention
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.results.series import select
 from extrap.studies.reference.figures import influence
 from tests.support.plausible import L
 from tests.support.plausible_inside import SLOTS, inside_rows
-
-ALL = {
-    f.__name__.rsplit(".")[-1]: f
-    for f in (bias_curves, entropy_keys, gradient_reach, influence, sink_keys, slot_attention)
-}
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +19,6 @@ def inside(frame):
 @pytest.fixture(scope="module")
 def small(frame):
     return frame(inside_rows(("rope", "kerple-log"), ("mixture",), (0, 1, 2)))
-
-
-@pytest.fixture(scope="module")
-def drawn(inside):
-    """Every figure, by name."""
-    return {name: figure.draw(inside) for name, figure in ALL.items()}
 
 
 def lines(panel):
@@ -60,25 +41,8 @@ def value(rows, scheme, **columns):
     return found
 
 
-def test_they_are_registered():
-    assert set(ALL) <= set(figures.available())
-
-
-def test_sinks_stand_beside_uniform_attention(inside, drawn):
-    panel = titled(drawn["sink_keys"], "trained: retrieval")
-    found = [line for line in panel.lines if line.get_label() == "rope (retrieval only)"]
-    own = {"metric": "mass", "data": "retrieval", "length": L, "at": 0}
-    for state, line in zip(("untrained", "trained"), found, strict=True):
-        rows = value(inside, "rope", protocol=f"{state}_records", **own).sort_values("layer")
-        np.testing.assert_allclose(line.get_xydata(), rows[["layer", "value"]].to_numpy(float))
-    assert [line.is_dashed() for line in found] == [True, False]
-    (uniform,) = lines(panel)["uniform"][:1]
-    rows = value(inside, "rope", **own | {"metric": "mass_uniform"})
-    assert uniform[1] == pytest.approx(rows["value"].mean())
-
-
-def test_slots_are_over_uniform_and_calibrated(inside, drawn):
-    figure = drawn["slot_attention"]
+def test_slots_are_over_uniform_and_calibrated(inside):
+    figure = slot_attention.draw(inside)
     raw, calibrated = figure.axes[0], figure.axes[2]
     rows = value(
         inside, "rope", metric="slot_mass", protocol="trained_records", data="retrieval", length=L
@@ -97,8 +61,9 @@ def test_slots_are_over_uniform_and_calibrated(inside, drawn):
     assert {line.get_color() for line in unlearned} == {BELOW_GATE}
 
 
-def test_influence_shows_depths_mask_and_training(inside, drawn):
-    panel = titled(drawn["influence"], "rope")
+def test_influence_shows_depths_mask_and_training(inside):
+    figure = influence.draw(inside)
+    panel = titled(figure, "rope")
     found = lines(panel)
     assert {f"untrained_{k}_layers" for k in (1, 2, 4, 8)} | {
         "unmasked",
@@ -115,7 +80,7 @@ def test_influence_shows_depths_mask_and_training(inside, drawn):
     keys, values = (inside[inside["at"] % 2 == odd]["value"].to_numpy() for odd in (1, 0))
     np.testing.assert_allclose(points[1:-1, 1], (keys + values) / 2 * L)
     np.testing.assert_allclose(points[1, 0], 1.5 / (L - 1))
-    assert "unmasked" not in lines(titled(drawn["influence"], "alibi"))
+    assert "unmasked" not in lines(titled(figure, "alibi"))
 
 
 def test_influence_of_keys_in_one_half_and_of_values_in_the_other_is_not_drawn(inside):
@@ -123,44 +88,6 @@ def test_influence_of_keys_in_one_half_and_of_values_in_the_other_is_not_drawn(i
     assert served(influence, inside)
     alternating = inside[(inside["metric"] != "influence") | (inside["at"] % 2 == 0)]
     assert not served(influence, alternating)
-
-
-def test_gradients_cumulate_to_one(inside, drawn):
-    figure = drawn["gradient_reach"]
-    assert [p.get_title() for p in figure.axes[:3]] == [
-        "untrained",
-        "trained: retrieval",
-        "trained: retrieval-ends",
-    ]
-    drawn = lines(figure.axes[1])["alibi (retrieval only)"]
-    assert drawn[0][0] == 1 and drawn[-1] == [L, 1]
-    assert lines(figure.axes[0])[".99"] == [[0, 0.99], [1, 0.99]]
-
-
-def test_entropy_is_the_mean_over_layers_at_the_greatest_length(inside, drawn):
-    figure = drawn["entropy_keys"]
-    rows = value(
-        inside,
-        "nope",
-        metric="entropy",
-        protocol="untrained_records",
-        data="retrieval",
-        length=4 * L,
-    )
-    expected = rows.groupby("at")["value"].mean()
-    (drawn,) = (
-        np.array(xy) for label, xy in lines(figure.axes[0]).items() if label.startswith("nope")
-    )
-    np.testing.assert_allclose(drawn, np.c_[expected.index, expected])
-
-
-def test_biases_are_a_line_per_head(inside, drawn):
-    panel = titled(drawn["bias_curves"], "kerple-log (retrieval only)")
-    rows = value(
-        inside, "kerple-log", metric="bias", protocol="trained", data="retrieval", layer=0, head=1
-    ).sort_values("at")
-    np.testing.assert_allclose(lines(panel)["head 1"], np.c_[rows["at"] + 1, rows["value"]])
-    assert not [p for p in drawn["bias_curves"].axes if p.get_title().startswith("rope")]
 
 
 def test_seeds_are_thin_lines(small):

@@ -1,10 +1,7 @@
-"""Methods of reading further: how rows are told apart, figures of them, density limits and the
-report on expectations.
-"""
+"""Extensions in rows and figures: how they are told apart, and limits of density."""
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,16 +11,7 @@ from extrap.results.methods import compared, methods, order, target
 from extrap.results.series import select
 from extrap.studies.extension import families
 from extrap.studies.extension import limit as density
-from extrap.studies.extension.figures import (
-    best_factor,
-    loss_methods,
-    repeat_methods,
-    rerope_window,
-    retrieval_methods,
-    streaming,
-    tuning_factors,
-    yarn_temperature,
-)
+from extrap.studies.extension.figures import best_factor, streaming
 from tests.support.plausible import run_rows
 from tests.support.plausible_extension import METHODS, L, extension_rows, reading
 
@@ -116,44 +104,6 @@ def test_the_plain_reader_comes_first_and_others_by_name():
     assert order({"rerope", "invented", "pi", "direct"}) == ["direct", "invented", "pi", "rerope"]
 
 
-def test_dots_are_the_rows(study):
-    figure = repeat_methods.draw(study)
-    titles = [panel.get_title() for panel in figure.axes]
-    assert titles == ["running text, 1x (L = 64)", "later copies, 8x", "running text, 8x"]
-    rows = select(study, task="repeat", metric="accuracy", protocol="later", extension="ntk")
-    expected = rows[(rows["length"] == 8 * L) & (rows["factor"] == 8)]["value"].mean()
-    names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    (plain,) = (line for line in figure.axes[1].lines if line.get_label() == "rope")
-    assert {round(y): x for x, y in plain.get_xydata()}[names.index("ntk")] == pytest.approx(
-        expected
-    )
-    (hollow,) = (line for line in figure.axes[1].lines if "log-n at test" in line.get_label())
-    assert [round(y) for y in hollow.get_ydata()] == [names.index("ntk-su-mixed")]
-
-
-def test_windows_are_fractions_of_the_training_length(study):
-    found = lines(rerope_window.draw(study).axes[0])
-    assert [x for x, _ in found["rope: later copies"]] == [0.25, 0.5, 0.75, 1.0]
-
-
-def test_loss_is_drawn_by_method_in_families_and_by_way_of_scoring(study):
-    figure = loss_methods.draw(study)
-    shown = {
-        panel.get_title(): set(lines(panel)) - {"training length", "_seed"} for panel in figure.axes
-    }
-    assert {"plain", "pi", "ntk"} <= shown["positions and angles"]
-    assert "rerope" in shown["distances"] and "window" in shown["windows, parts, others"]
-    assert all("plain" in names for names in shown.values())
-    assert not shown["distances"] & shown["positions and angles"] - {"plain"}
-    rows = select(study, task="nll", protocol="last_segment", extension="ntk", scheme="rope")
-    rows = rows[rows["factor"] == 8]
-    means = np.exp(rows.groupby("length")["value"].mean())
-    found = lines(figure.axes[0])["ntk"]
-    np.testing.assert_allclose(found, np.c_[means.index, means])
-    words = [text.get_text() for text in figure.axes[0].texts]
-    assert [word for word in words if word.startswith(f"ntk {means.iloc[-1]:.3g}")]
-
-
 @pytest.mark.parametrize("name", sorted(registered("extension")))
 def test_every_method_has_a_family(name):
     assert families.family(name) in families.FAMILIES
@@ -175,42 +125,6 @@ def test_streaming_needs_sinks_beside_dense_attention(study):
         lines(streaming.draw(study).axes[0])
     )
     assert figures.render(streaming, study[study["extension"] != "streaming-llm"]) is None
-
-
-def test_retrieval_is_a_line_of_cells_for_each_method_by_family(study):
-    figure = retrieval_methods.draw(study)
-    assert [panel.get_title() for panel in figure.axes] == ["1x", "2x", "4x", "8x"]
-    names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    assert names[0] == "plain" and names.index("ntk") < names.index("rerope")
-    rows = select(study, task="kv", extension="rerope", scheme="rope").query("length == 512")
-    expected = rows.groupby("depth")["value"].mean()
-    mesh = figure.axes[3].collections[0].get_array()
-    np.testing.assert_allclose(mesh[names.index("rerope")], expected)
-    said = [text.get_text() for text in figure.axes[3].texts]
-    line = said[len(expected) * names.index("rerope") :][: len(expected)]
-    assert line == [retrieval_methods.tenths(value) for value in expected]
-    assert [retrieval_methods.tenths(x) for x in (0.04, 0.55, 0.97)] == ["0", ".6", "1"]
-
-
-def test_the_least_loss_over_temperatures_is_marked(study):
-    panel = yarn_temperature.draw(study).axes[0]
-    stars = [line.get_xydata()[0] for line in panel.lines if line.get_label() == "least"]
-    assert [star[0] for star in stars[1:]] == [0.1] * 4
-
-
-def test_cells_are_train_and_evaluation_factor(study):
-    figure = tuning_factors.draw(study)
-    said = [text.get_text() for text in figure.axes[0].texts]
-    rows = methods(study)
-    at = rows[
-        (rows["task"] == "nll")
-        & (rows["protocol"] == "last_segment")
-        & (rows["multiple"] == 8)
-        & (rows["method"] == "pi")
-    ]
-    tuned = at[(at["tuned"] == 2) & (at["set_for"] == 8)]["value"].item()
-    assert figure.axes[0].get_title() == "pi" and len(said) == 6
-    assert said[3] == f"{tuned:.2f}"
 
 
 def test_the_best_factor_is_the_one_with_the_least_loss(study):

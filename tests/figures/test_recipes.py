@@ -26,17 +26,6 @@ def test_labels_without_options_are_no_study_of_them(frame):
     assert not any(served(figure, plain) for figure in figures)
 
 
-def test_a_line_over_the_steps_is_the_mean_of_seeds_that_are_runs_of_their_own(disputes):
-    loss, _ = more_training.draw(disputes).axes
-    rows = select(disputes, task="nll", metric="nll", protocol="sliding")
-    rows = rows[rows["length"] == 4 * rows["train_length"]]
-    expected = [
-        [steps, rows.loc[rows["scheme"] == f"rope_steps{steps}", "value"].mean()]
-        for steps in (375, 750)
-    ]
-    np.testing.assert_allclose(lines(loss)["rope"], expected)
-
-
 def test_steps_to_90_have_no_mean_where_a_seed_does_not_come_there(disputes):
     _, shares = more_training.draw(disputes).axes
     np.testing.assert_allclose(lines(shares)["rnope-swa"], [[0.125, 790], [0.5, 790]])
@@ -54,15 +43,6 @@ def test_a_study_that_still_runs_has_the_panels_of_its_rows(disputes):
     assert not served(tuned_at_length, before)
     full = disputes[~disputes["scheme"].str.contains("lora")]
     assert {"before", "all weights"} <= set(lines(tuned_at_length.draw(full).axes[0]))
-
-
-def test_before_and_after_are_means_over_depths_and_seeds(disputes):
-    (panel,) = tuned_at_length.draw(disputes).axes
-    rows = select(disputes, task="kv", metric="accuracy", protocol="records")
-    rows = rows[(rows["scheme"] == "t5-full-direct-x1") & rows["depth"].notna()]
-    expected = rows.groupby(rows["length"] / rows["train_length"])["value"].mean()
-    assert panel.get_title() == "t5"
-    np.testing.assert_allclose(lines(panel)["all weights"][:, 1], expected)
 
 
 def test_shares_of_the_variance_are_sums_of_squares(frame):

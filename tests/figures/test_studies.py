@@ -1,8 +1,5 @@
 """Code of studies: loaded from the repository alone, never from a folder of results."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from shutil import copytree
 
@@ -12,6 +9,7 @@ from extrap import figures, studies
 from extrap.cli import plot, report
 from extrap.results.rows import write
 from tests.support.plausible import run_rows
+from tests.support.program import python
 
 ROOT = Path(__file__).parents[2]
 EVIL = '"""E."""\nopen("ran", "w").close()\nNEEDS = {"task": "nll"}\n\ndef draw(rows): ...\n'
@@ -53,7 +51,6 @@ def test_a_folder_of_results_runs_no_code(study, tmp_path, monkeypatch):
     assert not Path("ran").exists() and "evil" not in figures.available()
 
 
-@pytest.mark.subprocess
 def test_a_study_put_into_the_repository_runs_no_code(tmp_path):
     """Beside the studies of the repository, in a checkout that extrap is imported from."""
     for part in ("extrap", "conf"):
@@ -69,10 +66,6 @@ def test_a_study_put_into_the_repository_runs_no_code(tmp_path):
         "try: u.find_spec('extrap.studies.theirs.evil')\n"
         "except ModuleNotFoundError: print('none')\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code],
-        cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(tmp_path)},
-        capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+    done = python("-P", "-c", code, cwd=tmp_path, PYTHONPATH=str(tmp_path))
     assert done.stdout.split() == ["True", "none"], done.stderr
     assert not (tmp_path / "ran").exists()

@@ -1,6 +1,4 @@
-"""Styles and labels: one colour and marker a scheme, one line a condition, names that do not cover
-each other.
-"""
+"""Styles and labels: a colour and marker a scheme, a line a condition, names side by side."""
 
 from itertools import combinations
 from pathlib import Path

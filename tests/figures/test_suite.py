@@ -5,17 +5,17 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import QuadMesh
 
 from extrap import figures
 from extrap.figures import length_generalisation, passkey, reciprocal_rank
 from extrap.figures.context_gain import over_crop
-from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.haystack import Haystack
 from extrap.tasks.lost_in_the_middle import Query
 from tests.support.hand import Texts, measure, window
-from tests.support.plausible import DEPTHS, L
+from tests.support.plausible import L, identity
 from tests.support.plausible_suite import suite_rows, suite_study
 from tests.tasks.test_haystack import reader
 
@@ -42,8 +42,35 @@ def line(panel, label):
     return found
 
 
+def cells(panel):
+    """The mesh of a heat map."""
+    (mesh,) = (found for found in panel.collections if isinstance(found, QuadMesh))
+    return mesh
+
+
 def by_title(figure):
     return {panel.get_title(): panel for panel in figure.axes if panel.get_title()}
+
+
+RIGHT = {"metric": "accuracy"}
+CURVES = [
+    ("multidoc_depth", 5, RIGHT | {"protocol": "shuffled", "length": 256}, "depth"),
+    ("lost_in_the_middle", 6, RIGHT | {"protocol": "both", "at": 140}, "depth"),
+    ("context_gain", 0, {"metric": "gain", "protocol": "full"}, "length"),
+    ("repeat_length", 0, RIGHT | {"protocol": "nonrepeated"}, "length"),
+    ("repeat_length", 1, RIGHT | {"protocol": "later"}, "length"),
+    ("reader_saturation", 0, RIGHT | {"protocol": "retrieved"}, "at"),
+]
+"""(figure, panel, rows of its line, what they are drawn over)."""
+
+
+@pytest.mark.parametrize(("name", "panel", "where", "x"), CURVES)
+def test_a_line_is_its_rows(one, name, panel, where, x):
+    rows = select(one, scheme="rope", task=ALL[name].NEEDS["task"])
+    rows = rows[(rows[list(where)] == pd.Series(where)).all(axis=1)].sort_values(x)
+    found = line(drawn(name, one).axes[panel], "rope").get_xydata()
+    assert len(found) > 1
+    np.testing.assert_array_equal(found, rows[[x, "value"]].to_numpy(float))
 
 
 def test_documents_are_counted_and_reference_lines_drawn(one):
@@ -54,24 +81,13 @@ def test_documents_are_counted_and_reference_lines_drawn(one):
         "2x (128 tokens, K = 31)",
         "4x (256 tokens, K = 63)",
     ]
-    rows = select(one, task="multidoc", protocol="shuffled", scheme="rope", metric="accuracy")
-    rows = rows[rows["length"] == 256].sort_values("depth")
     panel = figure.axes[5]
-    assert line(panel, "rope").get_xydata().tolist() == rows[["depth", "value"]].to_numpy().tolist()
     for protocol in ("oracle", "closed_book"):
         value = select(one, task="multidoc", protocol=protocol, scheme="rope", metric="accuracy")[
             "value"
         ].item()
         assert set(line(panel, f"rope, {protocol}").get_ydata()) == {value}
     assert not [x for x in panel.lines if x.get_label().startswith("learned – below the gate,")]
-
-
-def test_forms_of_the_query_have_gates_of_their_own(one):
-    figure = drawn("kv_query_depth", one)
-    assert len(figure.axes) == 12
-    labels = [{x.get_label() for x in panel.lines} for panel in figure.axes]
-    assert "rope" in labels[0] and "rope" in labels[4] and "rope – below the gate" in labels[8]
-    assert line(figure.axes[8], "rope – below the gate").get_color() == BELOW_GATE
 
 
 def test_the_papers_format_has_a_panel_per_number_of_records(one):
@@ -84,12 +100,6 @@ def test_the_papers_format_has_a_panel_per_number_of_records(one):
         "300 records",
     ]
     assert titles[0] == "2 records (280 to 580 tokens)"
-    rows = select(one, task="lost-in-the-middle", protocol="both", scheme="rope", metric="accuracy")
-    rows = rows[rows["at"] == 140].sort_values("depth")
-    assert (
-        line(figure.axes[6], "rope").get_xydata().tolist()
-        == rows[["depth", "value"]].to_numpy().tolist()
-    )
     assert set(line(figure.axes[2], "guess").get_ydata()) == {1 / 140}
     alone = one[(one["task"] != "lost-in-the-middle") | (one["at"] == 1)]
     assert not figures.served(ALL["lost_in_the_middle"], alone)
@@ -108,11 +118,7 @@ def test_every_form_of_the_papers_question_has_panels(one):
 def test_needles_have_heat_maps_of_their_protocols(one):
     titles = by_title(drawn("haystack_heatmap", one))
     assert {"rope · single", "rope · multikey", "learned – below the gate · single"} <= set(titles)
-    mesh = next(
-        c
-        for c in titles["rope · multikey"].collections
-        if hasattr(c, "get_array") and c.get_array() is not None
-    )
+    mesh = cells(titles["rope · multikey"])
     rows = select(one, task="haystack", protocol="multikey", metric="accuracy", scheme="rope")
     np.testing.assert_array_equal(
         mesh.get_array(), rows.pivot(index="depth", columns="length", values="value")
@@ -207,83 +213,16 @@ def test_two_readers_of_a_run_have_a_crop_each(one):
     np.testing.assert_allclose(read["value"], alone["value"])
 
 
-def test_context_gain_is_drawn_beside_its_crop(one):
-    gain, over = drawn("context_gain", one).axes
-    rows = select(
-        one, task="context-gain", metric="gain", protocol="full", scheme="rope"
-    ).sort_values("length")
-    assert (
-        line(gain, "rope").get_xydata().tolist()
-        == rows[["length", "value"]].to_numpy(float).tolist()
-    )
-    crop = select(one, task="context-gain", metric="gain", protocol="crop", scheme="rope")
-    crop = crop.set_index("length")["value"]
-    less = rows.set_index("length")["value"] - crop.reindex(rows["length"])
-    found = line(over, "rope").get_xydata()
-    assert found[0].tolist() == [L, 0]
-    np.testing.assert_allclose(found[1:], np.c_[less.index, less][1:])
-    assert "learned (to 64)" in [text.get_text() for text in over.texts]
-    assert gain.get_ylim() == over.get_ylim() and gain.get_ylim()[1] == 0.3
-
-
-def test_accuracy_by_length_is_the_mean_over_depths(several):
-    panel = drawn("kv_length", several).axes[0]
-    rows = select(several, task="kv", metric="accuracy", protocol="records", scheme="alibi").dropna(
-        subset="depth"
-    )
-    runs = rows.groupby(["length", "seed"])["value"].mean().unstack()
-    assert len(rows) == len(DEPTHS) * runs.size
-    np.testing.assert_allclose(line(panel, "alibi").get_ydata(), runs.mean(axis=1))
-
-
-def test_every_seed_is_one_line_and_none_is_averaged(several):
-    panels = by_title(drawn("kv_seeds", several))
-    assert list(panels) == ["alibi (2)", "learned (2)", "rope (2)"]
-    assert {x.get_label() for x in panels["rope (2)"].lines} == {
-        "rope-cafe0123-s0",
-        "rope-cafe0123-s1",
-        "training length",
-    }
-    assert {
-        x.get_color() for x in panels["learned (2)"].lines if x.get_label().startswith("learned")
-    } == {BELOW_GATE}
-    assert not figures.served(ALL["kv_seeds"], several[several["seed"] == 0])
-
-
 def test_a_recency_reader_is_a_diagonal_in_the_heat_map(frame):
-    """From a reader to the cells of the figure: what lies fewer tokens back than it sees is found,
-    and nothing else.
-    """
+    """From a reader to the cells: it finds what lies fewer tokens back than it sees."""
     sees, short = 40, 32
     task = Haystack(
         multiples=(1, 2, 4), depths=(0, 0.25, 0.5, 0.75, 1), trials=6, distances=4, passkey_trials=2
     )
     measured = measure(task, reader(window(sees)), Texts([np.arange(4000) % 251]), short).rows
-    identity = {
-        "run": "near-cafe0123-s0",
-        "study": "demo",
-        "scheme": "near",
-        "data": "mixture",
-        "extension": "direct",
-        "factor": 1,
-        "seed": 0,
-    }
-    identity |= {
-        "train_length": short,
-        "task": "haystack",
-        "params": 1,
-        "corpus": "0123456789ab",
-        "config": "a",
-        "commit": "0" * 40,
-    }
-    (panel,) = [
-        p
-        for p in drawn("haystack_heatmap", frame([identity | row for row in measured])).axes
-        if p.get_title() == "near · single"
-    ]
-    mesh = next(
-        c for c in panel.collections if hasattr(c, "get_array") and c.get_array() is not None
-    )
+    run = identity("near", train_length=short, task="haystack")
+    figure = drawn("haystack_heatmap", frame([run | row for row in measured]))
+    mesh = cells(by_title(figure)["near · single"])
     n = np.array([short, 2 * short, 4 * short])
     # One needle: its key is token 1 + round(depth (n - 4)), the query token n - 1.
     distance = n - 2 - np.round(np.array([[0], [0.25], [0.5], [0.75], [1]]) * (n - 4))
@@ -291,25 +230,9 @@ def test_a_recency_reader_is_a_diagonal_in_the_heat_map(frame):
     assert 0 < (distance < sees).sum() < distance.size
 
 
-def test_copies_and_running_text_are_curves_over_length(one):
-    running, copies = drawn("repeat_length", one).axes[:2]
-    for panel, protocol in ((running, "nonrepeated"), (copies, "later")):
-        rows = select(
-            one, task="repeat", protocol=protocol, metric="accuracy", scheme="alibi"
-        ).sort_values("length")
-        assert (
-            line(panel, "alibi").get_xydata().tolist()
-            == rows[["length", "value"]].to_numpy(float).tolist()
-        )
-
-
 def test_a_reader_stands_beside_what_it_was_handed(one):
     (panel,) = drawn("reader_saturation", one).axes
     rows = select(one, task="multidoc", protocol="retrieved", scheme="rope").sort_values("at")
-    assert (
-        line(panel, "rope").get_ydata().tolist()
-        == rows[rows["metric"] == "accuracy"]["value"].tolist()
-    )
     assert line(panel, "handed over").get_ydata().tolist() == pytest.approx(
         rows[rows["metric"] == "handed"]["value"].tolist()
     )

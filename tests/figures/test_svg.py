@@ -14,7 +14,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 @pytest.fixture(scope="module")
-def written() -> bytes:
+def written():
     figure = Figure()
     axes = figure.subplots()
     for i in range(5):
@@ -45,7 +45,7 @@ def marks(svg: bytes) -> list[tuple[str, str, dict[str, str]]]:
     return found
 
 
-def test_every_mark_is_where_and_as_it_was(written: bytes) -> None:
+def test_every_mark_is_where_and_as_it_was(written):
     before, after = marks(written), marks(slim(written))
     assert [mark[:2] for mark in before] == [mark[:2] for mark in after]
     for (tag, _, one), (_, _, other) in zip(before, after, strict=True):
@@ -60,7 +60,7 @@ def test_every_mark_is_where_and_as_it_was(written: bytes) -> None:
             assert [float(x) for x in NUMBER.findall(short)] == pytest.approx(far, abs=0.0051)
 
 
-def test_it_is_smaller_and_slim_already(written: bytes) -> None:
+def test_it_is_smaller_and_slim_already(written):
     once = slim(written)
     assert len(once) < 0.8 * len(written)
     assert slim(once) == once

@@ -6,29 +6,12 @@ import pytest
 from extrap import figures
 from extrap.figures import gap
 from extrap.studies.pretrained.figures import toy_rank
-from tests.support.plausible_extension import METHODS, extension_rows, jumps
+from tests.support.plausible_extension import extension_rows, jumps
 
 
 @pytest.fixture
 def toy(frame):
     return frame([row | {"study": "extension"} for row in extension_rows()])
-
-
-def test_methods_stand_where_both_models_put_them(frame, toy):
-    rows = frame(jumps())
-    whole = figures.with_beside(toy_rank, rows, lambda study: toy)
-    figure = toy_rank.draw(whole)
-    found = {
-        line.get_label(): (line.get_xdata()[0], line.get_ydata()[0])
-        for line in figure.axes[0].lines
-        if not line.get_label().startswith("_")
-    }
-    for method, label in (("direct", "plain"), ("pi", "pi"), ("rerope", "rerope")):
-        growth, cost, _ = METHODS[method]
-        assert found[label][1] == pytest.approx(cost + 3 * growth)
-        assert found[label][0] == pytest.approx(1.8 + cost + 3 * growth, abs=0.03)
-    assert "ntk-su-mixed-log-n" not in found
-    assert any("rank correlation 1.00" in text.get_text() for text in figure.texts)
 
 
 def test_another_scheme_of_the_small_models_is_not_averaged_in(frame, toy):

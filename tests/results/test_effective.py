@@ -4,10 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrap.figures import effective_length
 from extrap.results.effective import crossing, effective, effective_lengths
 from extrap.results.series import select, series
-from extrap.results.summary import reach
 from tests.support.plausible import run_rows
 
 
@@ -80,18 +78,3 @@ def test_rows_of_a_study_have_one_for_each_task_and_none_below_the_gate(frame):
     assert lengths["kv", "records"].tokens == crossing(means, 64)[0]
     failed = [s for s in series(frame(run_rows("nope"))) if not s.ok]
     assert failed and not any(effective_lengths(s) for s in failed)
-
-
-def test_the_figure_sorts_series_by_their_average_over_tasks(frame):
-    rows = frame([row for scheme in ("rope", "kerple-log", "t5") for row in run_rows(scheme)])
-    (panel,) = effective_length.draw(rows).axes
-    words = [(text.get_text(), *text.get_position()) for text in panel.texts]
-    columns = {name: x - 0.4 for name, x, y in words if y == -0.1}
-    order = [name for name, x, _ in words if x == -0.1]
-    lengths = reach(rows)
-    means = {label: np.mean([np.log2(cell.tokens / 64) for cell in lengths.loc[label]])
-             for label in lengths.index}  # fmt: skip
-    assert order == sorted(means, key=lambda label: -means[label])
-    place = columns["average"] + 0.5
-    shown = [name.strip("≥x") for name, x, y in words if x == pytest.approx(place) and y > 0]
-    assert shown == [f"{2 ** means[label]:.2g}" for label in order]

@@ -178,19 +178,3 @@ def test_a_share_that_is_whole_is_no_certainty():
         some.mean(),
         *stats.bootstrap_mean(some.sum(1), np.full(50, 7)),
     )
-
-
-def test_intervals_hold_the_truth_as_often_as_they_say():
-    rng = np.random.default_rng(8)
-    p, n, runs = 0.9, 200, 200
-    low, high = stats.wilson(rng.binomial(n, p, 4000), n)
-    assert 0.93 < ((low <= p) & (p <= high)).mean() < 0.97
-    truth = np.array([0.95, 0.9, 0.6, 0.5, 0.55, 0.8, 0.9])
-    expected = float(stats.depth_contrasts(DEPTHS)["u_depth"] @ truth)
-    intervals = [
-        stats.depth_summaries(rng.random((n, 7)) < truth, DEPTHS, samples=200)["u_depth"]
-        for _ in range(runs)
-    ]
-    assert 0.9 < np.mean([low <= expected <= high for _, low, high in intervals]) < 0.98
-    low, high = stats.t_interval(rng.normal(2, 1, (5, 4000)))
-    assert 0.935 < ((low <= 2) & (high >= 2)).mean() < 0.965

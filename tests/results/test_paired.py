@@ -48,30 +48,11 @@ def test_one_item_of_one_seed_supports_nothing_and_ten_seeds_without_spread_are_
 
 @pytest.mark.parametrize("seeds", [1, 10])
 def test_holm_can_reject_several_large_contrasts(seeds):
-    """p has no floor: counted among 2000 resamples it was never below .0123 for ten seeds, .06
-    after five contrasts.
-    """
+    """p has no floor: among 2000 resamples, five contrasts never went below .06."""
     rng = np.random.default_rng(6)
     a = rng.normal(0, 1, (5, seeds, 60)) + rng.normal(0, 0.3, (5, seeds, 1))
     p = [paired.by_items(x + 3, np.zeros_like(x)).p for x in a]
     assert paired.holm(p).max() < 1e-3
-
-
-@pytest.mark.parametrize(("seeds", "spread"), [(1, 0), (10, 3), (20, 3)])
-def test_p_is_below_a_level_as_often_as_it_says_where_nothing_differs(seeds, spread):
-    rng, runs = np.random.default_rng(7), 800
-    p = []
-    for _ in range(runs):
-        a, b = (
-            rng.normal(0, 1, 60)
-            + rng.normal(0, 0.5, (2, seeds, 60))
-            + rng.normal(0, spread, (2, seeds, 1))
-        )
-        p.append(paired.by_items(a, b).p)
-    for level in (0.05, 0.2):
-        assert abs(np.mean(np.array(p) < level) - level) < 3 * np.sqrt(
-            level * (1 - level) / runs
-        ), level
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 5, 9])
@@ -117,10 +98,3 @@ def test_holm_by_its_definition():
                 break
             rejected.add(which)
         assert set(np.flatnonzero(paired.holm(p) <= level)) == rejected
-
-
-def test_holm_keeps_the_chance_of_any_false_contrast():
-    p = np.random.default_rng(3).random((4000, 5))
-    wrong = np.mean([(paired.holm(row) < 0.05).any() for row in p])
-    assert abs(wrong - 0.05) < 3 * np.sqrt(0.05 * 0.95 / 4000)
-    assert (p < 0.05).any(1).mean() > 0.2

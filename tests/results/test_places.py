@@ -11,7 +11,7 @@ from tests.support.plausible import run_rows
 
 
 @pytest.fixture
-def results(tmp_path, monkeypatch) -> Path:
+def results(tmp_path, monkeypatch):
     """A study with a part; rows of the same run in both."""
     monkeypatch.chdir(tmp_path)
     for folder in ("whole", "whole/part"):

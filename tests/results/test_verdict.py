@@ -152,11 +152,7 @@ MANY = [
 
 @pytest.mark.parametrize(
     "statistic, values",
-    [
-        ("spread", (0.4, 0.39, 0.38)),
-        ("lowest", (0.2, 0.21, 0.22)),
-        ("highest", (0.6, 0.6, 0.6)),
-    ],
+    [("spread", (0.4, 0.39, 0.38)), ("lowest", (0.2, 0.21, 0.22)), ("highest", (0.6, 0.6, 0.6))],
 )
 def test_over_a_column_the_extremes_of_each_seed_are_taken(tmp_path, statistic, values):
     asked = {"task": "kv", "multiple": 4, "scheme": list(SCHEMES)}

@@ -1,6 +1,4 @@
-"""W&B, read back with its own reader: pages of jobs, pages made from rows, and every way of having
-no server.
-"""
+"""W&B, read back with its own reader: pages of jobs and of rows, and all ways of no server."""
 
 import json
 import math
@@ -51,13 +49,13 @@ def histories(records: dict[str, list[dict]]) -> list[dict]:
 
 
 @pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict]:
+def study(tmp_path, monkeypatch):
     """The rows of a study of one run, on a disk without run folders."""
     monkeypatch.chdir(tmp_path)
     return written("rope")
 
 
-def test_rows_as_history_summary_and_tables() -> None:
+def test_rows_as_history_summary_and_tables():
     kv = [
         {"protocol": "records", "length": n, "depth": d, "metric": "accuracy", "value": n * d}
         for n in (64, 128)
@@ -90,7 +88,7 @@ def test_rows_as_history_summary_and_tables() -> None:
 
 
 @pytest.mark.turns
-def test_a_study_is_shown_from_its_rows(study: list[dict], capsys) -> None:
+def test_a_study_is_shown_from_its_rows(study, capsys):
     command.main(["demo", "--figures"])
     assert capsys.readouterr().out == f"rope-cafe0123-s0 direct: {len(study)} rows\n"
     pages = {records["run"][0]["job_type"]: (records, folder)
@@ -137,7 +135,7 @@ def compare(records: dict[str, list[dict]], rows: list[dict]) -> None:
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_a_resumed_run_goes_on_with_its_page() -> None:
+def test_a_resumed_run_goes_on_with_its_page():
     first = job("scheme=rope", "logger=wandb")
     train(first)
     first.dashboard.finish()
@@ -161,7 +159,7 @@ def test_a_resumed_run_goes_on_with_its_page() -> None:
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_what_was_trained_before_a_kill_is_on_the_page_of_the_run_that_goes_on(monkeypatch) -> None:
+def test_what_was_trained_before_a_kill_is_on_the_page_of_the_run_that_goes_on(monkeypatch):
     words = ("scheme=rope", "logger=wandb", "train.save_every=4")
     first = job(*words)
     with killed(monkeypatch, 6):
@@ -180,7 +178,7 @@ def test_what_was_trained_before_a_kill_is_on_the_page_of_the_run_that_goes_on(m
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_a_failed_run_closes_its_page_as_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_run_closes_its_page_as_failed(monkeypatch):
     def broken(this) -> None:
         this.show()
         raise RuntimeError("no")
@@ -225,7 +223,7 @@ ways.
 """
 
 
-def test_online_without_a_server_goes_on_offline(tmp_path: Path) -> None:
+def test_online_without_a_server_goes_on_offline(tmp_path):
     """On a terminal, where wandb would ask for a key and wait for the answer for ever."""
     with socket.socket() as server, socket.socket() as closed:
         said = json.dumps([more for more, _ in CASES])
@@ -247,7 +245,7 @@ def test_online_without_a_server_goes_on_offline(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("wandb/offline-run-*"))) == len(CASES)
 
 
-def test_ids_are_short_and_told_apart() -> None:
+def test_ids_are_short_and_told_apart():
     pages = [
         Page(study, "x" * 90, extension, "x", "mixture", 0, 64, ())
         for study in ("a", "b")

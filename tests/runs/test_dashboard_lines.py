@@ -27,14 +27,14 @@ read = cache(shown_study.read)
 
 
 @pytest.fixture(autouse=True)
-def _here(monkeypatch: pytest.MonkeyPatch) -> None:
+def _here(monkeypatch):
     monkeypatch.chdir(ROOT)
 
 
 @pytest.mark.slow
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("study", STUDIES)
-def test_a_line_is_a_series_of_the_table_and_its_mean_is_the_mean_there(study: str) -> None:
+def test_a_line_is_a_series_of_the_table_and_its_mean_is_the_mean_there(study):
     shown = read(study)
     table = summary(rows.read(place(Path("results"), study)))
     groups = defaultdict(list)
@@ -82,36 +82,11 @@ def mixed(own: pd.DataFrame) -> list[str]:
     return found + ["factor"] * any(count > 1 for count in factors.tolist())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("study", "what"),
-    [
-        ("extension", {"data", "extension", "factor", "gate"}),
-        ("reference-scale", {"params", "train_length", "gate"}),
-        ("tasks", {"gate"}),
-        ("zoo", {"gate"}),
-    ],
-)
-def test_a_workspace_of_lines_by_scheme_would_mix_what_the_table_keeps_apart(
-    study: str, what: set
-) -> None:
-    """Pages grouped by scheme alone: columns that differ within a group, and `gate` if it has runs
-    above and below the gate of their task.
-    """
-    groups, gates = defaultdict(list), defaultdict(set)
-    for page, own, _ in read(study).pages:
-        groups[page.scheme] += [row for some in own.values() for row in some]
-        for passed in page.trained.values():
-            gates[page.scheme].add(passed)
-    found = {name for own in groups.values() for name in mixed(rows.frame(own))}
-    assert found | {"gate" for of in gates.values() if len(of) > 1} == what
-
-
 @pytest.mark.filterwarnings(
     "ignore:Pydantic V1 style:DeprecationWarning"
 )  # of wandb_workspaces itself
 @pytest.mark.parametrize("study", ["reference-scale", "tasks-alone", "extension"])
-def test_panels_choose_lines_of_the_table_and_no_two_of_a_section_are_alike(study: str) -> None:
+def test_panels_choose_lines_of_the_table_and_no_two_of_a_section_are_alike(study):
     pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
     shown = read(study)
     built = workspace.build(study, "extrap", "me", shown.lines, shown.jobs)
@@ -147,15 +122,7 @@ def test_panels_choose_lines_of_the_table_and_no_two_of_a_section_are_alike(stud
     assert json.dumps(runs["filters"]).count(study) == 1
 
 
-@pytest.mark.slow
-def test_methods_of_one_scheme_are_lines_of_their_own() -> None:
-    shown = read("extension")
-    methods = {page.series for page in shown.jobs if page.scheme == "rope"}
-    assert len({page.extension for page in shown.jobs if page.scheme == "rope"}) <= len(methods)
-    assert len(methods) > 42
-
-
-def test_seeds_below_the_gate_are_no_part_of_a_line_above_it() -> None:
+def test_seeds_below_the_gate_are_no_part_of_a_line_above_it():
     shown = read("tasks-alone")
     found = {
         (s.label, task, protocol): set(own["mark"] == "ok")
@@ -170,7 +137,7 @@ def test_seeds_below_the_gate_are_no_part_of_a_line_above_it() -> None:
     assert shown_as.items() <= page.config.items()
 
 
-def test_numbers_of_the_table_are_numbers_of_json() -> None:
+def test_numbers_of_the_table_are_numbers_of_json():
     shown = read("demo")
     for line in shown.lines.data:
         for value in line:

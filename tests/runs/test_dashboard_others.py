@@ -17,7 +17,7 @@ from tests.support.plausible import written
 
 
 @pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shown_study.Study:
+def study(tmp_path, monkeypatch):
     """A study of one run that learned retrieval and one that did not."""
     monkeypatch.chdir(tmp_path)
     written("rope", "learned")
@@ -25,9 +25,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shown_study.Study:
 
 
 @pytest.mark.turns
-def test_trackio_has_the_pages_of_a_study(
-    study: shown_study.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
-) -> None:
+def test_trackio_has_the_pages_of_a_study(study, tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))
     pytest.importorskip("trackio", reason="the extra `trackio` is not installed")
     storage = importlib.import_module("trackio.sqlite_storage").SQLiteStorage
@@ -59,9 +57,7 @@ def test_trackio_has_the_pages_of_a_study(
     assert said == [list(line) for line in study.lines.data]
 
 
-def test_trackio_that_is_not_installed_is_one_line(
-    study: shown_study.Study, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_trackio_that_is_not_installed_is_one_line(study, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "trackio", None)
     with pytest.raises(SystemExit, match="2"):
         command.main(["demo", "--trackio"])
@@ -72,7 +68,7 @@ def test_trackio_that_is_not_installed_is_one_line(
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_a_job_without_trackio_goes_on(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_a_job_without_trackio_goes_on(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "trackio", None)
     this = job("scheme=rope", "logger=trackio")
     train(this)
@@ -82,7 +78,7 @@ def test_a_job_without_trackio_goes_on(monkeypatch: pytest.MonkeyPatch, capsys) 
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_csv_has_the_training_curve() -> None:
+def test_csv_has_the_training_curve():
     this = job("scheme=rope", "logger=csv")
     train(this)
     (file,) = Path("curves").glob(f"{this.run.name}/version_0/metrics.csv")
@@ -94,7 +90,7 @@ def test_csv_has_the_training_curve() -> None:
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_tensorboard_is_written_or_missed_in_one_line(capsys) -> None:
+def test_tensorboard_is_written_or_missed_in_one_line(capsys):
     this = job("scheme=rope", "logger=tensorboard")
     train(this)
     written = list(Path("tensorboard").glob(f"{this.run.name}/version_0/events.*"))

@@ -4,7 +4,6 @@ report are there, and hold what the rows hold; and with servers that refuse.
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from extrap.cli import dashboard as command
 from extrap.runs import shown_study
 from extrap.runs.dashboard import vega, view
 from tests.support.plausible import written
-from tests.support.wandb_server import ENTITY, Kept, Server, serving, started
+from tests.support.wandb_server import ENTITY, Kept, serving, started
 
 pytestmark = pytest.mark.subprocess
 
@@ -22,7 +21,7 @@ QUESTION = "**Asked:** how far do they read?"
 
 
 @pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shown_study.Study:
+def study(tmp_path, monkeypatch):
     """A study of a scheme that learned retrieval and one that did not."""
     monkeypatch.chdir(tmp_path)
     written("rope", "learned")
@@ -31,7 +30,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shown_study.Study:
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server():
     with serving() as server:
         yield server
 
@@ -63,9 +62,7 @@ def compare(kept: Kept, study: shown_study.Study) -> None:
 
 
 @pytest.mark.turns
-def test_a_server_has_the_pages_the_workspace_and_the_report_of_a_study(
-    study: shown_study.Study, server: Server, tmp_path: Path
-) -> None:
+def test_a_server_has_the_pages_the_workspace_and_the_report_of_a_study(study, server, tmp_path):
     pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
     files = {path: path.read_bytes() for path in tmp_path.rglob("results/**/*.csv")}
     done = started(
@@ -104,9 +101,7 @@ def chart_ids(spec: object) -> set[str]:
 
 
 @pytest.mark.turns
-def test_what_was_written_offline_is_the_same_after_wandb_sync(
-    study: shown_study.Study, server: Server, tmp_path: Path
-) -> None:
+def test_what_was_written_offline_is_the_same_after_wandb_sync(study, server, tmp_path):
     assert started(EXTRAP, server.environment, tmp_path).returncode == 0
     assert server.kept.pages == {}
     folders = sorted(map(str, tmp_path.glob("wandb/offline-run-*")))
@@ -143,8 +138,8 @@ REFUSALS = [
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(("what", "status", "mode", "said"), REFUSALS)
 def test_a_server_that_takes_no_page_is_one_line_and_the_page_is_on_the_disk(
-    what: str, status: int, mode: str, said: str, server: Server, tmp_path: Path
-) -> None:
+    what, status, mode, said, server, tmp_path
+):
     server.fails, server.slow = ({what: status}, 0.0) if status else ({}, 1.5)
     done = started([sys.executable, "-c", PAGE], server.environment, tmp_path)
     assert (done.returncode, done.stdout) == (0, f"{mode}\n"), done.stderr
@@ -160,8 +155,8 @@ def test_a_server_that_takes_no_page_is_one_line_and_the_page_is_on_the_disk(
     ("refused", "words"), [("UpsertView2", ["--workspace"]), ("ProjectInternalId", ["--report"])]
 )
 def test_a_workspace_or_a_report_that_is_refused_is_one_line(
-    refused: str, words: list[str], study: shown_study.Study, server: Server, tmp_path: Path
-) -> None:
+    refused, words, study, server, tmp_path
+):
     pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
     server.fails = {refused: 403}
     done = started([*EXTRAP, "--online", *words], server.environment, tmp_path)
@@ -171,7 +166,7 @@ def test_a_workspace_or_a_report_that_is_refused_is_one_line(
     compare(server.kept, study)
 
 
-def test_sharing_needs_a_report_online(study: shown_study.Study, capsys) -> None:
+def test_sharing_needs_a_report_online(study, capsys):
     with pytest.raises(SystemExit, match="2"):
         command.main(["demo", "--report", "--share"])
     assert capsys.readouterr().err == "extrap dashboard: --share: needs --online and --report\n"

@@ -1,6 +1,4 @@
-"""conf/sweep.yaml, the sweep that W&B hands out: the commands that its agents make are commands of
-extrap.
-"""
+"""conf/sweep.yaml: the agents of W&B make commands of extrap."""
 
 from itertools import product
 from pathlib import Path
@@ -12,7 +10,7 @@ from extrap.cli import schema as config
 from extrap.utils.paths import conf_dir
 
 
-def test_every_combination_composes() -> None:
+def test_every_combination_composes():
     # its import takes a second, which no worker is to wait for that runs other tests
     from wandb.sdk.launch.sweeps.utils import create_sweep_command, create_sweep_command_args
 

@@ -18,7 +18,7 @@ from tests.support.jobs import alike, equal, job, started, weights
 TWO = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
 
 
-def test_shares_are_a_batch_divided() -> None:
+def test_shares_are_a_batch_divided():
     tokens = torch.arange(20).view(10, 2)
     batch = Batch(tokens, -tokens, {"text": slice(0, 4), "retrieval": slice(4, 10)})
     shares = [share(batch, rank, 2) for rank in range(2)]
@@ -40,25 +40,21 @@ def test_shares_are_a_batch_divided() -> None:
         ({"devices": "auto"}, False, "trainer.devices"),
     ],
 )
-def test_devices_that_cannot_work_are_rejected(
-    trainer: dict, sweep: bool, option: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_devices_that_cannot_work_are_rejected(trainer, sweep, option, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")  # as torchrun sets it
     with pytest.raises(UserError) as error:
         devices.check(read(trainer), {"text": 6}, sweep)
     assert error.value.option == option
 
 
-def test_a_job_of_a_sweep_may_have_one_device() -> None:
+def test_a_job_of_a_sweep_may_have_one_device():
     devices.check(read({"devices": 1}), {"text": 3}, sweep=True)
     devices.check(read({"devices": [1]}), {"text": 3}, sweep=True)
 
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
-def test_two_processes_train_what_one_does_and_one_of_them_writes(
-    elsewhere: Path, strategy: str
-) -> None:
+def test_two_processes_train_what_one_does_and_one_of_them_writes(elsewhere, strategy):
     """Windows of text and of retrieval score differently many tokens; gradients are those of the
     whole batch up to rounding.
     """
@@ -77,7 +73,7 @@ def test_two_processes_train_what_one_does_and_one_of_them_writes(
 
 
 @pytest.mark.parametrize("n", [2, 4])
-def test_the_gradient_of_a_batch_is_the_mean_of_those_of_its_shares(n: int) -> None:
+def test_the_gradient_of_a_batch_is_the_mean_of_those_of_its_shares(n):
     """Also where shares score differently many tokens of a part, or none."""
     this = job("scheme=t5", "model.dim=16", "model.heads=2")
     model, training = this.source.model().double(), this.training
@@ -101,7 +97,7 @@ def test_the_gradient_of_a_batch_is_the_mean_of_those_of_its_shares(n: int) -> N
 
 
 @pytest.mark.turns
-def test_a_run_on_one_device_is_the_first_process_whoever_started_it(elsewhere: Path) -> None:
+def test_a_run_on_one_device_is_the_first_process_whoever_started_it(elsewhere):
     """Inside an allocation of several tasks, or with ranks left in the environment."""
     ranks = dict.fromkeys(devices.RANKS, "1") | {"SLURM_NTASKS": "4", "SLURM_JOB_ID": "7"}
     ranks |= {"SLURM_JOB_NAME": "tune", "SLURM_LOCALID": "1", "SLURM_NODELIST": "n[1-2]"}

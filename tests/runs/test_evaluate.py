@@ -124,14 +124,6 @@ def test_a_learned_table_has_no_rows_past_its_end():
     assert set(measured.length) == {64}
 
 
-def test_a_diverged_run_has_a_marked_curve_and_nothing_else():
-    frame = rows.read(
-        run("scheme=rope", "train.lr=1e30", "train.clip=1e30", "train.warmup=0").results
-    )
-    assert set(frame.task) <= {"train"}
-    assert set(frame.status) == {"diverged"}
-
-
 def test_options_of_tasks_that_are_not_asked_are_left_aside():
     """`extrap experiment=suite task=[kv]`: the options of the experiment's other tasks stand there
     without their task.
@@ -150,10 +142,7 @@ def test_options_of_tasks_that_are_not_asked_are_left_aside():
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [
-        (("data=retrieval", "data.text.size=0"), {"not trained"}),
-        (("data=retrieval",), {"ok"}),
-    ],
+    [(("data=retrieval", "data.text.size=0"), {"not trained"}), (("data=retrieval",), {"ok"})],
 )
 def test_a_run_that_never_learned_text_has_no_say_on_its_loss(words, expected):
     """What a run was trained on decides: retrieval alone scores no token of text."""

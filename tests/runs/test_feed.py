@@ -28,7 +28,7 @@ BRIEF = [
 
 
 @pytest.fixture(autouse=True)
-def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+def two_cores(monkeypatch):
     monkeypatch.setattr(feed, "cores", lambda: 2)
 
 
@@ -40,7 +40,7 @@ def trained(*words: str) -> dict[str, Tensor]:
     return found
 
 
-def test_batches_drawn_beside_are_those_drawn_when_asked_for(monkeypatch) -> None:
+def test_batches_drawn_beside_are_those_drawn_when_asked_for(monkeypatch):
     whole, asked, at = trained(), [], Batches.at
     beside = trained("+trainer.workers=2")
     assert equal(whole, beside)
@@ -52,7 +52,7 @@ def test_batches_drawn_beside_are_those_drawn_when_asked_for(monkeypatch) -> Non
     assert equal(whole, weights(this))
 
 
-def test_no_batch_is_asked_for_before_its_switch_is_known(monkeypatch) -> None:
+def test_no_batch_is_asked_for_before_its_switch_is_known(monkeypatch):
     """Of every batch: the last step whose switches it needs is done when it is asked for."""
     asked, walk = [], feed.FromStep.__iter__
 
@@ -68,7 +68,7 @@ def test_no_batch_is_asked_for_before_its_switch_is_known(monkeypatch) -> None:
     assert 1 < ahead <= EVERY
 
 
-def test_a_share_of_a_batch_is_drawn_beside_as_well() -> None:
+def test_a_share_of_a_batch_is_drawn_beside_as_well():
     divided = trained("+trainer.accumulate_grad_batches=2")
     beside = trained("+trainer.accumulate_grad_batches=2", "+trainer.workers=2")
     assert equal(divided, beside)
@@ -76,7 +76,7 @@ def test_a_share_of_a_batch_is_drawn_beside_as_well() -> None:
 
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("error", [UserError("data: gone"), OSError(errno.EIO, "broken")], ids=type)
-def test_what_keeps_a_batch_from_being_drawn_is_said_as_it_is(error, workers, monkeypatch) -> None:
+def test_what_keeps_a_batch_from_being_drawn_is_said_as_it_is(error, workers, monkeypatch):
     def fail(self, t, switches):
         raise error
 
@@ -86,7 +86,7 @@ def test_what_keeps_a_batch_from_being_drawn_is_said_as_it_is(error, workers, mo
     assert raised.value.args == error.args
 
 
-def test_no_more_workers_draw_than_a_batch_has_shares(monkeypatch) -> None:
+def test_no_more_workers_draw_than_a_batch_has_shares(monkeypatch):
     """Each would draw all of every batch."""
     batches, lit, made = job(*BRIEF).training.batches, None, []
     for words in ({"workers": 8}, {"workers": 8, "accumulate_grad_batches": 2}, {}):
@@ -99,14 +99,14 @@ def test_no_more_workers_draw_than_a_batch_has_shares(monkeypatch) -> None:
     assert alone.num_workers == 1
 
 
-def test_batches_can_go_to_another_process() -> None:
+def test_batches_can_go_to_another_process():
     """Where processes are spawned, and not forked."""
     batches = job(*BRIEF).training.batches
     copy = pickle.loads(pickle.dumps(batches))
     assert torch.equal(copy[3].tokens, batches[3].tokens)
 
 
-def test_every_tensor_of_a_share_is_pinned(monkeypatch) -> None:
+def test_every_tensor_of_a_share_is_pinned(monkeypatch):
     """Needs no GPU: what pins a tensor is put in the place of torch's."""
     pinned: list[Tensor] = []
     monkeypatch.setattr(Tensor, "pin_memory", lambda t: pinned.append(t) or t + 0)
@@ -118,7 +118,7 @@ def test_every_tensor_of_a_share_is_pinned(monkeypatch) -> None:
     assert len(pinned) == len(tensors) + (batch.early is not None)
 
 
-def test_layers_computed_again_make_the_same_run(monkeypatch) -> None:
+def test_layers_computed_again_make_the_same_run(monkeypatch):
     blocks, run = [], torch.utils.checkpoint.checkpoint
     whole = trained()
     monkeypatch.setattr(
@@ -129,7 +129,7 @@ def test_layers_computed_again_make_the_same_run(monkeypatch) -> None:
     assert equal(whole, again)
 
 
-def test_memory_of_training_is_that_of_a_layer(monkeypatch) -> None:
+def test_memory_of_training_is_that_of_a_layer(monkeypatch):
     """Numbers saved for the backward, of 6 layers and of 2: they grow by the input of a layer."""
     from tests.support.discover import gpt
 

@@ -25,11 +25,7 @@ HINTS = {
         [0, 0.9],
         [1, -0.1],
     ),
-    Annotated[float, Interval(gt=0, le=64)]: (
-        "a number above 0, at most 64",
-        [0.1, 64],
-        [0, 65],
-    ),
+    Annotated[float, Interval(gt=0, le=64)]: ("a number above 0, at most 64", [0.1, 64], [0, 65]),
     Annotated[int, Ge(2), MultipleOf(2)]: (
         "a whole number of at least 2, a multiple of 2",
         [2, 4],
@@ -53,7 +49,7 @@ HINTS = {
 
 
 @pytest.mark.parametrize("hint", HINTS, ids=str)
-def test_a_bound_is_kept_and_read_aloud(hint: Any) -> None:
+def test_a_bound_is_kept_and_read_aloud(hint):
     words, inside, outside = HINTS[hint]
     assert describe(hint) == words
     assert all(fits(value, hint) for value in inside)
@@ -80,7 +76,7 @@ MISPLACED = {
 
 
 @pytest.mark.parametrize("options", MISPLACED)
-def test_nothing_is_built_before_its_type_is_checked(options: str) -> None:
+def test_nothing_is_built_before_its_type_is_checked(options):
     outer = {"_target_": f"{HERE}Outer"} | MISPLACED[options]
     with pytest.raises(UserError, match="outer"):
         build(outer, "outer", plugins=["tests"])
@@ -96,7 +92,7 @@ def entries() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("scheme", "option"), list(entries()))
-def test_no_mistyped_number_fills_the_memory(scheme: str, option: str) -> None:
+def test_no_mistyped_number_fills_the_memory(scheme, option):
     """A table of 2**33 numbers is refused by name, or the option makes no table."""
     made, refusal = None, ""
     try:

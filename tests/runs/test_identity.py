@@ -1,6 +1,4 @@
-"""What a run is named by: what is trained, on what and how; neither where a class lies nor which
-machine did it.
-"""
+"""A run is named by what is trained, on what and how; not by modules or machines."""
 
 import pytest
 
@@ -24,12 +22,12 @@ nothing else.
 
 
 @pytest.mark.parametrize("words", NAMES)
-def test_names_stay(words: str) -> None:
+def test_names_stay(words):
     this = job(*words.split())
     assert (this.run.name, planned(this)["kv"]) == NAMES[words]
 
 
-def test_a_null_option_of_the_model_is_no_part_of_the_name() -> None:
+def test_a_null_option_of_the_model_is_no_part_of_the_name():
     """So the GPT may get more options: a run that does without them keeps its name."""
     this = job()
     later = {name: value for name, value in this.config["model"].items() if value is None}
@@ -39,7 +37,7 @@ def test_a_null_option_of_the_model_is_no_part_of_the_name() -> None:
     assert job("model.kv_heads=2").run.name != job().run.name
 
 
-def test_a_class_is_known_without_its_module() -> None:
+def test_a_class_is_known_without_its_module():
     node = {"_target_": "extrap.schemes.rope.RoPE", "base": 1e4}
     assert identity_hash(node) == identity_hash(node | {"_target_": "extrap.elsewhere.RoPE"})
     assert identity_hash(node) != identity_hash(node | {"_target_": "extrap.schemes.rope.ALiBi"})
@@ -49,7 +47,7 @@ def test_a_class_is_known_without_its_module() -> None:
     assert identity_hash({"parts": [node]}) == "95ad105346c5"
 
 
-def test_classes_of_plug_ins_keep_the_name_of_their_package() -> None:
+def test_classes_of_plug_ins_keep_the_name_of_their_package():
     mine, yours = ({"_target_": f"{package}.schemes.RoPE"} for package in ("mine", "yours"))
     assert identity_hash(mine) == identity_hash({"_target_": "mine.other.RoPE"})
     assert (
@@ -58,7 +56,7 @@ def test_classes_of_plug_ins_keep_the_name_of_their_package() -> None:
     )
 
 
-def test_the_order_of_parts_which_seeds_their_draws_is_part_of_the_name() -> None:
+def test_the_order_of_parts_which_seeds_their_draws_is_part_of_the_name():
     parts = {"a": COPIES.format(8), "b": COPIES.format(4)}
     one, two = (
         job("data=mixture", f"data.more={{{', '.join(f'{n}: {parts[n]}' for n in names)}}}")
@@ -69,7 +67,7 @@ def test_the_order_of_parts_which_seeds_their_draws_is_part_of_the_name() -> Non
     assert one.run.name != two.run.name
 
 
-def test_a_mixture_of_conf_has_its_order_by_itself() -> None:
+def test_a_mixture_of_conf_has_its_order_by_itself():
     assert "order" not in job("data=suite").run.identity["data"]
 
 
@@ -85,12 +83,12 @@ def test_a_mixture_of_conf_has_its_order_by_itself() -> None:
         "trainer.precision=32",
     ],
 )
-def test_a_run_is_not_its_machine(words: str) -> None:
+def test_a_run_is_not_its_machine(words):
     assert job(*words.split()).run.name == job().run.name
 
 
 @pytest.mark.parametrize(
     "words", ["train.steps=9", "trainer.precision=bf16-mixed", "model.heads=2", "data.length=32"]
 )
-def test_what_changes_weights_changes_the_name(words: str) -> None:
+def test_what_changes_weights_changes_the_name(words):
     assert job(words).run.name != job().run.name

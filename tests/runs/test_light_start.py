@@ -1,7 +1,6 @@
 """Packages that no training needs are not imported before its first step."""
 
-import subprocess
-import sys
+from tests.support.program import python
 
 SCRIPT = """
 import sys
@@ -15,7 +14,4 @@ print(package_available("matplotlib"), bool(RequirementCache("scipy")))
 
 
 def test_a_training_imports_neither_figures_nor_dashboards_nor_datasets():
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=120, check=True
-    )
-    assert done.stdout.splitlines() == ["[]", "True True"]
+    assert python("-c", SCRIPT).stdout.splitlines() == ["[]", "True True"]

@@ -36,7 +36,7 @@ class Embedded(nn.Module):
 
 
 @pytest.fixture
-def batch() -> Batch:
+def batch():
     """Text is scored everywhere, an answer here and there."""
     tokens, targets = torch.randint(11, (2, 10, 7))
     targets[4:] = targets[4:].masked_fill(torch.rand(6, 7) < 0.7, IGNORED)

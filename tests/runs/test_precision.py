@@ -1,6 +1,4 @@
-"""Every precision and trainer file that a CPU can imitate: trained, stopped, gone on with,
-evaluated.
-"""
+"""Every precision and trainer file that a CPU can imitate: trained, resumed, evaluated."""
 
 import json
 from collections.abc import Callable
@@ -35,9 +33,7 @@ def die_at(step: int, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("precision", options.DTYPES)
-def test_every_precision_trains_goes_on_and_is_evaluated(
-    precision: str, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_precision_trains_goes_on_and_is_evaluated(precision, elsewhere, monkeypatch):
     words = [*BRIEF, f"trainer.precision={precision}", "train.steps=3"]
     this = job(*words)
     stage.train(this)
@@ -55,7 +51,7 @@ def test_every_precision_trains_goes_on_and_is_evaluated(
 
 
 @pytest.mark.parametrize("precision", ["bf16-true", "64-true"])
-def test_a_run_of_any_precision_is_tuned(precision: str) -> None:
+def test_a_run_of_any_precision_is_tuned(precision):
     tune = ["finetune=full", "finetune.steps=2", "finetune.log_every=1", "finetune.save_every=1"]
     this = job(
         *BRIEF, f"trainer.precision={precision}", "extension=yarn", "finetune.factor=2", *tune
@@ -66,13 +62,13 @@ def test_a_run_of_any_precision_is_tuned(precision: str) -> None:
 
 
 @pytest.mark.parametrize("precision", ["16-mixed", "16-true", "16", "8", "transformer-engine"])
-def test_a_precision_without_gradients_to_clip_is_rejected(precision: str) -> None:
+def test_a_precision_without_gradients_to_clip_is_rejected(precision):
     with pytest.raises(UserError) as error:
         _ = job(f"trainer.precision={precision}").run
     assert error.value.option == "trainer.precision"
 
 
-def test_gradients_are_clipped_by_their_norm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gradients_are_clipped_by_their_norm(monkeypatch):
     """Two steps of AdamW do not show the scale of a gradient; the gradients themselves do."""
     norms = []
 
@@ -91,9 +87,7 @@ def test_gradients_are_clipped_by_their_norm(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("name", names("trainer"))
-def test_every_trainer_file_trains_in_the_numbers_it_says(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_trainer_file_trains_in_the_numbers_it_says(name, monkeypatch):
     """On one device of this machine; several are in test_devices.py."""
     for variable in (*devices.RANKS, "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
         monkeypatch.setenv(variable, "0")  # so that what Lightning sets is taken back
@@ -108,7 +102,7 @@ def test_every_trainer_file_trains_in_the_numbers_it_says(
     assert this.run.state["state"] == "trained"
 
 
-def test_a_step_is_an_update_however_its_batch_is_divided() -> None:
+def test_a_step_is_an_update_however_its_batch_is_divided():
     """Accumulated gradients are those of the batch: the same run, the same curve."""
     words = [*BRIEF, "train.steps=4", "data.retrieval.size=4", "data.text.size=4"]
     this = job(*words)
@@ -126,7 +120,7 @@ def test_a_step_is_an_update_however_its_batch_is_divided() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_compiled_run_is_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiled_run_is_the_run(monkeypatch):
     """Graphs are taken as for a GPU, and run as they are: no code is generated."""
     taken, compiler = [], torch.compile
 
@@ -162,9 +156,7 @@ def test_a_compiled_run_is_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
         "+trainer.gradient_clip_val=2",
     ],
 )
-def test_a_trainer_that_cannot_work_is_rejected(
-    words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trainer_that_cannot_work_is_rejected(words, monkeypatch):
     for name in devices.LAUNCHERS:
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(UserError) as error:
@@ -173,9 +165,7 @@ def test_a_trainer_that_cannot_work_is_rejected(
     assert error.value.option in named
 
 
-def test_what_a_trainer_finds_wrong_as_it_starts_is_one_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_a_trainer_finds_wrong_as_it_starts_is_one_line(monkeypatch):
     def refuse(*args, **options) -> None:
         raise MisconfigurationException("no such\n   thing")
 

@@ -1,7 +1,6 @@
 """Schemes of other people: what is wrong inside them is said, with its line, before any work."""
 
 import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -54,7 +53,7 @@ class TwoFaced(Scheme):
         (TwoFaced, "its kernel"),
     ],
 )
-def test_a_scheme_that_is_no_language_model_is_refused(scheme: type, line: str) -> None:
+def test_a_scheme_that_is_no_language_model_is_refused(scheme, line):
     model = gpt("nope", layers=1)
     model.scheme = scheme(model.scheme.shape)
     with pytest.raises(UserError, match=rf"^scheme=mine: .*{line}"):
@@ -101,7 +100,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("hook", "case"), [(h, case) for h in WRONG for case in WRONG[h]])
-def test_a_mistake_in_a_hook_names_the_hook(hook: str, case: str) -> None:
+def test_a_mistake_in_a_hook_names_the_hook(hook, case):
     mine = type("Mine", (Scheme,), {hook: getattr(Hooks, case)})
     model = gpt("nope", layers=1)
     model.scheme = mine(model.scheme.shape)
@@ -109,7 +108,7 @@ def test_a_mistake_in_a_hook_names_the_hook(hook: str, case: str) -> None:
         check_scheme(model, "mine", ["tests"])
 
 
-def test_a_scheme_that_changes_nothing_is_said() -> None:
+def test_a_scheme_that_changes_nothing_is_said():
     for members in ({"my_bias": lambda self: 1}, {"bias": lambda self, q, k, at: None}):
         model = gpt("nope", layers=1)
         model.scheme = type("Mine", (Scheme,), members)(model.scheme.shape)
@@ -119,7 +118,7 @@ def test_a_scheme_that_changes_nothing_is_said() -> None:
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # advice of schemes on small models
 @pytest.mark.parametrize("name", names("scheme"))
-def test_every_scheme_of_ours_passes(name: str) -> None:
+def test_every_scheme_of_ours_passes(name):
     check_scheme(gpt(name), name)
 
 
@@ -137,9 +136,7 @@ MODULES = {
 
 
 @pytest.mark.parametrize("case", MODULES)
-def test_a_mistake_inside_a_plug_in_is_told_with_its_line(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mistake_inside_a_plug_in_is_told_with_its_line(case, tmp_path, monkeypatch):
     text, kind, line = MODULES[case]
     package = f"broken_{abs(hash(case))}"
     (tmp_path / f"{package}.py").write_text(text)
@@ -150,7 +147,7 @@ def test_a_mistake_inside_a_plug_in_is_told_with_its_line(
     assert str(error.value).startswith(said)
 
 
-def test_a_class_that_does_not_exist_is_told_as_such() -> None:
+def test_a_class_that_does_not_exist_is_told_as_such():
     for target in ("extrap.schemes.rope.Ropee", "extrap.schemes.ropee.RoPE", "extrap..RoPE"):
         with pytest.raises(UserError, match=r"no such class$"):
             build({"_target_": target}, "scheme", (), Scheme)

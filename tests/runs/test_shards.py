@@ -3,7 +3,6 @@ one device, or on one.
 """
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,18 +16,13 @@ from extrap.utils.errors import UserError
 from tests.support.jobs import alike, job, started, weights
 from tests.support.killed import killed
 
-LONGER = [
-    "scheme=t5",
-    "train.steps=8",
-    "train.save_every=2",
-    "train.log_every=2",
-]
+LONGER = ["scheme=t5", "train.steps=8", "train.save_every=2", "train.log_every=2"]
 SHARDS = ["trainer=fsdp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
 WHERE = {"one device": [], "shards": [*SHARDS, "trainer.devices=1"]}
 
 
 @pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def alone(monkeypatch):
     """A process group of this process, gone afterwards, and what Lightning says of it."""
     for name in (*devices.RANKS, "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
         monkeypatch.setenv(name, "0")
@@ -62,12 +56,9 @@ def uninterrupted(elsewhere: Path) -> dict[str, torch.Tensor]:
 
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
-    ("before", "after"),
-    [("shards", "shards"), ("shards", "one device"), ("one device", "shards")],
+    ("before", "after"), [("shards", "shards"), ("shards", "one device"), ("one device", "shards")]
 )
-def test_a_run_goes_on_where_it_stopped_in_shards_or_without(
-    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, before: str, after: str
-) -> None:
+def test_a_run_goes_on_where_it_stopped_in_shards_or_without(elsewhere, monkeypatch, before, after):
     """An optimiser counts parameters by its groups, the model by its order: moments find theirs."""
     expected = uninterrupted(elsewhere)
     stopped(monkeypatch, *WHERE[before])
@@ -76,9 +67,7 @@ def test_a_run_goes_on_where_it_stopped_in_shards_or_without(
 
 
 @pytest.mark.turns
-def test_two_processes_go_on_from_the_checkpoint_of_one(
-    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_processes_go_on_from_the_checkpoint_of_one(elsewhere, monkeypatch):
     expected = uninterrupted(elsewhere)
     this = stopped(monkeypatch)
     done = started("study=two", "threads=1", *LONGER, *SHARDS)
@@ -87,7 +76,7 @@ def test_two_processes_go_on_from_the_checkpoint_of_one(
 
 
 @pytest.mark.turns
-def test_a_damaged_checkpoint_ends_both_processes_in_one_line(elsewhere: Path) -> None:
+def test_a_damaged_checkpoint_ends_both_processes_in_one_line(elsewhere):
     this = job(*LONGER)
     this.run.folder.mkdir(parents=True)
     this.run.checkpoint.write_bytes(b"half")
@@ -98,7 +87,7 @@ def test_a_damaged_checkpoint_ends_both_processes_in_one_line(elsewhere: Path) -
     assert this.run.checkpoint.with_suffix(".damaged").read_bytes() == b"half"
 
 
-def test_a_parameter_in_two_places_is_refused() -> None:
+def test_a_parameter_in_two_places_is_refused():
     """Emptied, each place would have one of its own."""
     module = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)])
     module[1].weight = module[0].weight

@@ -14,9 +14,7 @@ WORDS = ["train.steps=2", "train.log_every=1", "train.save_every=1", "model.dim=
 @pytest.mark.sample(2)
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("part", ["start", "lightning", "log", "draw", "finish"])
-def test_a_dashboard_that_fails_stops_nothing(
-    part: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dashboard_that_fails_stops_nothing(part, monkeypatch, capsys):
     def broken(*args: object, **options: object) -> None:
         raise OSError("no room for a view\nand more")
 

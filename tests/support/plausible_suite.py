@@ -4,20 +4,8 @@ figures.
 
 import math
 
-from tests.support.plausible import (
-    DEPTHS,
-    IDENTITY,
-    SHAPES,
-    TRIALS,
-    L,
-    around,
-    identity,
-    rate,
-    row,
-    run_rows,
-)
+from tests.support.plausible import DEPTHS, SHAPES, TRIALS, L, around, identity, rate, row, run_rows
 
-__all__ = ["IDENTITY", "grid", "suite_rows", "suite_study"]
 CHANCE = 1 / 64
 
 

@@ -32,6 +32,22 @@ def heeding(*numbers: signal.Signals) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def python(
+    *words: str, cwd: Path | None = None, **environment: str
+) -> "subprocess.CompletedProcess[str]":
+    """Runs Python with these words, and extrap of this repository on its path."""
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+
+
 @dataclass(frozen=True)
 class Program:
     """A program whose source lies in `source` and whose processes run in `work`."""

@@ -16,18 +16,40 @@ def words() -> list[str]:
     return [*SPECIAL, *sorted(ByteLevel.alphabet()), *merged, WHOLE]
 
 
-def written(path: Path, model, pre: str = "smollm", quantised: bool = False, **fields) -> Path:
-    """The model of transformers (a Llama) as llama.cpp's converter writes it."""
-    from gguf import GGMLQuantizationType, GGUFWriter, quants
+INSIDE = {"input_layernorm": "attn_norm", "o_proj": "attn_output"}
+INSIDE |= {"q_proj": "attn_q", "k_proj": "attn_k", "v_proj": "attn_v"}
+INSIDE |= {"gate_proj": "ffn_gate", "up_proj": "ffn_up", "down_proj": "ffn_down"}
+"""Tensors of a block: their names in transformers, and in a GGUF file."""
 
-    c = model.config
-    out = GGUFWriter(path, fields.pop("architecture", "llama"))
+
+def begun(path: Path, architecture: str, c):
+    """A file with the sizes of a config."""
+    from gguf import GGUFWriter
+
+    out = GGUFWriter(path, architecture)
     out.add_block_count(c.num_hidden_layers)
     out.add_context_length(c.max_position_embeddings)
     out.add_embedding_length(c.hidden_size)
     out.add_feed_forward_length(c.intermediate_size)
     out.add_head_count(c.num_attention_heads)
     out.add_head_count_kv(c.num_key_value_heads)
+    return out
+
+
+def closed(out, path: Path) -> Path:
+    out.write_header_to_file()
+    out.write_kv_data_to_file()
+    out.write_tensors_to_file()
+    out.close()
+    return path
+
+
+def written(path: Path, model, pre: str = "smollm", quantised: bool = False, **fields) -> Path:
+    """The model of transformers (a Llama) as llama.cpp's converter writes it."""
+    from gguf import GGMLQuantizationType, quants
+
+    c = model.config
+    out = begun(path, fields.pop("architecture", "llama"), c)
     out.add_rope_freq_base(c.rope_parameters["rope_theta"])
     out.add_layer_norm_rms_eps(c.rms_norm_eps)
     out.add_tokenizer_model("gpt2")
@@ -39,17 +61,7 @@ def written(path: Path, model, pre: str = "smollm", quantised: bool = False, **f
     for name, value in fields.items():
         out.add_string(name.replace("__", "."), value)
     names = {"embed_tokens": "token_embd", "norm": "output_norm"}
-    inside = {
-        "input_layernorm": "attn_norm",
-        "post_attention_layernorm": "ffn_norm",
-        "o_proj": "attn_output",
-        "q_proj": "attn_q",
-        "k_proj": "attn_k",
-        "v_proj": "attn_v",
-        "gate_proj": "ffn_gate",
-        "up_proj": "ffn_up",
-        "down_proj": "ffn_down",
-    }
+    inside = INSIDE | {"post_attention_layernorm": "ffn_norm"}
     for name, p in model.state_dict().items():
         *path_, last, part = name.removeprefix("model.").split(".")
         if last == "lm_head":
@@ -66,27 +78,15 @@ def written(path: Path, model, pre: str = "smollm", quantised: bool = False, **f
             out.add_tensor(f"{whole}.{part}", quants.quantize(data, kind), raw_dtype=kind)
         else:
             out.add_tensor(f"{whole}.{part}", data)
-    out.write_header_to_file()
-    out.write_kv_data_to_file()
-    out.write_tensors_to_file()
-    out.close()
-    return path
+    return closed(out, path)
 
 
 def gemma(path: Path, model) -> Path:
     """A Gemma 3 of transformers as llama.cpp's converter writes it, with a tokenizer of
     SentencePiece: special words, bytes, letters and numbered words.
     """
-    from gguf import GGUFWriter
-
     c = model.config
-    out = GGUFWriter(path, "gemma3")
-    out.add_block_count(c.num_hidden_layers)
-    out.add_context_length(c.max_position_embeddings)
-    out.add_embedding_length(c.hidden_size)
-    out.add_feed_forward_length(c.intermediate_size)
-    out.add_head_count(c.num_attention_heads)
-    out.add_head_count_kv(c.num_key_value_heads)
+    out = begun(path, "gemma3", c)
     out.add_key_length(c.head_dim)
     out.add_value_length(c.head_dim)
     out.add_sliding_window(c.sliding_window)
@@ -100,30 +100,18 @@ def gemma(path: Path, model) -> Path:
     out.add_token_types([3] * 4 + [6] * 256 + [1] * (len(tokens) - 260))
     out.add_bos_token_id(2)
     out.add_eos_token_id(1)
-    names = {
+    names = INSIDE | {
         "embed_tokens": "token_embd",
         "norm": "output_norm",
-        "input_layernorm": "attn_norm",
         "post_attention_layernorm": "post_attention_norm",
         "pre_feedforward_layernorm": "ffn_norm",
         "post_feedforward_layernorm": "post_ffw_norm",
         "q_norm": "attn_q_norm",
         "k_norm": "attn_k_norm",
-        "o_proj": "attn_output",
-        "q_proj": "attn_q",
-        "k_proj": "attn_k",
-        "v_proj": "attn_v",
-        "gate_proj": "ffn_gate",
-        "up_proj": "ffn_up",
-        "down_proj": "ffn_down",
     }
     for name, p in model.model.state_dict().items():
         *place, last, _ = name.split(".")
         stem = f"blk.{place[1]}.{names[last]}" if place else names[last]
         data = p.detach() + 1 if "norm" in last else p.detach()
         out.add_tensor(f"{stem}.weight", data.numpy())
-    out.write_header_to_file()
-    out.write_kv_data_to_file()
-    out.write_tensors_to_file()
-    out.close()
-    return path
+    return closed(out, path)

@@ -20,9 +20,7 @@ def task(**options):
 
 
 def solve(row):
-    """The answer to a string, told by its mark, as far as it is not read yet; by hand, not by the
-    code under test.
-    """
+    """The rest of the answer to a string, by hand, not by the code under test."""
     mark = row[1] - V.key_ids.start
     body = row[2:]
     if mark in (COPY, REVERSE):
@@ -146,9 +144,7 @@ def test_one_symbol_is_first_and_last_so_that_yes_is_always_right():
 
 
 def bit(sees):
-    """Says the bit of the last write or read among the last `sees` instructions before the
-    question, else BOS.
-    """
+    """Says the last bit written within `sees` instructions before the question, else BOS."""
 
     def model(tokens, last):
         do, bits = tokens[:, 2:-1:2], tokens[:, 3::2]

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from extrap.data.alias import KINDS, Alias, AliasForm, table, unseen
-from extrap.data.trials.base import Trials
+from extrap.data.alias import Alias, table, unseen
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.alias import AliasRetrieval
 from tests.support.hand import Texts, drawn_from, measure, solving, values
@@ -60,32 +59,3 @@ def test_who_matches_letters_alone_knows_the_literal_name_alone():
 
     found = values(measure(task(), solving(literal, 2, V), TEXT, L, V), "accuracy")
     assert all(accuracy == (kind == "literal") for (kind, *_), accuracy in found.items())
-
-
-def test_a_record_at_random_is_the_guess():
-    rng = np.random.default_rng(0)
-
-    def any_of(context, query, vocabulary):
-        return rng.choice([t for t in context if t in vocabulary.value_ids])
-
-    result = measure(task(trials=300, ask=("one-hop",)), solving(any_of, 2, V), TEXT, L, V)
-    for (_, n), expected in values(result, "guess").items():
-        records = (n - 3) // 2
-        assert expected == pytest.approx(1 / records + (1 - 1 / records) / 16)
-        rates = [a for (_, m, _), a in values(result, "accuracy").items() if m == n]
-        assert np.mean(rates) == pytest.approx(expected, abs=0.03)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("length", [16, 33])
-def test_all_but_the_moved_record_is_the_same_at_every_depth(kind, length):
-    form, rest = AliasForm(kind), set()
-    for depth in (0, 0.25, 0.5, 1):
-        made = form.questions(Trials(V, STREAM, length, range(6)), depth)
-        gold = length - 1 - made.distance
-        rest.add(np.delete(made.tokens, [gold, gold + 1], axis=1).tobytes())
-        assert (made.tokens[:, gold + 1] == made.answers[:, 0]).all()
-        names = made.tokens[:, gold] - V.key(2)
-        if kind.startswith("two"):
-            assert (unseen(names) == (kind == "two-hops-unseen")).all()
-    assert len(rest) == 1

@@ -26,14 +26,10 @@ def test_uniform_attention_is_heavy_at_the_start_by_itself():
 
 def test_entropy_of_known_rows():
     a = row(3, 0, 0, 0, 0, 2)
-    assert (a[0], a[-1]) == (pytest.approx(0.638150807), pytest.approx(0.234762562))
-    assert measures.entropy(a[None])[0] == pytest.approx(1.065203106)
-    assert measures.entropy(a[None])[0] / math.log(6) == pytest.approx(0.594501173)
-    assert measures.entropy(torch.full((1, 8), 1 / 8))[0] == pytest.approx(2.079441542)
-    assert measures.entropy(row(3, 2, 1)[None])[0] == pytest.approx(0.832395582)
-    assert measures.entropy(torch.tensor([[0.25, 0.25]]))[0] == pytest.approx(
-        -0.5 * math.log(0.25) - 0.5 * math.log(0.5)
-    )
+    assert measures.entropy(a[None])[0] == pytest.approx(-sum(p * math.log(p) for p in a.tolist()))
+    rest = torch.tensor([[0.25, 0.25]])  # half went to a sink
+    assert measures.entropy(rest)[0] == pytest.approx(1.5 * math.log(2))
+    assert measures.entropy(torch.tensor([[1.0, 0.0]]))[0] == 0
     uniform = torch.ones(16, 16).tril() / torch.arange(1, 17)[:, None]
     torch.testing.assert_close(
         measures.relative_entropy(uniform, torch.tensor([2, 4, 16])), torch.ones(3)

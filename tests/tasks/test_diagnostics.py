@@ -19,9 +19,7 @@ CORPUS = Texts([np.arange(200) % 256])
 
 
 class Hand:
-    """Attends to the value behind the key that is asked for, to BOS where there is none; the middle
-    has no influence.
-    """
+    """Attends to the value behind the key, else to BOS; the middle has no influence."""
 
     scheme = trained_scheme = RoPE(Shape(dim=8, heads=2, length=L))
     width, orderless = 8, True

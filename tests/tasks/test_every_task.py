@@ -1,6 +1,4 @@
-"""Contracts of every task that reads a model by its logits, on a model whose answers follow from
-tokens and slots.
-"""
+"""Contracts of every task that reads logits, on a model that answers by tokens and slots."""
 
 import pytest
 import torch

@@ -8,17 +8,7 @@ from extrap.data.keyvalue import Padded
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.kv import KV
-from tests.support.discover import gpt
-from tests.support.hand import (
-    VOCABULARY,
-    Texts,
-    measure,
-    oracle,
-    reader,
-    speak,
-    values,
-    window,
-)
+from tests.support.hand import Texts, measure, oracle, reader, speak, values, window
 
 L = 20
 TEXT = Texts([np.arange(4000) % 251])
@@ -76,9 +66,7 @@ def test_items_tell_the_place_of_the_record():
 
 
 def test_the_last_record_alone_is_recency():
-    """Of 5000 values none occurs twice here, so naming the last value is right at depth 1 and
-    nowhere else.
-    """
+    """No value occurs twice here: naming the last one is right at depth 1 and nowhere else."""
     vocabulary = Vocabulary(keys=64, values=5000)
     result = measure(
         task(multiples=(1,)), lambda t, last: speak(t[:, -2], vocabulary), TEXT, L, vocabulary
@@ -96,49 +84,6 @@ def test_the_last_record_alone_is_recency():
         0.0,
     }  # in padded contexts text stands at the end, except at depth 1
     assert values(result, "gate")["records", L] == pytest.approx(1 / 7)
-
-
-def test_the_first_slots_alone_are_primacy():
-    result = measure(task(multiples=(1, 4)), reader(lambda slot, length: slot < 8), TEXT, L)
-    for protocol in ("records", "padded"):
-        curve = {m: values(result, m)[protocol, 80] for m in CURVE}
-        assert curve == {"primacy": 1, "recency": 0, "u_depth": 0.5, "tilt": -1, "mid": 0}
-
-
-def test_guessing_is_the_chance_line():
-    generator = torch.Generator().manual_seed(0)
-
-    def model(tokens, last):
-        return torch.rand(len(tokens), 1, VOCABULARY.size, generator=generator)
-
-    result = measure(task(trials=100), model, TEXT, L)
-    for metric, chance in (
-        ("restricted", 1 / VOCABULARY.values),
-        ("accuracy", 1 / VOCABULARY.size),
-    ):
-        found = list(values(result, metric).values())
-        low, high = wilson(sum(found) * 100, len(found) * 100)
-        assert low < chance < high
-    assert [r["value"] for r in result.rows if r["metric"] == "chance"] == [1 / VOCABULARY.values]
-    assert {r["status"] for r in result.rows} == {"not trained"}
-
-
-def test_guessing_a_record_is_the_guess_line():
-    rng = np.random.default_rng(0)
-
-    def model(tokens, last):
-        rows = tokens.numpy()
-        return speak([rng.choice(row[row >= VOCABULARY.value_ids.start]) for row in rows])
-
-    result = measure(task(trials=300, multiples=(1, 2)), model, TEXT, L)
-    accuracy, guess = values(result, "accuracy"), values(result, "guess")
-    assert guess["records", 2 * L] == pytest.approx(1 / 19 + 18 / 19 / 16)
-    assert guess["padded", 2 * L] == pytest.approx(1 / 5 + 4 / 5 / 16)
-    for protocol, length in guess:
-        found = [v for (p, n, _), v in accuracy.items() if (p, n) == (protocol, length)]
-        low, high = wilson(sum(found) * 300, len(found) * 300)
-        assert low < guess[protocol, length] < high
-    assert set(values(result, "format").values()) == {1.0}
 
 
 def test_a_right_value_behind_another_token_is_right_among_values_only():
@@ -165,9 +110,3 @@ def test_the_gate_is_nine_tenths_of_records_at_the_training_length(missed, statu
     result = measure(task(multiples=(1, 2), depths=depths), reader(sees), TEXT, 22)
     assert values(result, "gate")["records", 22] == pytest.approx(1 - missed / 10)
     assert {r["status"] for r in result.rows} == {status}
-
-
-def test_reading_every_text_whole_gives_the_same_rows():
-    model = gpt("rope", vocab=VOCABULARY.size)
-    alike = measure(task(), model, TEXT, L)
-    assert measure(task(), lambda x, last: model(x, last=last), TEXT, L) == alike

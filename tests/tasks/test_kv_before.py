@@ -27,18 +27,6 @@ def before(context, query, vocabulary):
     return context[context.index(query[0]) - 1]
 
 
-@pytest.mark.parametrize("length", [12, 33, 64])
-@pytest.mark.parametrize("difficulty", [0.0, 1.0])
-def test_every_answer_stood_before_its_key(length, difficulty):
-    part = BeforeKey(size=150, echo=0)
-    rows, scored = part.draw(drawn_from(0, V, STREAM, length), difficulty)
-    for row, score in zip(rows.tolist(), scored, strict=True):
-        answers = 1 + np.flatnonzero(score)
-        context = row[: answers[0] - 1]
-        for at in answers:
-            assert row[at] == before(context, row[at - 1 : at], V) and row[at] in V.value_ids
-
-
 def test_only_the_order_within_records_differs_from_key_value_data():
     made = [kind(size=60).draw(drawn_from(0, V, STREAM, 64), 0.5) for kind in (KeyValue, BeforeKey)]
     (ours, scored), (plain, alike) = made

@@ -47,9 +47,7 @@ def test_a_window_is_a_step_at_its_width():
 
 
 def test_who_reads_the_end_alone_knows_two_forms_of_three():
-    """A reader of the last key fails `first`, where the key is to be named before it; its rows
-    alone are not trained.
-    """
+    """A reader of the last key fails `first`, which names the key before it; the others are ok."""
 
     def model(tokens, last):
         value = reader(lambda slot, length: slot > 1)(tokens, 1)
@@ -100,41 +98,3 @@ def test_a_right_answer_behind_another_token_is_right_among_its_kind_only():
         {1.0},
         {0.0},
     ]
-
-
-def test_forms_differ_in_the_query_alone():
-    """Records, their slots and distances are the same in all forms; distractors at all depths, byte
-    for byte.
-    """
-    seen = {}
-
-    def model(tokens, last):
-        seen.setdefault(last, []).append(tokens.numpy())
-        return torch.zeros(len(tokens), last, VOCABULARY.size)
-
-    result = measure(task(multiples=(1,), batch_tokens=10**6), model, TEXT, L)
-    last, both, first = np.stack(seen[1][:7]), np.stack(seen[1][7:]), np.stack(seen[2])
-    for form in (both, first):
-        assert np.array_equal(form[:, :, 2:-2], last[:, :, 2:-2])
-        assert np.array_equal(form[..., -1], last[..., -1])
-        assert (form[..., 1] == form[..., -1]).all()
-    assert (last[..., 1] < VOCABULARY.text).all() and (first[..., -2] == VOCABULARY.bos).all()
-    rest = []
-    for trials in last:
-        rows = [row[2:-2].reshape(-1, 2) for row in trials]
-        rest.append(
-            b"".join(
-                row[row[:, 0] != trial[-1]].tobytes()
-                for row, trial in zip(rows, trials, strict=True)
-            )
-        )
-    assert len(set(rest)) == 1
-    distances = {
-        i["depth"]: i["value"]
-        for i in result.items
-        if i["metric"] == "distance" and i["protocol"] == "both"
-    }
-    for depth, trials in zip((0, 0.1, 0.25, 0.5, 0.75, 0.9, 1), both, strict=True):
-        assert {L - 1 - row[2:-1].tolist().index(row[-1]) - 2 for row in trials} == {
-            distances[depth]
-        }

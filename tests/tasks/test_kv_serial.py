@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-import torch
 
 from extrap.tasks.kv_serial import KVSerial
 from tests.support import hand
-from tests.support.hand import VOCABULARY, Texts, measure, reader, window
+from tests.support.hand import Texts, measure, reader, window
 
 L = 20
 TEXT = Texts([np.arange(4000) % 251])
@@ -37,18 +36,3 @@ def test_the_gate_is_the_mean_over_indices():
     result = measure(task(), reader(lambda slot, length: slot > 1), TEXT, L)
     assert [r["value"] for r in result.rows if r["metric"] == "gate"] == [pytest.approx(8 / 9)]
     assert {r["status"] for r in result.rows} == {"not trained"}
-
-
-def test_other_records_are_the_same_at_every_index():
-    seen = []
-
-    def model(tokens, last):
-        seen.append(tokens.numpy())
-        return torch.zeros(len(tokens), 1, VOCABULARY.size)
-
-    measure(task(multiples=(1,)), model, TEXT, L)
-    rest = {
-        b"".join(p.tobytes() for row in batch for p in row[1:-1].reshape(-1, 2) if p[0] != row[-1])
-        for batch in seen
-    }
-    assert len(seen) == 9 and len(rest) == 1

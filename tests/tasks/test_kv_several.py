@@ -1,14 +1,11 @@
-"""Several queries of one context, on readers whose answers are independent or stand and fall
-together.
-"""
+"""Several queries of one context: answers are independent, or stand and fall together."""
 
 import numpy as np
 import pytest
 import torch
 
-from extrap.data.trials.base import Trials
 from extrap.results.stats.intervals import bootstrap_mean
-from extrap.tasks.kv_several import KVSeveral, contexts
+from extrap.tasks.kv_several import KVSeveral
 from tests.support.hand import VOCABULARY as V
 from tests.support.hand import Texts, eliminating, measure, oracle, reader, speak
 
@@ -59,9 +56,7 @@ def test_an_oracle_answers_every_query():
 
 
 def test_answers_that_stand_and_fall_together_are_as_many_samples_as_contexts():
-    """Half of the contexts are answered: the interval is that of contexts, `design` the number of
-    queries.
-    """
+    """Half of the contexts are answered: `design` is the number of queries."""
     result = measure(
         task(trials=200, multiples=(1,)),
         answering(knows=lambda tokens, query: tokens[:, 1] % 2 == 0),
@@ -84,21 +79,6 @@ def test_the_curve_over_queries_shows_which_are_missed():
     assert value(result, "all")[0] == 0
     assert value(result, "accuracy")[0] == 0.75 == value(result, "gate")[0]
     assert {r["status"] for r in result.rows} == {"not trained"}
-
-
-@pytest.mark.parametrize("length", [24, 25])
-def test_queries_ask_different_records(length):
-    tokens, answers = contexts(Trials(V, TEXT.stream("validation"), length, range(20)), Q)
-    assert tokens.shape == (20, length)
-    for row, answer in zip(tokens.tolist(), answers.tolist(), strict=True):
-        body = row[1 + length % 2 :]
-        known = dict(
-            zip(body[: 2 * (length // 2 - Q) : 2], body[1 : 2 * (length // 2 - Q) : 2], strict=True)
-        )
-        queries = body[2 * (length // 2 - Q) :: 2]
-        assert len(known) == length // 2 - Q
-        assert len(set(queries)) == Q
-        assert [known[k] for k in queries] == answer
 
 
 def test_the_guess_is_by_elimination():

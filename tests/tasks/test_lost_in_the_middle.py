@@ -17,6 +17,7 @@ from tests.support import hand
 from tests.support.hand import VOCABULARY, measure, values
 
 L = 400
+SCORES = ("accuracy", "substring", "format")
 
 
 def task(**options):
@@ -70,7 +71,7 @@ def test_an_oracle_is_right_everywhere():
     forms = ("last", "both", "first")
     result = measure(task(query=forms), writer(oracle), None, L)
     where = {(q, k, d) for q in forms for k, d in ((1, 0), (3, 0), (3, 0.5), (3, 1))}
-    for metric in ("accuracy", "substring", "format"):
+    for metric in SCORES:
         assert cells(result, metric) == dict.fromkeys(where, 1.0)
     assert {r["status"] for r in result.rows} == {"ok"}
     assert {(r["n"], r["tokens"]) for r in result.rows if r["metric"] == "accuracy"} == {(3, 18)}
@@ -107,9 +108,7 @@ def test_the_last_record_alone_is_recency():
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_a_window_is_a_step_at_the_distance_of_the_record(width):
-    """The distance of the items is that from the beginning of the record to the last token of the
-    prompt.
-    """
+    """The distance runs from the beginning of the record to the end of the prompt."""
 
     def seen(prompt):
         return ' "' + dict(records(prompt[-width:])).get(key(prompt), "none") + '"'
@@ -124,21 +123,11 @@ def test_a_window_is_a_step_at_the_distance_of_the_record(width):
 
 
 def test_an_answer_of_another_form_fails_the_format_and_not_the_value():
-    """Code that would fetch the value, as one model of the paper wrote: no value of the context
-    stands in it.
-    """
+    """Code that would fetch the value, as one model of the paper wrote, holds no value."""
     result = measure(task(), writer(lambda p: " data.get(key)"), None, L)
-    assert [set(cells(result, m).values()) for m in ("accuracy", "substring", "format")] == [
-        {0.0},
-        {0.0},
-        {0.0},
-    ]
+    assert [set(cells(result, m).values()) for m in SCORES] == [{0.0}, {0.0}, {0.0}]
     result = measure(task(), writer(lambda p: oracle(p).upper().replace('"', "'")), None, L)
-    assert [set(cells(result, m).values()) for m in ("accuracy", "substring", "format")] == [
-        {0.0},
-        {1.0},
-        {1.0},
-    ]
+    assert [set(cells(result, m).values()) for m in SCORES] == [{0.0}, {1.0}, {1.0}]
 
 
 def test_guessing_a_record_is_the_guess_line():
@@ -284,9 +273,7 @@ def test_exactness_in_one_forward_is_generation_token_by_token():
 
 
 def copying(step, period):
-    """A reader that says what stood `period` tokens before, plus step; and the lengths that it has
-    read.
-    """
+    """A reader that says what stood `period` tokens before, plus step; lengths that it has read."""
     lengths = []
 
     def model(tokens, last):

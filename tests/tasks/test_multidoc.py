@@ -19,9 +19,7 @@ def task(**options):
 
 
 def reader(sees=lambda slot, length: slot >= 0, relation=True):
-    """Says what stands after the subject that is asked for, behind the relation that is asked for;
-    else BOS.
-    """
+    """Says the object of the subject and the relation that are asked for; else BOS."""
 
     def model(tokens, last):
         assert last == 1

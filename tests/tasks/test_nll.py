@@ -16,9 +16,7 @@ LENGTHS = (8, 10, 12, 16, 32, 64, 128)
 
 
 def chain(documents=6, tokens=300, seed=0):
-    """Documents of a Markov chain over four symbols and the log-probabilities of its
-    bigram model.
-    """
+    """Documents of a Markov chain over four symbols, and the logits of its bigram model."""
     rng = np.random.default_rng(seed)
     p = rng.dirichlet(np.ones(4), 4)
     text = np.zeros((documents, tokens), int)
@@ -72,28 +70,6 @@ def test_the_same_tokens_are_scored_at_every_length():
     assert len(tokens) == len(sums)
 
 
-def test_windows_are_bos_and_the_text_before_what_is_scored():
-    """Token t of this document is t, so what was asked of the model tells which tokens were read
-    and which scored.
-    """
-    asked = []
-
-    def model(tokens, last):
-        asked.extend((row, last) for row in tokens.tolist())
-        return torch.zeros(len(tokens), last, VOCABULARY.size)
-
-    measure(NLL(multiples=(1, 2, 4), documents=1), model, Texts([np.arange(64)]), L)
-    assert all(
-        row[0] == VOCABULARY.bos and row[1:] == list(range(row[1], row[1] + len(row) - 1))
-        for row, _ in asked
-    )
-    tail = lambda row, last: list(range(row[-1] + 2 - last, row[-1] + 2))  # noqa: E731 - the targets of the last positions
-    longest = [(row, last) for row, last in asked if len(row) == 32]
-    assert tail(*longest[0]) == list(range(32, 64))  # nonoverlap, and the end of the other two
-    assert [tail(*a) for a in longest[1:]] == [list(range(s, s + 4)) for s in range(32, 60, 4)]
-    assert {len(row) for row, _ in asked} == {8, 16, 32}
-
-
 def test_a_model_may_give_its_losses_itself():
     """What it gives is what is scored, and its logits are not asked for."""
     text, log_p = chain()
@@ -113,9 +89,7 @@ def test_a_model_may_give_its_losses_itself():
 
 
 def test_a_loss_that_falls_with_context_gives_the_sums_of_hand():
-    """1 / (1 + j) nats at slot j: harmonic numbers. Lengths 10 and 12 end with a shorter window or
-    step.
-    """
+    """1 / (1 + j) nats at slot j: harmonic numbers. 10 and 12 end with a shorter window or step."""
     loss = 1 / (1 + torch.arange(1, 129, dtype=torch.float64))
     h = np.concatenate([[0], loss.cumsum(0).numpy()])
     found = values(
@@ -156,19 +130,6 @@ def test_the_interval_is_over_documents():
         assert (row["low"], row["high"]) == pytest.approx(
             (1.5 / unit, 2.5 / unit), abs=0.126 / unit
         )
-
-
-def test_documents_are_spread_evenly_and_too_short_ones_left_out():
-    """Document d is made of token d; those of odd d are too short."""
-    seen = set()
-
-    def model(tokens, last):
-        seen.update(tokens[:, -1].tolist())
-        return torch.zeros(len(tokens), last, VOCABULARY.size)
-
-    texts = Texts([np.full(32 - d % 2, d) for d in range(40)])
-    measure(NLL(multiples=(2,), documents=4), model, texts, L)
-    assert seen == {0, 10, 20, 30}
 
 
 def test_half_precision_logits_are_summed_in_single():

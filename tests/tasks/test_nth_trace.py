@@ -7,14 +7,7 @@ import pytest
 
 from extrap.tasks.nth import NthRecord
 from extrap.tasks.trace import VariableTracking
-from tests.support.hand import (
-    VOCABULARY,
-    Texts,
-    measure,
-    nth_answer,
-    solving,
-    values,
-)
+from tests.support.hand import VOCABULARY, Texts, measure, nth_answer, solving, values
 
 L = 32
 TEXT = Texts([32 + np.arange(4000) % 26])
@@ -43,19 +36,6 @@ def test_who_always_takes_the_last_record_of_a_key_is_recency_itself():
     assert {r["status"] for r in result.rows} == {"not trained"}
 
 
-def test_who_finds_the_key_and_not_the_order_has_the_guess_of_nth():
-    rng = np.random.default_rng(0)
-
-    def any_of(context, query, vocabulary):
-        return nth_answer(context, (vocabulary.key(int(rng.integers(5))), query[1]), vocabulary)
-
-    result = measure(nth(trials=400), solving(any_of, 2), TEXT, L)
-    assert set(values(result, "guess").values()) == {1 / 5}
-    for length in (16, 32, 64):
-        rates = [a for (_, n, _), a in values(result, "accuracy").items() if n == length]
-        assert np.mean(rates) == pytest.approx(1 / 5, abs=0.02)
-
-
 def by_slot(copies):
     """A reader of the mark and of the slot where even places put the record; it sees no key."""
 
@@ -82,27 +62,6 @@ def test_who_never_looks_at_the_key_cannot_answer_nth():
     }
     assert set(rates["even"]) == {1.0}
     assert max(rates["drawn"]) < 1 / 3
-
-
-def test_who_names_the_value_of_a_chain_has_the_guess_of_trace():
-    rng = np.random.default_rng(0)
-
-    def any_of(context, query, vocabulary):
-        """A chain with hops ends in a key that another record names."""
-        records = [context[i : i + 3] for i in range(len(context) % 3, len(context), 3)]
-        named = {x for _, x, _ in records}
-        ends = [(key, x) for key, x, _ in records if x in vocabulary.value_ids]
-        return rng.choice([x for key, x in ends if key in named] or [x for _, x in ends])
-
-    result = measure(trace(trials=300), solving(any_of, 1), TEXT, L)
-    guess, accuracy = values(result, "guess"), values(result, "accuracy")
-    for (protocol, n), expected in guess.items():
-        hops = int(protocol[-1])
-        records = (n - 2) // 3
-        chains = records // (hops + 1)
-        assert expected == pytest.approx(1 / chains + (1 - 1 / chains) / 16)
-        rates = [a for (p, m, _), a in accuracy.items() if (p, m) == (protocol, n)]
-        assert np.mean(rates) == pytest.approx(expected, abs=0.03)
 
 
 def test_who_takes_one_hop_alone_knows_chains_of_no_hop():

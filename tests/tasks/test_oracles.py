@@ -1,4 +1,6 @@
-"""Every retrieval task on a reader that knows the answers: all of its rows say so."""
+"""Every retrieval task on a reader that knows the answers: all of its rows say so;
+and on readers that guess as well as can be.
+"""
 
 from dataclasses import replace
 
@@ -8,6 +10,7 @@ import pytest
 from extrap.data.recall import MARKS
 from extrap.tasks.aggregate import Aggregation
 from extrap.tasks.alias import AliasRetrieval
+from extrap.tasks.kv import KV
 from extrap.tasks.kv_query import KVQuery
 from extrap.tasks.kv_serial import KVSerial
 from extrap.tasks.kv_wide import KVWide
@@ -73,3 +76,50 @@ def test_who_knows_the_answers_is_right_everywhere(name):
         assert chances.items() >= chance.items()
     else:
         assert chance in chances.values()
+
+
+RNG = np.random.default_rng(0)
+
+
+def any_value(context, query, vocabulary):
+    return RNG.choice([t for t in context if t in vocabulary.value_ids])
+
+
+def any_label(context, query, vocabulary):
+    seen = [t for t in context if t in vocabulary.value_ids]
+    return RNG.choice(seen[: len(seen) // 2] if query[0] == vocabulary.key(1) else seen)
+
+
+def any_of_the_key(context, query, vocabulary):
+    """Finds the key and not the order of its five records."""
+    return nth_answer(context, (vocabulary.key(int(RNG.integers(5))), query[1]), vocabulary)
+
+
+def any_chain(context, query, vocabulary):
+    """A chain with hops ends in a key that another record names."""
+    records = [context[i : i + 3] for i in range(len(context) % 3, len(context), 3)]
+    named = {x for _, x, _ in records}
+    ends = [(key, x) for key, x, _ in records if x in vocabulary.value_ids]
+    return RNG.choice([x for key, x in ends if key in named] or [x for _, x in ends])
+
+
+GUESSES = {
+    "aggregate": (Aggregation(trials=2000, ask=("majority", "first-half")), any_label, 1),
+    "alias": (AliasRetrieval(trials=300, ask=("one-hop",)), any_value, 2),
+    "kv": (KV(trials=300, pairs=5), any_value, 1),
+    "nth": (NthRecord(trials=400), any_of_the_key, 2),
+    "trace": (VariableTracking(trials=300, **HOPS), any_chain, 1),
+}
+
+
+@pytest.mark.parametrize("name", GUESSES)
+def test_who_names_a_possible_answer_has_the_guess(name):
+    task, answer, asking = GUESSES[name]
+    vocabulary = aliases.V if name == "alias" else V
+    model = solving(answer, asking, vocabulary)
+    result = hand.measure(replace(task, multiples=(1, 2)), model, TEXT, L, vocabulary)
+    accuracy, guess = (hand.values(result, metric) for metric in ("accuracy", "guess"))
+    assert len(guess) == 2 * len(task.forms())
+    for place, expected in guess.items():
+        rates = [rate for at, rate in accuracy.items() if at[:2] == place]
+        assert np.mean(rates) == pytest.approx(expected, abs=0.03), place

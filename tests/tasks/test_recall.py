@@ -1,20 +1,17 @@
 """Recall of lists, on readers whose recall is known exactly."""
 
-from collections import Counter as Tally
-
 import numpy as np
 import pytest
 import torch
 
-from extrap.data.recall import MARKS, Recall, RecallForm
+from extrap.data.recall import MARKS, RecallForm
 from extrap.results import rows
 from extrap.results.comparison import cells
 from extrap.tasks.recall import ListRecall
-from tests.support.hand import VOCABULARY, Texts, drawn_from, measure, values
+from tests.support.hand import VOCABULARY, Texts, measure, values
 
 L = 32
 TEXT = Texts([32 + np.arange(4000) % 26])
-STREAM = TEXT.stream("validation")
 KEYS = VOCABULARY.key_ids
 R, S = KEYS[0], KEYS[1]
 
@@ -47,33 +44,6 @@ def test_who_compares_runs_finds_the_items_of_their_rows(tmp_path):
     (found,) = cells.opened(tmp_path)
     scores, lacking = cells.items(cells.on_disk(tmp_path), found)
     assert len(scores) > 2 and not lacking
-
-
-@pytest.mark.parametrize("difficulty", [0.0, 1.0])
-@pytest.mark.parametrize("length", [8, 32, 33])
-def test_every_answer_of_training_is_an_item_that_its_demand_wants(length, difficulty):
-    part = Recall(size=80, span=3)
-    rows, scored = part.draw(drawn_from(0, VOCABULARY, STREAM, length), difficulty)
-    marks = Tally()
-    for row, score in zip(rows.tolist(), scored, strict=True):
-        answers = 1 + np.flatnonzero(score)
-        assert (np.diff(answers) == 2).all() and length - answers[-1] < 2
-        items = [t for t in row[1 : answers[0] - 1] if t in KEYS]
-        assert len(set(items)) == len(items) >= 2 and min(items) >= KEYS[MARKS]
-        for at in answers:
-            marks[row[at - 1]] += 1
-            assert row[at] in (items if row[at - 1] == R else items[-3:])
-    assert set(marks) == {R, S}
-    assert 0.4 < marks[R] / marks.total() < 0.6, "each demand as often as the other"
-
-
-def test_every_item_is_asked_for_alike_and_the_end_by_span_alone():
-    form, places = RecallForm(span=4), {R: Tally(), S: Tally()}
-    scene = form.scene(drawn_from(0, VOCABULARY, np.empty(0), 0), 10)
-    items = scene.records[:, 0].tolist()
-    for query, answer in zip(scene.queries[:, 0].tolist(), scene.answers[:, 0], strict=True):
-        places[query][items.index(answer)] += 1
-    assert places[R] == dict.fromkeys(range(10), 2) and places[S] == dict.fromkeys(range(6, 10), 5)
 
 
 def test_who_knows_the_end_of_a_list_alone_is_recency_itself():

@@ -1,6 +1,4 @@
-"""Repeated text on models that copy, that forget at a known distance, that see one token, and that
-guess.
-"""
+"""Repeated text on models that copy, forget at a known distance, see one token, and guess."""
 
 from functools import partial
 
@@ -12,7 +10,6 @@ from extrap.tasks.repeat import Repeat
 from tests.support.hand import VOCABULARY, Texts, bigram, measure, values
 
 L = 8
-REPEATED = ("repeated", "later")
 
 
 def noise(documents=12, tokens=40, symbols=200, seed=0):
@@ -75,9 +72,7 @@ def test_a_guesser_has_the_loss_and_the_accuracy_of_chance():
 
 
 def test_a_reader_of_one_token_gives_the_sums_of_hand():
-    """Losses depend on the token before alone, so that every window and every copy can be added up
-    by a double loop.
-    """
+    """Losses depend on the token before alone: a double loop adds up every window and copy."""
     text, log_p = (
         noise(5, 40, 4),
         torch.randn(VOCABULARY.size, VOCABULARY.size, generator=torch.Generator().manual_seed(0)),

@@ -50,31 +50,13 @@ def test_the_papers_scores(rest):
         assert moved == pytest.approx(fmean(steps) / norm)
 
 
-PROFILED = [
-    (
-        RoPE(SHAPE, 100.0),
-        [0.46489956721714865, 0.5198011509754388],
-        [0.14599381078251752, 0.16066584290857175],
-    ),
-    (
-        RoPE(SHAPE, 100.0, "half"),
-        [0.5114572284854793, 0.5528812221292698],
-        [0.17915097413827696, 0.24189334928359899],
-    ),
-    (
-        PartialRoPE(SHAPE, base=50.0, fraction=0.5),
-        [0.8274047345385607, 0.963234814657438],
-        [0.43695601713808, 0.35833134534605254],
-    ),
-]
-"""(part, semantic, positional): what `profiled` returned on 2026-11-24 with rope-profiler 0.1.0,
-the package of the paper's authors on PyPI (MIT).
-"""
+PARTS = {
+    "interleaved": RoPE(SHAPE, 100.0),
+    "half": RoPE(SHAPE, 100.0, "half"),
+    "partial": PartialRoPE(SHAPE, base=50.0, fraction=0.5),
+}
 LAYOUTS = {"interleaved": "interleaved", "half": "split_half"}
 QUERIES, KEYS, WINDOW = torch.tensor([25, 31]), torch.tensor([3, 17, 9, 0, 22, 14]), 40
-parts = pytest.mark.parametrize(
-    "part, semantic, positional", PROFILED, ids=["interleaved", "half", "partial"]
-)
 
 
 def drawn_heads() -> tuple[torch.Tensor, torch.Tensor]:
@@ -84,9 +66,7 @@ def drawn_heads() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def profiled(part) -> tuple[list[float], list[float]]:
-    """Returns the scores of rope-profiler: all pairs, neighbours of KEYS as triplets, all distances
-    of the window.
-    """
+    """Returns the scores of rope-profiler: all pairs, neighbours of KEYS, all distances."""
     from rope_profiler.scores import score_activations
 
     (q, k), theta = (x[0] for x in drawn_heads()), part.spectrum(WINDOW)
@@ -97,21 +77,15 @@ def profiled(part) -> tuple[list[float], list[float]]:
     return found.semantic_by_head.tolist(), found.positional_by_head.tolist()
 
 
-@parts
-def test_equals_rope_profiler(part, semantic, positional):
-    q, k = drawn_heads()
-    found = scores(q, k, part, part.spectrum(WINDOW), QUERIES, KEYS)
-    assert found["semantic"][0].tolist() == pytest.approx(semantic, abs=1e-12)
-    assert found["positional"][0].tolist() == pytest.approx(positional, abs=1e-12)
-
-
-@parts
-def test_rope_profiler_says_so_today(part, semantic, positional):
+@pytest.mark.parametrize("name", PARTS)
+def test_equals_rope_profiler(name):
+    """The package of the paper's authors on PyPI."""
     pytest.importorskip("rope_profiler", reason="pip install rope-profiler")
-    assert profiled(part) == (
-        pytest.approx(semantic, abs=1e-9),
-        pytest.approx(positional, abs=1e-9),
-    )
+    (q, k), part = drawn_heads(), PARTS[name]
+    found = scores(q, k, part, part.spectrum(WINDOW), QUERIES, KEYS)
+    semantic, positional = profiled(part)
+    assert found["semantic"][0].tolist() == pytest.approx(semantic, abs=1e-9)
+    assert found["positional"][0].tolist() == pytest.approx(positional, abs=1e-9)
 
 
 def test_heads_that_know_content_or_place_alone():

@@ -4,23 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.trace_written import TraceWritten, TraceWrittenForm
+from extrap.data.trace_written import TraceWrittenForm
 from extrap.data.trials.base import Trials
-from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.trace_written import WrittenTracking
-from tests.support.hand import (
-    VOCABULARY,
-    Texts,
-    drawn_from,
-    measure,
-    values,
-    written_answer,
-)
+from tests.support.hand import VOCABULARY, Texts, measure, values, written_answer
 
 L = 32
 TEXT = Texts([32 + np.arange(4000) % 26])
-V = Vocabulary(keys=64, values=16)
-STREAM = np.random.default_rng(0).integers(32, 59, size=5000).astype(np.uint16)
 
 
 def task(**options):
@@ -62,47 +52,3 @@ def test_who_writes_a_chain_at_random_has_the_guess(hops):
         rates.append((drawn == made.answers).all(1).mean())
         assert rates[-1] == pytest.approx(asked.guess(VOCABULARY, length), abs=0.02)
     assert rates[0] > rates[1]
-
-
-@pytest.mark.parametrize("length", [24, 25, 26, 64])
-@pytest.mark.parametrize("hops", [0, 2])
-def test_an_answer_is_the_chain_of_the_key(length, hops):
-    form, rest = TraceWrittenForm(hops), set()
-    n = form.records(length)
-    for depth in (0.0, 0.25, 0.5, 1.0):
-        made = form.questions(Trials(V, STREAM, length, range(5)), depth)
-        assert made.tokens.shape == (5, length) and made.answers.shape == (5, hops + 1)
-        assert made.values.shape[1:] == (n // (hops + 1), hops + 1)
-        start = length - hops - 1 - 3 * n
-        gold = start + 3 * made.index
-        for row, answer, paths in zip(made.tokens, made.answers, made.values, strict=True):
-            context = row[1 : length - hops - 1].tolist()
-            said = [int(row[length - hops - 1])]
-            for _ in range(hops + 1):
-                said.append(written_answer(context, said[-1:]))
-            assert said[1:] == answer.tolist() and answer[-1] in V.value_ids
-            assert answer.tolist() in paths.tolist()
-            assert hops == 0 or len({tuple(path) for path in paths.tolist()}) == len(paths)
-            assert row[gold + 1] == answer[-1], "the value stands in the record that is moved"
-        without = np.delete(made.tokens, np.arange(gold, gold + 3), axis=1)
-        rest.add(without.tobytes())
-        assert made.distance == length - hops - 1 - gold
-    assert len(rest) == 1, "all but the moved record is the same at every depth"
-
-
-@pytest.mark.parametrize("difficulty", [0.0, 1.0])
-@pytest.mark.parametrize("length", [24, 25, 26, 64])
-def test_every_scored_token_is_the_next_of_its_chain(length, difficulty):
-    part = TraceWritten(size=60, hops=2)
-    rows, scored = part.draw(drawn_from(0, V, STREAM, length), difficulty)
-    lengths = set()
-    for row, score in zip(rows.tolist(), scored, strict=True):
-        answers = 1 + np.flatnonzero(score)
-        first = answers[0] - 1
-        for at in answers:
-            assert row[at] == written_answer(row[1:first], row[at - 1 : at])
-        firsts = [at for at in answers if at - 1 not in answers]
-        assert (np.diff(firsts) == 4).all(), "a key, two keys or semicolons at most, a value"
-        assert length - answers[-1] < 4, "queries go on to the end"
-        lengths |= {sum(t in V.key_ids for t in row[at : at + 3]) for at in firsts}
-    assert lengths >= {0, 1}
