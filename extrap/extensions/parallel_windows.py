@@ -25,7 +25,6 @@ class Windows(Scheme):
     """Coordinates and mask of the method. window: c.
 
     Kind: modifier
-    Used by: -
     Past L: defined; order of the windows is lost
     Source: arXiv 2212.10947
     """

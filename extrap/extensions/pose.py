@@ -41,7 +41,6 @@ class Skipwise(LaidOut):
     """Coordinates of two chunks, both of which keep their neighbours.
 
     Kind: modifier
-    Used by: -
     Past L: defined; training met distances up to `most`
     Source: arXiv 2309.10400
     """
@@ -57,7 +56,6 @@ class Subset(LaidOut):
     """Coordinates that are a sorted random subset of those below `most`.
 
     Kind: modifier
-    Used by: -
     Past L: defined; training met distances up to `most`
     Source: arXiv 2606.23687
     """
@@ -70,7 +68,6 @@ class Terminal(LaidOut):
     """Coordinates whose last `terminal` stand at the end of `most`.
 
     Kind: modifier
-    Used by: -
     Past L: defined; training met the distances of both parts
     Source: arXiv 2605.14589
     """

@@ -29,7 +29,6 @@ class SinksAndRecent(Scheme):
     """The mask of both methods.
 
     Kind: modifier
-    Used by: -
     Past L: defined; blind between the sinks and the window
     Source: arXiv 2309.17453
     """

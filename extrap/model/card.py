@@ -3,24 +3,22 @@ schemes.
 """
 
 import inspect
+import re
 
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme
 
-FIELDS = ("Kind", "Used by", "Past L", "Source")
+FIELDS = ("Kind", "Past L", "Source")
 KINDS = ("none", "modifier", "relative", "absolute")
 
 
 def card(scheme: Scheme | type[Scheme]) -> dict[str, str]:
-    """Returns {field: text} for Kind, Used by, Past L, Source. Raises ValueError for a missing
-    field and an unknown kind.
+    """Returns {field: text} for Kind, Used by (- if missing), Past L, Source. Raises ValueError for
+    another missing field and an unknown kind.
     """
     cls = scheme if inspect.isclass(scheme) else type(scheme)
-    lines = dict(
-        line.split(": ", 1)
-        for line in (inspect.getdoc(cls) or "").splitlines()
-        if line.split(": ", 1)[0] in FIELDS and ": " in line
-    )
+    found = re.findall(r"^([A-Z][\w ]*): (.*)$", inspect.getdoc(cls) or "", re.MULTILINE)
+    lines = {"Used by": "-"} | dict(found)
     if missing := [field for field in FIELDS if field not in lines]:
         raise ValueError(f"{cls.__name__}: its docstring lacks the line {missing[0]}: ...")
     if lines["Kind"] not in KINDS:

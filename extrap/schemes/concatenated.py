@@ -21,7 +21,6 @@ class ConcatenatedProjected(Scheme):
     Parameters: (C + P) x C.
 
     Kind: absolute
-    Used by: -
     Past L: defined; slow channels meet phases never seen
     Source: arXiv 1706.03762
     Colour: amber
@@ -49,7 +48,6 @@ class ConcatenatedSplit(Scheme):
     none. Raises ValueError for a width that is not below C.
 
     Kind: absolute
-    Used by: -
     Past L: defined; slow channels meet phases never seen
     Source: arXiv 1706.03762
     Colour: amber

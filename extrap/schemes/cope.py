@@ -23,7 +23,6 @@ class CoPE(Scheme):
     Raises ValueError unless 2 <= pmax <= L.
 
     Kind: relative
-    Used by: -
     Past L: counts are clamped
     Source: arXiv 2405.18719
     Colour: magenta

@@ -79,7 +79,6 @@ class PassedState(GatedDeltaRule):
     the training is whole. A batch of B texts passes B - 1 at most, and one of 1 none.
 
     Kind: relative
-    Used by: -
     Past L: defined; states of texts + 1 training lengths were met
     Source: arXiv 2507.02782; arXiv 2412.06464
     Colour: azure

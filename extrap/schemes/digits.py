@@ -24,7 +24,6 @@ class Digits(Scheme):
     Parameters: none.
 
     Kind: absolute
-    Used by: -
     Past L: defined; a digit that training left at 0 rises
     Source: https://huggingface.co/blog/designing-positional-encoding
     Colour: amber

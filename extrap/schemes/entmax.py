@@ -45,7 +45,6 @@ class ASEntmax(Scheme):
     Parameters: 2 C H per layer.
 
     Kind: modifier
-    Used by: -
     Past L: defined; sharper as keys grow in number
     Source: arXiv 2506.16640
     """

@@ -25,7 +25,6 @@ class FIRE(Scheme):
     unless 1 <= threshold < L: otherwise training would never divide by i.
 
     Kind: relative
-    Used by: -
     Past L: defined; interpolates
     Source: arXiv 2310.04418
     Colour: magenta

@@ -90,7 +90,6 @@ class Floater(Scheme):
     last coordinate, one unit after the other, once per forward.
 
     Kind: absolute
-    Used by: -
     Past L: defined; the path goes on to states never trained
     Source: arXiv 2003.09229
     Colour: magenta
@@ -115,7 +114,6 @@ class FloaterQKV(Scheme):
     Floater; p_0 is Xavier normal. Parameters: 3 layers C + 2 C (C + 2).
 
     Kind: absolute
-    Used by: -
     Past L: defined; the path goes on to states never trained
     Source: arXiv 2003.09229
     Colour: magenta

@@ -31,7 +31,6 @@ class FoPE(Scheme):
     frequency exceeds 2 pi / L.
 
     Kind: absolute
-    Used by: -
     Past L: defined; all frequencies turned in training
     Source: arXiv 2412.17739
     Colour: blue

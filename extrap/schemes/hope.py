@@ -21,7 +21,6 @@ class HoPE(Rotary):
     Parameters: none.
 
     Kind: relative
-    Used by: -
     Past L: defined; every angle was trained
     Source: arXiv 2410.21216
     Colour: blue

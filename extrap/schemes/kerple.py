@@ -48,7 +48,6 @@ class KerpleLog(Kerple):
     """-r1 ln(1 + r2 n).
 
     Kind: relative
-    Used by: -
     Past L: defined; decays like a logarithm
     Source: arXiv 2205.09921
     Colour: red
@@ -64,7 +63,6 @@ class KerplePower(Kerple):
     """-r1 n**r2.
 
     Kind: relative
-    Used by: -
     Past L: defined; r2 = 1 is ALiBi with learned slopes
     Source: arXiv 2205.09921
     Colour: red

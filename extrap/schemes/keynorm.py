@@ -18,7 +18,6 @@ class KeyNorm(Scheme):
     """Parameters: none.
 
     Kind: modifier
-    Used by: -
     Past L: defined
     Source: https://kexue.fm/archives/9859
     Colour: black

@@ -57,7 +57,6 @@ class LinearRoPE(LinearAttention):
     """Rotation in the numerator only.
 
     Kind: relative
-    Used by: -
     Past L: defined; slow pairs meet angles never trained
     Source: arXiv 2104.09864
     Colour: blue
@@ -74,7 +73,6 @@ class CosineLinearRoPE(LinearAttention):
     opposite to itself from 0 / 0.
 
     Kind: relative
-    Used by: -
     Past L: defined; slow pairs meet angles never trained
     Source: https://kexue.fm/archives/7546
     Colour: blue

@@ -12,7 +12,6 @@ class NoPE(Scheme):
     """Overrides no hook. Parameters: none. Defined at every position.
 
     Kind: none
-    Used by: -
     Past L: defined; attention dilutes as the text grows
     Source: arXiv 2305.19466
     Colour: black

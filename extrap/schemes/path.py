@@ -28,7 +28,6 @@ class PaTH(Scheme):
     Parameters: rank (C + H D) + taps H D + (C + 1) H per layer. Needs the causal mask.
 
     Kind: relative
-    Used by: -
     Past L: defined; products of more reflections than in training
     Source: arXiv 2505.16381
     Colour: azure

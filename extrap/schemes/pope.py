@@ -27,7 +27,6 @@ class PoPE(Scheme):
     ValueError for keys that heads share.
 
     Kind: relative
-    Used by: -
     Past L: defined; slow channels meet angles never trained
     Source: arXiv 2509.10534
     Colour: blue

@@ -21,7 +21,6 @@ class RandomFloats(Scheme):
     each T, so that a measurement repeats. Parameters: none.
 
     Kind: modifier
-    Used by: -
     Past L: defined; distances as in training, closer together
     Source: arXiv 2602.14050
     Colour: blue

@@ -28,7 +28,6 @@ class RandomisedPositions(Scheme):
     OutOfRange. Raises ValueError for a maximum below L and a longest outside L .. L_max.
 
     Kind: modifier
-    Used by: -
     Past L: defined up to L_max, all positions trained; then raises
     Source: arXiv 2305.16843
     Colour: blue
@@ -80,7 +79,6 @@ class EqualMeanPositions(Scheme):
     torch's CPU generator. Parameters: none.
 
     Kind: modifier
-    Used by: -
     Past L: defined; longer texts were met in training, as stretched ones
     Source: kexue.fm/archives/9444
     Colour: blue

@@ -23,7 +23,6 @@ class RoPEID(Rotary):
     its base.
 
     Kind: relative
-    Used by: -
     Past L: defined; no angle is new
     Source: arXiv 2603.18017
     Colour: blue

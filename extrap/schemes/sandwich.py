@@ -22,7 +22,6 @@ class Sandwich(Scheme):
     With start = 1 the sum runs to t = width / 2: it keeps its number of terms. Parameters: none.
 
     Kind: relative
-    Used by: -
     Past L: defined; decays like a logarithm
     Source: arXiv 2212.10356
     Colour: green

@@ -19,7 +19,6 @@ class SigmoidAttention(Scheme):
     Parameters: none.
 
     Kind: modifier
-    Used by: -
     Past L: defined; sums of weights grow with the text unless count=visible
     Source: arXiv 2409.04431
     """

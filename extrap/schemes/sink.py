@@ -16,7 +16,6 @@ class SoftmaxOne(Scheme):
     """The sink logit is 0. Parameters: none.
 
     Kind: modifier
-    Used by: -
     Past L: defined; the row sum tends to 1
     Source: https://www.evanmiller.org/attention-is-off-by-one.html
     Colour: black

@@ -16,7 +16,6 @@ class Softpick(Scheme):
     """Parameters: none.
 
     Kind: modifier
-    Used by: -
     Past L: defined; negative logits of more keys dilute the others
     Source: arXiv 2504.20966
     """

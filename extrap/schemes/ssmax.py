@@ -21,7 +21,6 @@ class SSMax(Scheme):
     then takes half of the weight. Raises ValueError for a training length below 2.
 
     Kind: modifier
-    Used by: -
     Past L: defined
     Source: arXiv 2501.19399
     Colour: black

@@ -22,7 +22,6 @@ class StickBreaking(Scheme):
     Parameters: none.
 
     Kind: relative
-    Used by: -
     Past L: defined; far keys share what near ones leave
     Source: arXiv 2410.17980
     """

@@ -26,7 +26,6 @@ class Wall(Scheme):
     Parameters: (C + 1) H D per layer; W ~ N(0, 0.02**2). Needs the causal mask.
 
     Kind: relative
-    Used by: -
     Past L: defined; decays with what is forgotten
     Source: https://blog.tilderesearch.com/blog/wall-attn
     Colour: azure
