@@ -118,7 +118,7 @@ class Turning(Scheme):
 class Rotary(Turning):
     """q~_i = R_i q_i, k~_j = R_j k_j; each member of the family has its own frequencies.
 
-    Parameters: none. Raises ValueError as Turning does.
+    Raises ValueError as Turning does.
     """
 
     by_phase = True

@@ -24,8 +24,7 @@ class ALiBi(Scheme):
     """slopes: one per head in place of the official ones (for a single head 2**-8, too shallow to
     help).
 
-    Parameters: none. Defined at every position. Raises ValueError unless slopes are one positive
-    number per head.
+    Defined at every position. Raises ValueError unless slopes are one positive number per head.
 
     Kind: relative
     Used by: BLOOM, MPT, Baichuan-13B

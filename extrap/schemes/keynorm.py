@@ -34,7 +34,7 @@ class KeyNorm(Scheme):
 class CosA(Scheme):
     """lam: null stands for 4 ln(L / 2). lam = 4 ln L beside log-n is lam_i = 4 ln n_i.
 
-    Parameters: none. Raises ValueError unless lam is positive.
+    Raises ValueError unless lam is positive.
 
     Kind: modifier
     Used by: Swin v2 (learned lam)

@@ -37,7 +37,7 @@ def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 class LinearAttention(Turning):
-    """Owns attention. Parameters: none. Raises ValueError for an odd head width, a base of 1 or
+    """Owns attention. Raises ValueError for an odd head width, a base of 1 or
     less and unpaired channels.
     """
 

@@ -18,8 +18,7 @@ from extrap.utils.bounds import NotNegative
 
 
 class LogN(Scheme):
-    """floor: lowest temperature. Parameters: none. Raises ValueError for a training
-    length below 2.
+    """floor: lowest temperature. Raises ValueError for a training length below 2.
 
     Kind: modifier
     Used by: Qwen

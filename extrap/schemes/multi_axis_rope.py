@@ -23,7 +23,7 @@ from extrap.model.scheme import Shape, Size
 class MultiAxisRoPE(Rotary):
     """axes: a. width: the radix; null stands for the a-th root of L. axes = 1 is RoPE.
 
-    Parameters: none. Raises ValueError unless 2 a divides D.
+    Raises ValueError unless 2 a divides D.
 
     Kind: relative
     Used by: vision models (Qwen-VL, FLUX)

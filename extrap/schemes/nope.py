@@ -9,7 +9,7 @@ from extrap.model.scheme import Scheme
 
 
 class NoPE(Scheme):
-    """Overrides no hook. Parameters: none. Defined at every position.
+    """Overrides no hook. Defined at every position.
 
     Kind: none
     Past L: defined; attention dilutes as the text grows

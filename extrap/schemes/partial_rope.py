@@ -13,7 +13,7 @@ class PartialRoPE(Rotary):
     """fraction: share of the channels that turn; GPT-NeoX has 0.25 of wider heads. fraction = 1 is
     RoPE. A layout pairs the D_r.
 
-    Parameters: none. Raises ValueError unless fraction D is an even number from 2 to D.
+    Raises ValueError unless fraction D is an even number from 2 to D.
 
     Kind: relative
     Used by: GPT-NeoX, Pythia, Phi, StableLM, GLM-4, MiniMax-M2, Qwen3-Next

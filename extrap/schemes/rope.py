@@ -22,7 +22,7 @@ class RoPE(Rotary):
     """base: null stands for the base matched to L (121 at L = 128); at 10000 most pairs never make
     a turn in a short training window.
 
-    Parameters: none. Raises ValueError for an odd head width, a base of 1 or less and channels that
+    Raises ValueError for an odd head width, a base of 1 or less and channels that
     the layout does not pair.
 
     Kind: relative

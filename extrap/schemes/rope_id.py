@@ -17,10 +17,9 @@ from extrap.model.scheme import Shape
 class RoPEID(Rotary):
     """fraction: share of the channels that turn; turns: r, of the slowest pair within L.
 
-    Parameters: none. Raises ValueError unless fraction D is an even number from 4 to D, and unless
-    0 < r < L / (2 pi), where the slowest pair would be as fast as the first. From the paper: half
-    of the channels turn, at high frequencies. The grid is ours and unverified: we could not read
-    its base.
+    Raises ValueError unless fraction D is an even number from 4 to D, and unless 0 < r < L / (2
+    pi), where the slowest pair would be as fast as the first. From the paper: half of the channels
+    turn, at high frequencies. The grid is ours and unverified: we could not read its base.
 
     Kind: relative
     Past L: defined; no angle is new

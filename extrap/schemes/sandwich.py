@@ -19,7 +19,7 @@ class Sandwich(Scheme):
     """width: channels of the sinusoid, whatever the width of the model. start: the first t; 0 is
     the sinusoid, the paper prints 1.
 
-    With start = 1 the sum runs to t = width / 2: it keeps its number of terms. Parameters: none.
+    With start = 1 the sum runs to t = width / 2: it keeps its number of terms.
 
     Kind: relative
     Past L: defined; decays like a logarithm

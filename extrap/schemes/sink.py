@@ -13,7 +13,7 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class SoftmaxOne(Scheme):
-    """The sink logit is 0. Parameters: none.
+    """The sink logit is 0.
 
     Kind: modifier
     Past L: defined; the row sum tends to 1

@@ -19,8 +19,6 @@ class StickBreaking(Scheme):
     """current: a query's own token is `excluded` from its keys as in the paper, or `included` as
     the nearest.
 
-    Parameters: none.
-
     Kind: relative
     Past L: defined; far keys share what near ones leave
     Source: arXiv 2410.17980

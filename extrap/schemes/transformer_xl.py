@@ -22,9 +22,8 @@ class TransformerXL(Scheme):
     in XLNet.
 
     clamp: greatest distance in tokens, which stands for all farther ones; null for no clamp. W is
-    per layer.
-    Parameters: C x C per layer, and 2 C once or per layer; N(0, 0.02**2). Raises ValueError for an
-    odd width.
+    per layer. Parameters: C x C per layer, and 2 C once or per layer; N(0, 0.02**2). Raises
+    ValueError for an odd width.
 
     Kind: relative
     Used by: Transformer-XL, XLNet

@@ -13,7 +13,7 @@ from extrap.model.scheme import Where
 
 
 class VORoPE(Turning):
-    """Parameters: none. Raises ValueError for an odd head width, a base of 1 or less and channels
+    """Raises ValueError for an odd head width, a base of 1 or less and channels
     that are not paired.
 
     Kind: relative

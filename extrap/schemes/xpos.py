@@ -26,7 +26,7 @@ class XPos(Rotary):
     """S: tokens over which a score fades by zeta_p. Fading multiplies the score and hides no key:
     at test add a window (xpos-window).
 
-    Parameters: none. Needs the causal mask.
+    Needs the causal mask.
     gamma -> infinity is RoPE.
 
     Kind: relative
