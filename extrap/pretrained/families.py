@@ -28,7 +28,7 @@ STEEPEST = 8
 
 
 class BLOOM(Family):
-    """ALiBi, a norm of the token embedding, layer norms, biases everywhere, most often a tied head."""
+    """ALiBi, a norm of the token embedding, layer norms, biases everywhere."""
 
     title, architecture, model_type = "BLOOM", "BloomForCausalLM", "bloom"
     keys = {"dim": "hidden_size", "layers": "n_layer", "heads": "n_head"}

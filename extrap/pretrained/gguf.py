@@ -167,7 +167,7 @@ def _named(path: Path, name: str) -> str:
 
 
 def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
-    """Returns config.json from the keys of the file. Raises UserError for a missing or unknown key."""
+    """Returns config.json. Raises UserError for a missing or unknown key of the file."""
     kind = fields.get("general.architecture")
     if kind not in [*LAYOUTS]:
         raise UserError(

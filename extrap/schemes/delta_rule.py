@@ -104,7 +104,7 @@ def gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, log_a: Tensor, b: Tensor) 
 def read(
     q: Tensor, k: Tensor, v: Tensor, log_a: Tensor, b: Tensor, state: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """Computes o, as gated_delta_rule, and the last state (B, H, E, D), from the first; None is 0."""
+    """Computes o, as gated_delta_rule, and the last state (B, H, E, D), from the first or 0."""
     outputs = []
     for Q, K, V, G, beta in zip(*(z.split(CHUNK, 2) for z in (q, k, v, log_a, b)), strict=True):
         log_g = G.cumsum(-1)
