@@ -82,11 +82,6 @@ def same(one: Scheme, t: Tensor, other: Scheme, u: Tensor, embedded: bool = Fals
     return all(torch.allclose(a, b, rtol=0, atol=SAME) for a, b in layers)
 
 
-def response(scheme: Scheme, t: Tensor, embedded: bool = False) -> Tensor:
-    """Returns the `responses` of all layers: (layers, H, rows, D)."""
-    return torch.stack([*responses(scheme, t, embedded)])
-
-
 def responses(scheme: Scheme, t: Tensor, embedded: bool = False) -> Iterator[Tensor]:
     """Yields, layer by layer, the attention output of the last token at coordinates t (T,): (H,
     rows, D), float64; memory is linear in T.
