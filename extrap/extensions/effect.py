@@ -83,9 +83,7 @@ def check_reads_on(scheme: Scheme, kept: int) -> None:
 
 
 def _moves_along(scheme: Scheme, late: Where) -> bool:
-    """True if mask and temperature of a query stay the same in a text that begins a few tokens
-    later. A chunk moves its borders then.
-    """
+    """True if mask and temperature stay in a text that begins later; chunks do not."""
     moved = replace(late, i=late.i - LATER, q=late.q - LATER, memo={})
     if not torch.equal(late.visible[:, LATER:], moved.visible[:, :-LATER]):
         return False

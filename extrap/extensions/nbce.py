@@ -101,9 +101,7 @@ class NBCE(Extension):
         return merged(pooled, alone, len(rows) - 1 if self.beta is None else self.beta)
 
     def _surest(self, rows: Tensor) -> Tensor:
-        """Returns the row of least entropy of each prediction, (n, B, P, V) -> (B, P, V); the
-        winner of the prediction before has an advantage.
-        """
+        """Returns the row of least entropy of each prediction, (n, B, P, V) -> (B, P, V)."""
         h, winners = entropy(rows, self.top_p), []
         for t in range(h.shape[2]):
             if winners:
@@ -120,9 +118,7 @@ def log_p(logits: Tensor) -> Tensor:
 
 
 def entropy(log_p: Tensor, top_p: float) -> Tensor:
-    """Returns the entropy of the likeliest tokens that hold top_p together, not normalised again:
-    (..., V) -> (...), in nats.
-    """
+    """Returns the entropy in nats of the likeliest tokens that hold top_p: (..., V) -> (...)."""
     log_p = log_p.sort(-1).values
     p = log_p.exp()
     return -(p * log_p.clamp(min=LOWEST)).masked_fill(p.cumsum(-1) <= 1 - top_p, 0).sum(-1)

@@ -25,9 +25,7 @@ from extrap.utils.bounds import Factor, NotNegative
 
 
 def bloc97(pairs: Pairs, s: float) -> Tensor:
-    """Returns theta_p s**(-2p/(d-2)) (P,); keeps the pair of a grid of one, which is first and
-    last.
-    """
+    """Returns theta_p s**(-2p/(d-2)) (P,); a grid of one pair stays."""
     return pairs.theta * s ** (-pairs.index / max(pairs.width // 2 - 1, 1))
 
 

@@ -34,9 +34,7 @@ class Windows(Scheme):
         self.window = window
 
     def place(self, i: Tensor, n: int) -> tuple[Tensor, Tensor]:
-        """Returns the trained coordinate of tokens i of n, and the number of windows between each
-        token and the end of the text (0: in the end).
-        """
+        """Returns the coordinate of tokens i of n, and the windows from each to the end."""
         t = i - n + self.shape.length  # the end of the text and the last window lie there
         windows = (self.window - t.clamp(max=self.window)) // self.window + (t <= self.window)
         windows = torch.where(i > 0, windows, 0)

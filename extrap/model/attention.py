@@ -105,9 +105,7 @@ def explicit(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: 
 
 
 def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
-    """Fused attention with a float mask per block, which holds biases and visibility; a sink is one
-    more key of value zero.
-    """
+    """Fused attention with biases and visibility in a float mask per block, sink included."""
     q, k = scheme.rotate(q, k, at)
 
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:

@@ -44,9 +44,7 @@ DEVICES: tuple[str, ...] = ("cuda",) if _ON else ()
 
 
 def serves(scheme: Scheme, at: Where) -> bool:
-    """True if this kernel can compute this layer of a scheme without logits, weights or mixing of
-    its own.
-    """
+    """True if this kernel computes this layer: no logits, weights or mixing of its own."""
     device = at.q.device.type
     if device not in DEVICES or scheme.uses("bias", layer=at.layer):
         return False
@@ -65,9 +63,7 @@ def own_mask(scheme: Scheme, at: Where) -> bool:
 
 
 def flex(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """Attention to rotated keys: heated queries (B, H, T, E), keys and values (B, G, T, E or D) ->
-    (B, H, T, D).
-    """
+    """Attention of heated queries (B, H, T, E) to rotated keys and values (B, G, T, E or D)."""
     from torch.nn.attention.flex_attention import AuxRequest
 
     sink = scheme.sink(at)
@@ -120,9 +116,7 @@ def _score_mod(scheme: Scheme, q: Tensor, at: Where) -> Callable[..., Tensor] | 
 
 
 def block_mask(scheme: Scheme, at: Where) -> "BlockMask":
-    """Returns the blocks of pairs that the kernel reads, with the mask of mixed blocks; once a
-    forward if all layers see the same.
-    """
+    """Returns the blocks of pairs that the kernel reads; once a forward if all layers agree."""
     masks, device = own_mask(scheme, at), at.q.device
 
     def make() -> "BlockMask":

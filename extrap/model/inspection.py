@@ -75,9 +75,7 @@ class InspectedModel:
             check_causal(model.scheme)
 
     def untrained(self, layers: int | None = None, causal: bool = True) -> "InspectedModel":
-        """Returns the model before training, on the same device. Raises UserError or ValueError if
-        the scheme does not fit so many layers.
-        """
+        """Returns the model before training. Raises UserError or ValueError without one."""
         return InspectedModel(
             self.fresh(layers).eval().to(self._device), self.plain, self.fresh, causal
         )
@@ -124,9 +122,7 @@ class InspectedModel:
             return self.model.hidden(tokens.to(self._device))
 
     def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
-        """Returns logits (B, last, vocab) if coordinates of tokens from `after` on are larger by
-        `jump`, before the scheme moves them.
-        """
+        """Returns logits (B, last, vocab) with coordinates from `after` on larger by `jump`."""
 
         def positions(part: Scheme, t: Tensor) -> Tensor:
             behind = torch.arange(len(t), device=t.device) >= after
@@ -135,9 +131,7 @@ class InspectedModel:
         return self(tokens, last, positions=positions)
 
     def without(self, tokens: Tensor, slot: int, last: int) -> Tensor:
-        """Returns logits (B, last, vocab) if no token but itself sees the one at `slot`, in every
-        layer whose attention has a mask.
-        """
+        """Returns logits (B, last, vocab) with the token at `slot` hidden from all others."""
         return self(tokens, last, sees=hidden(slot))
 
     def silenced(self, tokens: Tensor, heads: Collection[tuple[int, int]], last: int) -> Tensor:
@@ -222,9 +216,7 @@ class InspectedModel:
         return torch.autograd.grad(logits.sum(), x)[0].norm(dim=-1)
 
     def gradients(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """Returns the mean loss of targets (B, T), nats per token, after a backward pass to all
-        weights whose gradients it drops.
-        """
+        """Returns the mean loss of targets (B, T) in nats, after a backward pass to all weights."""
         with torch.enable_grad():
             logits = self.model(tokens.to(self._device))
             nll = F.cross_entropy(logits.flatten(0, 1).float(), targets.to(self._device).flatten())
@@ -235,9 +227,7 @@ class InspectedModel:
 
     @torch.enable_grad()
     def _rooted(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the input x (B, T, C) of the first layer, with positions added to tokens, at
-        which gradients end, and the input of the head.
-        """
+        """Returns the input (B, T, C) of layer 0, and of the head; gradients end at it."""
         roots: list[Tensor] = []
 
         def embed(part: Scheme, x: Tensor, at: Where) -> Tensor:

@@ -97,9 +97,7 @@ class Zoned(Rescored):
         k: Tensor,
         at: Where,
     ) -> Tensor | None:
-        """Returns the entries of `compute` at the place of each pair; None if it returns None, as a
-        part does in layers where it is absent.
-        """
+        """Returns the entries of `compute` at the place of each pair; None if it returns None."""
         places = len(self.places(at))
         of_q, of_k = q.chunk(places, -1), k.chunk(places, -1)
         joined: Tensor | None = None
@@ -120,9 +118,7 @@ class Remapped(Zoned):
 
     @abstractmethod
     def far(self, at: Where) -> Where:
-        """Returns the same tokens at the coordinates of all other pairs (at.moved), (Tq,) and
-        (Tk,).
-        """
+        """Returns the same tokens at the coordinates of all other pairs, by at.moved."""
 
     def places(self, at: Where) -> list[Where]:
         return [at, self.far(at)]

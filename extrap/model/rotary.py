@@ -21,9 +21,7 @@ D/2), as in Llama and NeoX; a list names the channels pair by pair: [0, 3, 1, 2]
 
 
 def pairing(layout: Layout, width: int) -> Tensor:
-    """Returns the channels of each pair, (width / 2, 2). Raises ValueError unless every channel has
-    one partner.
-    """
+    """Returns the channels of each pair, (width / 2, 2). Raises ValueError for a lone channel."""
     if width % 2 or width < 2:
         raise ValueError(
             f"rotation turns pairs of channels; {width} channels (dim / heads) are not pairs; "

@@ -130,9 +130,7 @@ class Scheme(nn.Module):
         return self.shape.head_dim**-0.5
 
     def inner(self, layer: int | None = None) -> list[Scheme]:
-        """The schemes that this one is made of: those that act in one layer, or anywhere; [] for a
-        single part.
-        """
+        """The schemes that this one is made of, in one layer or anywhere; [] for a single part."""
         return []
 
     def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
@@ -149,9 +147,7 @@ class Scheme(nn.Module):
         return None
 
     def stretch(self, n: int) -> float | None:
-        """Factor on distances that inner schemes see in a forward of n tokens; None if pairs have
-        different factors.
-        """
+        """Factor on distances that inner schemes see at n tokens; None if it differs by pair."""
         return 1.0
 
     def positions(self, t: Float64[Tensor, "T"]) -> Float64[Tensor, "T"]:
@@ -232,9 +228,7 @@ class Scheme(nn.Module):
         return attend_rows(self, q, k, v, at)
 
     def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        """True if the scheme overrides any of these hooks in this layer, or, with None, in any
-        layer.
-        """
+        """True if the scheme overrides any of these hooks in this layer, or, with None, in any."""
         return any(getattr(type(self), hook) is not getattr(Scheme, hook) for hook in hooks)
 
 
@@ -267,9 +261,7 @@ def attention_weights(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor
 
 
 def weights(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
-    """Returns a (B, H, Tq, Tk) of this page for rotated queries and keys; rows of a softmax sum to
-    1, or to less beside a sink.
-    """
+    """Returns a (B, H, Tq, Tk) of this page for rotated queries and keys."""
     return scheme.normalise(logits(scheme, q, k, at), at)
 
 

@@ -31,9 +31,7 @@ class Pairs:
 
     @property
     def width(self) -> int:
-        """d: channels of one grid theta_p = base**(-2p/d). P = d/2, or a multiple if several axes
-        have a grid each.
-        """
+        """d: channels of one grid theta_p = base**(-2p/d); several axes have a grid each."""
         return (
             2 * len(self.theta) // max(1, int((self.theta == self.theta[0]).sum()))
             if self.theta.any()
@@ -49,9 +47,7 @@ class Pairs:
 
     @property
     def turns(self) -> Tensor:
-        """(P,) r_p = L theta_p / (2 pi): full turns within the training length; below 1 training
-        never met some angles.
-        """
+        """(P,) r_p = L theta_p / (2 pi): full turns within the training length."""
         return self.length * self.theta / (2 * pi)
 
 

@@ -66,9 +66,7 @@ class Where:
 
     @classmethod
     def whole(cls, t: Tensor, scale: float, **more: Any) -> "Where":
-        """Returns all queries against all keys at coordinates t (T,), float64; computes their
-        spacing unless given.
-        """
+        """Returns all queries against all keys at coordinates t (T,), float64."""
         n = torch.arange(t.numel(), device=t.device)
         if "spacing" not in more:
             more["spacing"] = even_spacing(t)
@@ -141,9 +139,7 @@ class Where:
         )
 
     def moved(self, q: Tensor, k: Tensor, owner: object) -> "Where":
-        """Returns the same tokens at other coordinates; `once` keeps their values apart by `owner`,
-        the object that moves them.
-        """
+        """Returns the same tokens at other coordinates; `owner` keeps what `once` holds apart."""
         return replace(self, q=q, k=k, spacing=None, tag=(*self.tag, owner))
 
 

@@ -109,9 +109,7 @@ class Adapted(GPT):
         return torch.stack([self(text, last=last) for text in texts])
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """(..., C) -> (..., vocab), by the head of the model, which takes this for the output of
-        its layers.
-        """
+        """(..., C) -> (..., vocab), by the head of the model."""
         rows = hidden.reshape(1, -1, hidden.shape[-1])
 
         def answering(forward: Any) -> Any:

@@ -99,8 +99,6 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
 
 
 def _clock() -> str:
-    """Returns a macro in place of the function of that name: transformers hands no functions of
-    ours to templates.
-    """
+    """Returns a macro in place of the function: transformers hands templates none of ours."""
     filters = "".join(f" | replace('{code}', '{text}')" for code, text in DAY.items())
     return f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro %}}\n"

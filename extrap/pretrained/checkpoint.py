@@ -131,9 +131,7 @@ class Checkpoint:
         dtype: Literal["fp32", "bf16"] = "fp32",
         empty: bool = False,
     ) -> GPT | Plain:
-        """Returns the model in evaluation mode; without storage (device meta) if empty. A Plain
-        gives logits alone.
-        """
+        """Returns the model for evaluation, without storage if empty; a Plain: logits alone."""
         files(self.folder)  # says what is wrong with the weights, pickles among it
         return adapted(self._net(DTYPES[dtype], empty), self.length(length))
 

@@ -96,9 +96,7 @@ class MPT(Family):
 
 
 class GPT2(Family):
-    """A learned table of positions, layer norms, biases everywhere, most often a tied head.
-    Matrices lie transposed.
-    """
+    """A learned table of positions, layer norms, biases everywhere. Matrices lie transposed."""
 
     title, architecture, model_type = "GPT-2", "GPT2LMHeadModel", "gpt2"
     keys = {"dim": "n_embd", "layers": "n_layer", "heads": "n_head", "length": "n_positions"}
@@ -124,9 +122,7 @@ class GPT2(Family):
 
 
 class OPT(Family):
-    """A learned table of positions whose first two rows are never read, layer norms, biases
-    everywhere, a tied head.
-    """
+    """A learned table whose first two rows are never read, layer norms, biases everywhere."""
 
     title, architecture, model_type = "OPT", "OPTForCausalLM", "opt"
     keys = {"dim": "hidden_size", "layers": "num_hidden_layers", "heads": "num_attention_heads"}
@@ -172,9 +168,7 @@ class NeoX(RotaryFamily):
 
 
 class Llama(RotaryFamily):
-    """RoPE on all channels of a head, RMS norms and a SwiGLU MLP. Queries, keys and values lie in
-    matrices of their own.
-    """
+    """RoPE on all channels, RMS norms, SwiGLU; matrices of q, k and v apart."""
 
     title, architecture, model_type = "Llama", "LlamaForCausalLM", "llama"
     keys = {"dim": "hidden_size", "layers": "num_hidden_layers", "heads": "num_attention_heads"}

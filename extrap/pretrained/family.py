@@ -114,9 +114,7 @@ class Family:
         return found
 
     def exported(self, model: GPT) -> Exported:
-        """Returns config and tensors of a model of our own. Raises UserError for a model that has
-        no equal in the family.
-        """
+        """Returns config and tensors of our model. Raises UserError if the family has no equal."""
         fixed = {name: (value,) for name, value in self.fixed.items() if name != "bias"}
         usual = {"norm": ("layer",), "mlp": (*ACTIVATIONS,)}
         check(model, self.title, usual | fixed | self.allowed)

@@ -50,9 +50,7 @@ VERSION = 2
 
 
 def unpacked(path: Path, cache: Path) -> Path:
-    """Returns the folder of a GGUF file, made at the first call. Raises UserError for a file that
-    the package cannot read.
-    """
+    """Returns the folder of a GGUF file, made at the first call. Raises UserError if damaged."""
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
             raise UserError(path, problem="not a GGUF file")
@@ -119,9 +117,7 @@ def _unpack(path: Path, folder: Path) -> None:
 
 
 def _of_transformers() -> list[str]:
-    """Returns the architectures that transformers reads and this file does not; [] without the
-    package.
-    """
+    """Returns the architectures that transformers alone reads; [] without it."""
     try:
         from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURES
     except ImportError:
@@ -130,9 +126,7 @@ def _of_transformers() -> list[str]:
 
 
 def _through_transformers(path: Path, folder: Path) -> None:
-    """Writes the model that transformers makes of the file. Raises UserError if it reads no decoder
-    there.
-    """
+    """Writes the model that transformers makes of the file, or raises UserError."""
     from safetensors.torch import save_file
 
     package = transformers()

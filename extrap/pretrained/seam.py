@@ -128,9 +128,7 @@ def still(forward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def turned(rotation: Any, angle: Any) -> Any:
-    """Returns the output of a rotary module, (cos, sin) or complex numbers, at other angles:
-    numbers, or a tensor of its columns.
-    """
+    """Returns the output of a rotary module at other angles, (cos, sin) or complex numbers."""
     whole = rotation if isinstance(rotation, Tensor) else rotation[0]
     angle = torch.as_tensor(angle, dtype=torch.float32, device=whole.device).expand(whole.shape)
     if isinstance(rotation, Tensor):

@@ -25,9 +25,7 @@ EPS = 1e-6
 
 
 def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Returns sum_{j <= i} <q_i, k_j> v_j for q, k (B, H, T, F), v (B, H, T, E), without anything
-    of size (T, T).
-    """
+    """Returns sum_{j <= i} <q_i, k_j> v_j, in memory linear in T."""
     state, out = None, []
     for a, b, c in zip(q.split(CHUNK, 2), k.split(CHUNK, 2), v.split(CHUNK, 2), strict=True):
         own, more = (a @ b.transpose(-1, -2)).tril() @ c, b.transpose(-1, -2) @ c
@@ -37,9 +35,7 @@ def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 class LinearAttention(Turning):
-    """Owns attention. Raises ValueError for an odd head width, a base of 1 or
-    less and unpaired channels.
-    """
+    """Owns attention. Raises ValueError as Turning does."""
 
     causal_only = True
 
@@ -92,7 +88,5 @@ class CosineLinearRoPE(LinearAttention):
 
 
 def positive(x: Tensor) -> Tensor:
-    """Returns elu(x) + 1: exp(x) below 0, x + 1 above. Below -17 elu(x) itself rounds to -1, and
-    the sum would be 0.
-    """
+    """Returns elu(x) + 1, without the -1 to which elu rounds below -17."""
     return x.clamp(max=0).exp() + x.relu()

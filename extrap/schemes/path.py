@@ -59,9 +59,7 @@ class PaTH(Scheme):
         return w.transpose(1, 2), 2 * F.linear(x, beta, c).sigmoid().transpose(1, 2)
 
     def products(self, q: Tensor, k: Tensor, w: Tensor, b: Tensor, at: Where) -> Tensor:
-        """Returns <k_j, H_{j+1} .. H_i q_i> (B, H, Tq, Tk): the block's own keys first, then chunk
-        by chunk towards the start.
-        """
+        """Returns <k_j, H_{j+1} .. H_i q_i> (B, H, Tq, Tk), chunk by chunk towards the start."""
         first, n = int(at.i[0]), len(at.i)
         own = slice(first, first + n)
         m, seen = middle(w[:, :, own], b[:, :, own]), q @ w[:, :, own].transpose(-1, -2)

@@ -12,9 +12,7 @@ from extrap.model.scheme import Shape
 
 
 def matched_base(length: int) -> float:
-    """Returns the base at which as many pairs complete a turn within `length` as with base 10000
-    within 2048, as a share.
-    """
+    """Returns the base of which as many pairs turn once in `length` as of 10000 in 2048."""
     return 10000.0 ** (log(length / (2 * pi)) / log(2048 / (2 * pi)))
 
 
