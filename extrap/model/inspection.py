@@ -227,7 +227,7 @@ class InspectedModel:
 
     @torch.enable_grad()
     def _rooted(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the input (B, T, C) of layer 0, and of the head; gradients end at it."""
+        """Returns the inputs of layer 0, where gradients end, and of the head: (B, T, C) each."""
         roots: list[Tensor] = []
 
         def embed(part: Scheme, x: Tensor, at: Where) -> Tensor:

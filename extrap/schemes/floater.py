@@ -73,7 +73,7 @@ class Flow(nn.Module):
         return lambda t, p: F.linear(F.linear(p, a, c + t * at).relu(), b, d + t * bt)
 
     def forward(self, start: Tensor, coordinates: Tensor) -> Tensor:
-        """Returns states (n, *start.shape) at coordinates (n,) >= 0 of a path from start (..., C)."""
+        """Returns states (n, *start.shape) at coordinates (n,) >= 0 of a path from `start`."""
         passed, index = coordinates.double().unique(return_inverse=True)
         gaps = passed.diff(prepend=passed.new_zeros(1)).tolist()
         steps = [self.steps * ceil(gap - 1e-6) for gap in gaps]
