@@ -96,15 +96,12 @@ class PassedState(GatedDeltaRule):
         return state
 
 
-def gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, log_a: Tensor, b: Tensor) -> Tensor:
-    """Computes o (B, H, T, E) chunk by chunk from q, k (B, H, T, D), v (B, H, T, E), ln a and b."""
-    return read(q, k, v, log_a, b, state=None)[0]
-
-
 def read(
-    q: Tensor, k: Tensor, v: Tensor, log_a: Tensor, b: Tensor, state: Tensor | None
+    q: Tensor, k: Tensor, v: Tensor, log_a: Tensor, b: Tensor, state: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Computes o, as gated_delta_rule, and the last state (B, H, E, D), from the first or 0."""
+    """Computes o (B, H, T, E) and the last state (B, H, E, D), chunk by chunk, from q, k (B, H, T,
+    D), v (B, H, T, E), ln a, b and the first state, 0 by default.
+    """
     outputs = []
     for Q, K, V, G, beta in zip(*(z.split(CHUNK, 2) for z in (q, k, v, log_a, b)), strict=True):
         log_g = G.cumsum(-1)

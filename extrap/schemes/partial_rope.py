@@ -22,14 +22,17 @@ class PartialRoPE(Rotary):
     Colour: blue
     """
 
+    fewest = 2
+    """Channels that turn, at least."""
+
     def __init__(
         self, shape: Shape, base: float = 10000.0, fraction: float = 0.5, layout: Layout = "half"
     ):
         width = round(fraction * shape.head_dim)
-        if width % 2 or not 2 <= width <= shape.head_dim:
+        if width % 2 or not self.fewest <= width <= shape.head_dim:
             raise ValueError(
-                f"fraction={fraction}: of {shape.head_dim} channels, an even number from 2 to "
-                f"{shape.head_dim} can turn"
+                f"fraction={fraction}: of {shape.head_dim} channels, an even number from "
+                f"{self.fewest} to {shape.head_dim} can turn"
             )
         self.turned = width
         super().__init__(shape, base, layout)
