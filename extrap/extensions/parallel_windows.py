@@ -26,7 +26,6 @@ class Windows(Scheme):
 
     Kind: modifier
     Past L: defined; order of the windows is lost
-    Source: arXiv 2212.10947
     """
 
     def __init__(self, shape: Shape, window: int):

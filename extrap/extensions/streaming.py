@@ -30,7 +30,6 @@ class SinksAndRecent(Scheme):
 
     Kind: modifier
     Past L: defined; blind between the sinks and the window
-    Source: arXiv 2309.17453
     """
 
     def __init__(self, shape: Shape, sinks: int, recent: int):

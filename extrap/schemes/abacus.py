@@ -31,7 +31,6 @@ class Abacus(Scheme):
 
     Kind: modifier
     Past L: defined; places up to L + offset are trained, later ones share a row
-    Source: arXiv 2405.17399
     Colour: brown
     """
 

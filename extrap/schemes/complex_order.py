@@ -32,7 +32,6 @@ class ComplexOrder(Scheme):
 
     Kind: absolute
     Past L: defined; trained frequencies reach phases never seen
-    Source: arXiv 1912.12333
     Colour: brown
     """
 

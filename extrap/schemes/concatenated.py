@@ -22,7 +22,6 @@ class ConcatenatedProjected(Scheme):
 
     Kind: absolute
     Past L: defined; slow channels meet phases never seen
-    Source: arXiv 1706.03762
     Colour: amber
     """
 
@@ -49,7 +48,6 @@ class ConcatenatedSplit(Scheme):
 
     Kind: absolute
     Past L: defined; slow channels meet phases never seen
-    Source: arXiv 1706.03762
     Colour: amber
     """
 

@@ -24,7 +24,6 @@ class CoPE(Scheme):
 
     Kind: relative
     Past L: counts are clamped
-    Source: arXiv 2405.18719
     Colour: magenta
     """
 

@@ -31,7 +31,6 @@ class GatedDeltaRule(Scheme):
     Kind: relative
     Used by: Qwen3-Next, Qwen3.5, OLMo Hybrid (in most layers)
     Past L: defined; a state of fixed size
-    Source: arXiv 2412.06464
     Colour: azure
     """
 

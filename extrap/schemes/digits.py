@@ -23,7 +23,6 @@ class Digits(Scheme):
 
     Kind: absolute
     Past L: defined; a digit that training left at 0 rises
-    Source: https://huggingface.co/blog/designing-positional-encoding
     Colour: amber
     """
 

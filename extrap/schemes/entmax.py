@@ -46,7 +46,6 @@ class ASEntmax(Scheme):
 
     Kind: modifier
     Past L: defined; sharper as keys grow in number
-    Source: arXiv 2506.16640
     """
 
     def __init__(self, shape: Shape, delta: NotNegative = 1.0, spread: NotNegative = 2.0):

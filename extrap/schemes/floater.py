@@ -81,7 +81,6 @@ class Floater(Scheme):
 
     Kind: absolute
     Past L: defined; the path goes on to states never trained
-    Source: arXiv 2003.09229
     Colour: magenta
     """
 
@@ -105,7 +104,6 @@ class FloaterQKV(Scheme):
 
     Kind: absolute
     Past L: defined; the path goes on to states never trained
-    Source: arXiv 2003.09229
     Colour: magenta
     """
 

@@ -31,7 +31,6 @@ class FoPE(Scheme):
 
     Kind: absolute
     Past L: defined; all frequencies turned in training
-    Source: arXiv 2412.17739
     Colour: blue
     """
 

@@ -24,7 +24,6 @@ class Forgetting(Scheme):
     Kind: relative
     Used by: Forgetting Transformer
     Past L: defined; decays with what is forgotten
-    Source: arXiv 2503.02130
     Colour: azure
     """
 

@@ -20,7 +20,6 @@ class HoPE(Rotary):
 
     Kind: relative
     Past L: defined; every angle was trained
-    Source: arXiv 2410.21216
     Colour: blue
     """
 

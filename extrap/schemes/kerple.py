@@ -49,7 +49,6 @@ class KerpleLog(Kerple):
 
     Kind: relative
     Past L: defined; decays like a logarithm
-    Source: arXiv 2205.09921
     Colour: red
     """
 
@@ -64,7 +63,6 @@ class KerplePower(Kerple):
 
     Kind: relative
     Past L: defined; r2 = 1 is ALiBi with learned slopes
-    Source: arXiv 2205.09921
     Colour: red
     """
 

@@ -39,7 +39,6 @@ class CosA(Scheme):
     Kind: modifier
     Used by: Swin v2 (learned lam)
     Past L: defined
-    Source: arXiv 2010.04245
     Colour: black
     """
 

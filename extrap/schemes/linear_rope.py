@@ -54,7 +54,6 @@ class LinearRoPE(LinearAttention):
 
     Kind: relative
     Past L: defined; slow pairs meet angles never trained
-    Source: arXiv 2104.09864
     Colour: blue
     """
 

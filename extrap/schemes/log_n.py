@@ -23,7 +23,6 @@ class LogN(Scheme):
     Kind: modifier
     Used by: Qwen
     Past L: defined; logits grow with ln n
-    Source: https://kexue.fm/archives/8823
     Colour: black
     """
 

@@ -28,7 +28,6 @@ class MultiAxisRoPE(Rotary):
     Kind: relative
     Used by: vision models (Qwen-VL, FLUX)
     Past L: defined; the first axis meets lines never trained
-    Source: arXiv 2104.09864
     Colour: blue
     """
 

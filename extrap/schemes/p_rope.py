@@ -20,7 +20,6 @@ class PRoPE(Rotary):
     Kind: relative
     Used by: Gemma 4 (a quarter of the pairs), LFM3 (half)
     Past L: defined; fewer slow pairs meet angles never trained
-    Source: arXiv 2410.06205
     Colour: blue
     """
 

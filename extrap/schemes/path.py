@@ -29,7 +29,6 @@ class PaTH(Scheme):
 
     Kind: relative
     Past L: defined; products of more reflections than in training
-    Source: arXiv 2505.16381
     Colour: azure
     """
 

@@ -33,7 +33,6 @@ class NullFloor(Scheme):
 
     Kind: modifier
     Past L: defined; what the null takes stays the same if logits are noise
-    Source: arXiv 2606.25156
     Colour: black
     """
 
@@ -59,7 +58,6 @@ class PolarAttention(NullFloor):
 
     Kind: modifier
     Past L: defined; outputs stay of length 1
-    Source: arXiv 2606.25156
     Colour: black
     """
 

@@ -28,7 +28,6 @@ class PoPE(Scheme):
 
     Kind: relative
     Past L: defined; slow channels meet angles never trained
-    Source: arXiv 2509.10534
     Colour: blue
     """
 

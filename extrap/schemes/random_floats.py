@@ -22,7 +22,6 @@ class RandomFloats(Scheme):
 
     Kind: modifier
     Past L: defined; distances as in training, closer together
-    Source: arXiv 2602.14050
     Colour: blue
     """
 

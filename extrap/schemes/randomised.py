@@ -29,7 +29,6 @@ class RandomisedPositions(Scheme):
 
     Kind: modifier
     Past L: defined up to L_max, all positions trained; then raises
-    Source: arXiv 2305.16843
     Colour: blue
     """
 

@@ -26,7 +26,6 @@ class RoPE(Rotary):
     Kind: relative
     Used by: Llama (half), GPT-J (interleaved), PaLM, Qwen, Mistral
     Past L: defined; slow pairs meet angles never trained, fails after 10 to 20 %
-    Source: arXiv 2104.09864
     Colour: blue
     """
 

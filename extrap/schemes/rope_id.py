@@ -24,7 +24,6 @@ class RoPEID(PartialRoPE):
 
     Kind: relative
     Past L: defined; no angle is new
-    Source: arXiv 2603.18017
     Colour: blue
     """
 

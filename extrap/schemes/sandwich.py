@@ -23,7 +23,6 @@ class Sandwich(Scheme):
 
     Kind: relative
     Past L: defined; decays like a logarithm
-    Source: arXiv 2212.10356
     Colour: green
     """
 

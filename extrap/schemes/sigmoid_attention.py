@@ -18,7 +18,6 @@ class SigmoidAttention(Scheme):
 
     Kind: modifier
     Past L: defined; sums of weights grow with the text unless count=visible
-    Source: arXiv 2409.04431
     """
 
     def __init__(self, shape: Shape, count: Literal["trained", "visible"] = "trained"):

@@ -17,7 +17,6 @@ class SoftmaxOne(Scheme):
 
     Kind: modifier
     Past L: defined; the row sum tends to 1
-    Source: https://www.evanmiller.org/attention-is-off-by-one.html
     Colour: black
     """
 

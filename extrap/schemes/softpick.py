@@ -17,7 +17,6 @@ class Softpick(Scheme):
 
     Kind: modifier
     Past L: defined; negative logits of more keys dilute the others
-    Source: arXiv 2504.20966
     """
 
     def normalise(self, s: Tensor, at: Where) -> Tensor:

@@ -22,7 +22,6 @@ class SSMax(Scheme):
 
     Kind: modifier
     Past L: defined
-    Source: arXiv 2501.19399
     Colour: black
     """
 

@@ -21,7 +21,6 @@ class StickBreaking(Scheme):
 
     Kind: relative
     Past L: defined; far keys share what near ones leave
-    Source: arXiv 2410.17980
     """
 
     def __init__(self, shape: Shape, current: Literal["excluded", "included"] = "excluded"):

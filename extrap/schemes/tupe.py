@@ -28,7 +28,6 @@ class TUPE(Scheme):
 
     Kind: absolute
     Past L: undefined; raise, clamp or sinusoidal by choice
-    Source: arXiv 2006.15595
     Colour: petrol
     """
 

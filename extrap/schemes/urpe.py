@@ -20,7 +20,6 @@ class URPE(Scheme):
 
     Kind: relative
     Past L: clipped; all far keys share the last factor
-    Source: arXiv 2205.13401
     Colour: olive
     """
 

@@ -26,7 +26,6 @@ class Window(Nearest):
     Kind: modifier
     Used by: Mistral, Gemma, gpt-oss
     Past L: defined; blind past W per layer
-    Source: https://kexue.fm/archives/9431
     Colour: black
     """
 

@@ -32,7 +32,6 @@ class XPos(Rotary):
     Kind: relative
     Used by: RetNet, LongNet
     Past L: defined; works with a window
-    Source: arXiv 2212.10554
     Colour: blue
     """
 
