@@ -30,7 +30,6 @@ class DynamicNTK(Frequencies):
     """factor: f of the formula above, as in transformers' "dynamic"; mode: sequence or row.
 
     Rows record s(n). Row mode needs a scheme in which queries and keys alone turn.
-    Source: https://www.reddit.com/r/LocalLLaMA/comments/14mrgpr
     """
 
     factor: float  # never null here

@@ -39,7 +39,6 @@ class NBCE(Extension):
     predictions have readings of their own, of the text up to there. Up to L tokens the model reads
     as it is. Memory is linear in T; L - window predictions cost T / L forwards of L tokens. Works
     with every scheme and changes each: the first predictions of a reading follow the cut.
-    Source: https://kexue.fm/archives/9617
     """
 
     def __init__(

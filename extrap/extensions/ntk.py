@@ -51,10 +51,7 @@ class NTKFixed(Frequencies):
 
 
 class NTKMixed(Frequencies):
-    """b: the shape of the slowing over the pairs; 0.625 in the text, 0.75 in the author's code.
-
-    Source: https://kexue.fm/archives/9706
-    """
+    """b: the shape of the slowing over the pairs; 0.625 in the text, 0.75 in the author's code."""
 
     def __init__(self, factor: Factor | None = 8.0, b: NotNegative = 0.625):
         super().__init__(factor)

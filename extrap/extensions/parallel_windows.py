@@ -56,7 +56,7 @@ class ParallelWindows(SchemeExtension):
     """window: c in tokens; null stands for L / 2. Refuses schemes that own attention, and a window
     outside 1 .. L - 2.
 
-    Tokens change windows as the text grows. Source: arXiv 2212.10947
+    Tokens change windows as the text grows.
     """
 
     layers = "all"

@@ -18,7 +18,7 @@ class RandomisedTest(SchemeExtension):
     """test: even, stride or sampled; longest: of stride, in tokens. As in schemes/randomised.py,
     null stands for L_max / 2.
 
-    Works with schemes trained on randomised positions. Source: arXiv 2305.16843
+    Works with schemes trained on randomised positions.
     """
 
     layers = "all"

@@ -21,7 +21,7 @@ Divisor = Annotated[float, Gt(1)]
 
 
 class ReRoPE(DistanceExtension):
-    """width: w in tokens, at most L; null stands for L / 2. Source: https://kexue.fm/archives/9708"""
+    """width: w in tokens, at most L; null stands for L / 2."""
 
     def __init__(self, width: int | None = None):
         self.width = width
@@ -37,7 +37,6 @@ class LeakyReRoPE(DistanceExtension):
     k null: (s L - 1 - w) / (L - 1 - w) with the factor s; the farthest key of s L tokens then lies
     at L - 1, the farthest distance of training. With a k, the factor plays no part, and rows record
     the factor of this k.
-    Source: https://kexue.fm/archives/9708
     """
 
     factor: float  # never null here

@@ -19,7 +19,7 @@ class SelfExtend(DistanceExtension):
     group null: the smallest divisor of W that keeps every distance among factor L tokens below L,
     as in training. With a group, the factor plays no part, and rows record the factor up to which
     that group keeps distances below L. Refuses a group that
-    does not divide W, and a W without a large enough divisor. Source: arXiv 2401.01325
+    does not divide W, and a W without a large enough divisor.
     """
 
     factor: float  # never null here
