@@ -60,8 +60,8 @@ def hidden(slot: int) -> Changed:
 
 
 class InspectedModel:
-    """The model of a task of kind Diagnostic (extrap.tasks.base.Inside). plain: the model without
-    an extension; fresh(layers): before training, with the extension, of its own depth or another.
+    """The model of a task of kind Diagnostic. plain: the model without an extension; fresh(layers):
+    before training, with the extension, of its own depth or another.
 
     causal=False takes the causal mask off, for schemes of which no hook depends on the order of
     tokens; raises ValueError for others.

@@ -119,10 +119,17 @@ class Scheme(nn.Module):
     def __init__(self, shape: Shape):
         super().__init__()
         self.shape = shape
-        if self.full_width:
-            shape.check_full_width(type(self).__name__)
-        if self.own_keys:
-            shape.check_own_keys(type(self).__name__)
+        who, heads = type(self).__name__, shape.heads
+        if self.full_width and shape.head_dim * heads != shape.dim:
+            raise ValueError(
+                f"{who} splits the width among the heads; {heads} heads of model.head_dim="
+                f"{shape.head_dim} are not model.dim={shape.dim}; give model.head_dim=null"
+            )
+        if self.own_keys and shape.kv_heads not in (None, heads):
+            raise ValueError(
+                f"{who} adds to the keys of every head; model.kv_heads={shape.kv_heads} shares "
+                f"keys among {heads} heads; give model.kv_heads=null"
+            )
 
     @property
     def scale(self) -> float:
