@@ -19,7 +19,7 @@ from extrap.pretrained.families import BLOOM, GPT2, MPT, OPT
 from extrap.pretrained.layers import Unreadable, read
 from extrap.pretrained.plain import Plain, length_of, table_rows
 from extrap.pretrained.rotation import GivenSink, scheme_of
-from extrap.pretrained.seam import quiet, replaced, still, through, transformers
+from extrap.pretrained.seam import quiet, reason, replaced, still, through, transformers
 from extrap.utils.errors import UserError
 
 PROBE = 40
@@ -235,8 +235,7 @@ def adapt(net: Any, length: int | None = None) -> GPT:
     except Unreadable as error:
         raise UserError("model_type", kind, str(error)) from None
     except Exception as error:  # of whatever class the code of a model raises
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise UserError("model_type", kind, f"a probe fails ({why:.100})") from error
+        raise UserError("model_type", kind, f"a probe fails ({reason(error):.100})") from error
     return made
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from extrap.data.encoder import Encoder
 from extrap.data.turns import Turns
-from extrap.pretrained.seam import installed
+from extrap.pretrained.seam import installed, reason
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json, read_text
 
@@ -93,8 +93,8 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
             **special,
         )
     except Exception as error:  # of jinja, and whatever an operation inside raises
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise _refused(place, f"its chat template cannot be rendered ({why:.100})") from None
+        problem = f"its chat template cannot be rendered ({reason(error):.100})"
+        raise _refused(place, problem) from None
     return text
 
 
