@@ -76,25 +76,17 @@ class NBCE(Extension):
     def _end(self, model: GPT, tokens: Tensor, window: int, predictions: int) -> Tensor:
         """Returns log p (B, predictions, V) of the last predictions of a text (B, T)."""
         cut = tokens.shape[1] - predictions + 1
-        bos, contexts, shared = (
-            tokens[:, :1],
-            tokens[:, 1:cut].flip(1).split(window, 1),
-            tokens[:, cut:],
-        )
+        bos, shared = tokens[:, :1], tokens[:, cut:]
+        contexts = tokens[:, 1:cut].flip(1).split(window, 1)
 
         def answers(contexts: Sequence[Tensor]) -> Tensor:
             """Returns log p (n, B, predictions, V) for contexts of one length."""
-            texts = torch.stack(
-                [torch.cat([bos, context.flip(1), shared], 1) for context in contexts]
-            )
+            whole = [torch.cat([bos, context.flip(1), shared], 1) for context in contexts]
+            texts = torch.stack(whole)
             return log_p(model(texts.flatten(0, 1), last=predictions)).unflatten(0, texts.shape[:2])
 
-        rows = torch.cat(
-            [
-                answers(list(group))
-                for _, group in groupby(contexts, lambda context: context.shape[1])
-            ]
-        )
+        groups = groupby(contexts, lambda context: context.shape[1])
+        rows = torch.cat([answers(list(group)) for _, group in groups])
         alone = answers([bos[:, :0]])[0]
         pooled = rows.mean(0) if self.pool == "mean" else self._surest(rows)
         return merged(pooled, alone, len(rows) - 1 if self.beta is None else self.beta)
@@ -104,9 +96,8 @@ class NBCE(Extension):
         h, winners = entropy(rows, self.top_p), []
         for t in range(h.shape[2]):
             if winners:
-                h[:, :, t].scatter_add_(
-                    0, winners[-1][None], h.new_full((1, h.shape[1]), -self.stickiness)
-                )
+                bonus = h.new_full((1, h.shape[1]), -self.stickiness)
+                h[:, :, t].scatter_add_(0, winners[-1][None], bonus)
             winners.append(h[:, :, t].argmin(0))
         return rows.take_along_dim(torch.stack(winners, 1)[None, :, :, None], 0)[0]
 

@@ -41,9 +41,9 @@ class Windows(Scheme):
 
     def positions(self, t: Tensor) -> Tensor:
         n = len(t)
-        return (
-            t if n <= self.shape.length else t[self.place(torch.arange(n, device=t.device), n)[0]]
-        )
+        if n <= self.shape.length:
+            return t
+        return t[self.place(torch.arange(n, device=t.device), n)[0]]
 
     def sees(self, at: Where) -> Tensor | None:
         if at.length <= self.shape.length:

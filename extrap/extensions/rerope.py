@@ -41,12 +41,7 @@ class LeakyReRoPE(DistanceExtension):
 
     factor: float  # never null here
 
-    def __init__(
-        self,
-        factor: Factor = 8.0,
-        width: int | None = None,
-        k: Divisor | None = None,
-    ):
+    def __init__(self, factor: Factor = 8.0, width: int | None = None, k: Divisor | None = None):
         self.factor, self.width, self.k = factor, width, k
 
     def effective(self, n: int, length: int) -> float:
@@ -58,9 +53,5 @@ class LeakyReRoPE(DistanceExtension):
     def map(self, scheme: Scheme) -> Leaky:
         L = scheme.shape.length
         w = width_of(self.width, L // 4, L - 2, "width", "L - 2 =")
-        return Leaky(
-            scheme.shape,
-            scheme,
-            w,
-            (self.factor * L - 1 - w) / (L - 1 - w) if self.k is None else self.k,
-        )
+        k = (self.factor * L - 1 - w) / (L - 1 - w) if self.k is None else self.k
+        return Leaky(scheme.shape, scheme, w, k)

@@ -36,9 +36,8 @@ class SelfExtend(DistanceExtension):
     def map(self, scheme: Scheme) -> Grouped:
         L = scheme.shape.length
         W = width_of(self.window, L // 2, L, "window")
-        return Grouped(
-            scheme.shape, scheme, W, self._group(W, L) if self.group is None else self.group
-        )
+        group = self._group(W, L) if self.group is None else self.group
+        return Grouped(scheme.shape, scheme, W, group)
 
     def _group(self, W: int, L: int) -> int:
         farthest = int(self.factor * L) - 1

@@ -76,9 +76,8 @@ class InspectedModel:
 
     def untrained(self, layers: int | None = None, causal: bool = True) -> "InspectedModel":
         """Returns the model before training. Raises UserError or ValueError without one."""
-        return InspectedModel(
-            self.fresh(layers).eval().to(self._device), self.plain, self.fresh, causal
-        )
+        model = self.fresh(layers).eval().to(self._device)
+        return InspectedModel(model, self.plain, self.fresh, causal)
 
     @property
     def scheme(self) -> Scheme:
@@ -150,13 +149,10 @@ class InspectedModel:
         """
         kept: dict[int, Tensor] = {}
         self.hidden(tokens, attend=defined(kept, self.causal))
-        owned = {n for n in kept if self.scheme.uses("attend", layer=n)}
-        return torch.stack(
-            [
-                F.normalize(a.abs(), p=1, dim=-1) if n in owned else a
-                for n, a in sorted(kept.items())
-            ]
-        )
+        for n in kept:
+            if self.scheme.uses("attend", layer=n):
+                kept[n] = F.normalize(kept[n].abs(), p=1, dim=-1)
+        return torch.stack([kept[n] for n in sorted(kept)])
 
     @torch.no_grad()
     def unturned(self, tokens: Tensor) -> dict[int, tuple[Tensor, Tensor]]:
@@ -204,9 +200,8 @@ class InspectedModel:
         """
         x, hidden = self._rooted(tokens)
         projections = [(hidden[:, -1] @ u.to(hidden)).sum() for u in probes]
-        squares = torch.stack(
-            [torch.autograd.grad(y, x, retain_graph=True)[0].square().sum(-1) for y in projections]
-        )
+        slopes = (torch.autograd.grad(y, x, retain_graph=True)[0] for y in projections)
+        squares = torch.stack([slope.square().sum(-1) for slope in slopes])
         return (squares.sum(0) * (self.width / len(probes))).sqrt()
 
     def gradient(self, tokens: Tensor, targets: Tensor) -> Tensor:
@@ -220,9 +215,8 @@ class InspectedModel:
         with torch.enable_grad():
             logits = self.model(tokens.to(self._device))
             nll = F.cross_entropy(logits.flatten(0, 1).float(), targets.to(self._device).flatten())
-            torch.autograd.grad(
-                nll, [p for p in self.model.parameters() if p.requires_grad], allow_unused=True
-            )
+            weights = [p for p in self.model.parameters() if p.requires_grad]
+            torch.autograd.grad(nll, weights, allow_unused=True)
         return nll.detach()
 
     @torch.enable_grad()

@@ -66,10 +66,8 @@ class Zoned(Rescored):
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor | None:
         def biases(q: Tensor, k: Tensor, at: Where) -> Tensor | None:
-            of_distance, of_content = (
-                self.part.distance_bias(at.distance, at.layer),
-                self.part.bias(q, k, at),
-            )
+            of_distance = self.part.distance_bias(at.distance, at.layer)
+            of_content = self.part.bias(q, k, at)
             if of_distance is None or of_content is None:
                 return of_content if of_distance is None else of_distance
             return of_distance + of_content

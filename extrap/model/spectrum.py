@@ -32,18 +32,14 @@ class Pairs:
     @property
     def width(self) -> int:
         """d: channels of one grid theta_p = base**(-2p/d); several axes have a grid each."""
-        return (
-            2 * len(self.theta) // max(1, int((self.theta == self.theta[0]).sum()))
-            if self.theta.any()
-            else 2 * len(self.theta)
-        )
+        grids = int((self.theta == self.theta[0]).sum()) if self.theta.any() else 1
+        return 2 * len(self.theta) // max(1, grids)
 
     @property
     def index(self) -> Tensor:
         """(P,) p, counted from 0 in each grid."""
-        return (
-            torch.arange(len(self.theta), device=self.theta.device) % (self.width // 2)
-        ).double()
+        p = torch.arange(len(self.theta), device=self.theta.device)
+        return (p % (self.width // 2)).double()
 
     @property
     def turns(self) -> Tensor:

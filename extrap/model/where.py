@@ -127,16 +127,9 @@ class Where:
 
     def block(self, start: int, stop: int) -> "Where":
         """Returns query rows start:stop against the keys that they may see."""
-        keys = slice(0, stop if self.causal else None)
-        rows = slice(start, stop)
-        return replace(
-            self,
-            q=self.q[rows],
-            i=self.i[rows],
-            k=self.k[keys],
-            j=self.j[keys],
-            tag=(*self.tag, start, stop),
-        )
+        rows, keys = slice(start, stop), slice(0, stop if self.causal else None)
+        places = {"q": self.q[rows], "i": self.i[rows], "k": self.k[keys], "j": self.j[keys]}
+        return replace(self, **places, tag=(*self.tag, start, stop))
 
     def moved(self, q: Tensor, k: Tensor, owner: object) -> "Where":
         """Returns the same tokens at other coordinates; `owner` keeps what `once` holds apart."""

@@ -28,9 +28,8 @@ class ConcatenatedProjected(Scheme):
     def __init__(self, shape: Shape, width: Pairs | None = None, base: Base = 10000.0):
         super().__init__(shape)
         self.width, self.base = shape.dim if width is None else width, base
-        self.projection = nn.Parameter(
-            torch.randn(shape.dim + self.width, shape.dim) * (shape.dim + self.width) ** -0.5
-        )
+        rows = shape.dim + self.width
+        self.projection = nn.Parameter(torch.randn(rows, shape.dim) * rows**-0.5)
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer:

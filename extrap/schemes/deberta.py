@@ -67,11 +67,8 @@ class DeBERTa(Scheme):
 
     def rows(self, w: Tensor, at: Where) -> Tensor:
         """Returns P W of this layer, (H, rows, D)."""
-        return (
-            (self.norm(self.table) @ w[at.layer])
-            .unflatten(-1, (self.shape.heads, -1))
-            .movedim(1, 0)
-        )
+        rows = self.norm(self.table) @ w[at.layer]
+        return rows.unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         terms = []

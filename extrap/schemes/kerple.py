@@ -70,7 +70,6 @@ class KerplePower(Kerple):
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:
         r2 = self.r(self.raw2, d)
-        bounded = (
-            r2 + (r2.clamp(max=2.0) - r2).detach()
-        )  # the gradient passes, so that r2 can return from above 2
+        # the gradient passes, so that r2 can return from above 2
+        bounded = r2 + (r2.clamp(max=2.0) - r2).detach()
         return -self.r(self.raw1, d) * d.pow(bounded)

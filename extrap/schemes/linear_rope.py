@@ -74,15 +74,10 @@ class CosineLinearRoPE(LinearAttention):
     """
 
     def ratio(self, q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor) -> Tensor:
-        q, k = (
-            turn(F.normalize(q, dim=-1), of_q, self.layout),
-            turn(F.normalize(k, dim=-1), of_k, self.layout),
-        )
-        sums = causal_sum(
-            F.pad(q, (0, 1), value=1 + EPS),
-            F.pad(k, (0, 1), value=1.0),
-            F.pad(v, (0, 1), value=1.0),
-        )
+        q = turn(F.normalize(q, dim=-1), of_q, self.layout)
+        k = turn(F.normalize(k, dim=-1), of_k, self.layout)
+        q, k, v = (F.pad(x, (0, 1), value=one) for x, one in ((q, 1 + EPS), (k, 1.0), (v, 1.0)))
+        sums = causal_sum(q, k, v)
         return sums[..., :-1] / sums[..., -1:]
 
 

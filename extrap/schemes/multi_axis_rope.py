@@ -45,10 +45,8 @@ class MultiAxisRoPE(Rotary):
                 f"axes={axes}: {shape.head_dim} channels of a head cannot be split into so many "
                 "blocks of pairs"
             )
-        self.axes, self.width = (
-            axes,
-            max(2, round(shape.length ** (1 / axes))) if width is None else width,
-        )
+        self.axes = axes
+        self.width = max(2, round(shape.length ** (1 / axes))) if width is None else width
 
     def spectrum(self, n: int) -> Tensor:
         """theta (D/2,), float64, the same D/(2a) frequencies for each axis."""
@@ -64,10 +62,5 @@ class MultiAxisRoPE(Rotary):
         return [t, *digits]
 
     def angle(self, t: Tensor, theta: Tensor) -> Tensor:
-        return torch.cat(
-            [
-                m[:, None] * part
-                for m, part in zip(self.coordinates(t), theta.chunk(self.axes), strict=True)
-            ],
-            -1,
-        )
+        pairs = zip(self.coordinates(t), theta.chunk(self.axes), strict=True)
+        return torch.cat([m[:, None] * part for m, part in pairs], -1)

@@ -70,9 +70,8 @@ class PaTH(Scheme):
             keys = slice(max(0, stop - CHUNK), stop)
             W, K = w[:, :, keys], k[:, :, keys]
             m = middle(W, b[:, :, keys])
-            carried = (
-                K - (W @ K.transpose(-1, -2)).tril(-1).transpose(-1, -2) @ m.transpose(-1, -2) @ W
-            )
+            between = (W @ K.transpose(-1, -2)).tril(-1).transpose(-1, -2)
+            carried = K - between @ m.transpose(-1, -2) @ W
             scores.insert(0, q @ carried.transpose(-1, -2))
             q = q - q @ W.transpose(-1, -2) @ m @ W
         return torch.cat(scores, -1)

@@ -28,9 +28,8 @@ class SSMax(Scheme):
     def __init__(self, shape: Shape, s: float | None = None):
         super().__init__(shape)
         check_length(shape.length)
-        self.s = nn.Parameter(
-            torch.full((shape.layers, shape.heads), 1 / log(shape.length) if s is None else s)
-        )
+        start = 1 / log(shape.length) if s is None else s
+        self.s = nn.Parameter(torch.full((shape.layers, shape.heads), start))
 
     def temperature(self, at: Where) -> Tensor:
         return self.s[at.layer].double()[:, None, None] * at.count.double().log()[:, None]
