@@ -45,15 +45,11 @@ class Adapted(GPT):
             raise Unreadable("no attention comes through the interface of transformers")
         self.net = net
         self.recomputed = False
-        self.length = length
         self.rotary = {layer.source.name for layer in self.layers if layer.source is not None}
-        self.scheme = scheme_of(self.layers, self._shape(), table_rows(net))
-
-    def _shape(self) -> Shape:
         first = max(self.layers, key=lambda layer: (layer.width, layer.heads))
         rows, C = self.embedding.weight.shape
-        return Shape(C, first.heads, len(self.layers), self.length, rows, "rms",
-                     first.groups, first.width)  # fmt: skip
+        sizes = C, first.heads, len(self.layers), length, rows, "rms", first.groups, first.width
+        self.scheme = scheme_of(self.layers, Shape(*sizes), table_rows(net))
 
     @property
     def embedding(self) -> nn.Module:  # type: ignore[override]

@@ -182,15 +182,13 @@ class Checkpoint:
                 raise UserError(self.place, problem=problem)
         if (layout := getattr(config, "extrap_layout", "half")) != "half":
             _to_halves(made, layout, config)
-        self._check_causal(made.eval())
-        return made
-
-    def _check_causal(self, net: Any) -> None:
-        """Raises UserError if a later token changes the logits before it."""
-        if looks_ahead(lambda ids: net(ids, use_cache=False).logits, net.device):
-            kind = self.config.model_type
-            problem = f"model_type={kind} sees later tokens, so its losses mean nothing"
+        made.eval()
+        if looks_ahead(lambda ids: made(ids, use_cache=False).logits, made.device):
+            problem = (
+                f"model_type={config.model_type} sees later tokens, so its losses mean nothing"
+            )
             raise UserError(self.place, problem=problem, remedy="give a causal model")
+        return made
 
     def _package(self) -> Any:
         with installed(self.place):
