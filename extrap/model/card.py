@@ -21,7 +21,10 @@ def card(scheme: Scheme | type[Scheme]) -> dict[str, str]:
     cls = scheme if inspect.isclass(scheme) else type(scheme)
     found = re.findall(r"^([A-Z][\w ]*): (.*)$", inspect.getdoc(cls) or "", re.MULTILINE)
     sources = SOURCE.findall(" ".join((sys.modules[cls.__module__].__doc__ or "").split()))
-    lines = dict([("Used by", "-"), *(("Source", source) for source in sources[:1]), *found])
+    lines: dict[str, str] = dict(found)
+    lines.setdefault("Used by", "-")
+    if sources:
+        lines.setdefault("Source", sources[0])
     if missing := [field for field in FIELDS if field not in lines]:
         raise ValueError(f"{cls.__name__}: its docstring lacks the line {missing[0]}: ...")
     if lines["Kind"] not in KINDS:
