@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from extrap.audit.subject import DEFAULT_SHAPE
-from extrap.model.card import card, kind
+from extrap.model.card import SOURCE, card, kind
 from extrap.model.parts import parts
 from extrap.model.scheme import HOOKS, Scheme
 from extrap.results import rows
@@ -24,7 +24,6 @@ from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_text, read_yaml
 
 USED_BY = re.compile(r"^# Used by: (.+)$", re.MULTILINE)
-SOURCE = re.compile(r"arXiv \d{4}\.\d{4,5}|https?://[^\s,;)]*[^\s,;).]")
 
 
 def table(group: str, folder: Path | None = None, plugins: Sequence[str] = ()) -> pd.DataFrame:

@@ -45,9 +45,7 @@ class Extension(ABC):
         """
 
     def effective(self, n: int, length: int) -> float:
-        """Returns the factor of a forward of n tokens, for the training length `length`. Rows
-        record it.
-        """
+        """Returns the factor of a forward of n tokens, which rows record; length: L."""
         return max(1.0, n / length) if self.factor is None else self.factor
 
     def refuse(self, scheme: Scheme, why: str) -> NotApplicable:

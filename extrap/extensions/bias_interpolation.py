@@ -17,7 +17,7 @@ from extrap.utils.bounds import Factor
 class BiasInterpolation(Interpolation):
     """factor: s; null is adaptive, s = max(1, T / L).
 
-    Works with biases that depend on the distance alone. Source: arXiv 2310.13017
+    Works with biases that depend on the distance alone.
     """
 
     def __init__(self, factor: Factor | None = None):

@@ -87,7 +87,7 @@ class YaRN(NTKByParts):
     beta_slow < beta_fast.
 
     The authors' code multiplies cos and sin, and so queries and keys, by slope ln s + 1, which
-    misses channels that do not turn. Source: arXiv 2309.00071
+    misses channels that do not turn.
     """
 
     def __init__(

@@ -5,9 +5,7 @@ from extrap.model.gpt import GPT
 
 
 class Chain(Extension):
-    """then(first(model)): NTK with log-n, say. Applies to schemes to which both apply. Rows record
-    the greater factor.
-    """
+    """then(first(model)): NTK with log-n, say. Rows record the greater factor."""
 
     def __init__(self, first: SchemeExtension, then: Extension):
         self.first, self.then = first, then

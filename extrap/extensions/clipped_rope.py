@@ -26,7 +26,7 @@ class ClippedRoPE(Frequencies):
     in L tokens, of which the authors clip .69.
 
     Changes the model inside L, so it needs a short fine-tuning; it has no factor. Refuses a
-    scheme if all its pairs make a turn. Source: arXiv 2602.05258
+    scheme if all its pairs make a turn.
     """
 
     def __init__(self, edge: Literal["smooth", "hard"] = "smooth", clipped: Count | None = None):

@@ -46,17 +46,10 @@ class Crop(Extension):
                 return model(tokens, last=last)
             ends = range(T, max(L, T - last), -stride)
             windows = torch.stack([within(tokens, end - L + 1, end) for end in reversed(ends)])
-            tail = (
-                model(windows.flatten(0, 1), last=stride)
-                .unflatten(0, windows.shape[:2])
-                .transpose(0, 1)
-                .flatten(1, 2)
-            )
-            head = (
-                model(tokens[:, : T - len(ends) * stride])
-                if len(ends) * stride < last
-                else tail[:, :0]
-            )
+            tail = model(windows.flatten(0, 1), last=stride).unflatten(0, windows.shape[:2])
+            tail = tail.transpose(0, 1).flatten(1, 2)
+            left = T - len(ends) * stride
+            head = model(tokens[:, :left]) if T - left < last else tail[:, :0]
             return torch.cat([head, tail], 1)[:, -last:]
 
         return read

@@ -10,9 +10,7 @@ from extrap.model.scheme import Scheme
 
 
 class DistanceExtension(SchemeExtension):
-    """A method that changes distances. Refuses schemes whose attention does not depend on the
-    distance in tokens.
-    """
+    """A method on schemes whose attention depends on the distance in tokens."""
 
     @abstractmethod
     def map(self, scheme: Scheme) -> Remapped: ...
@@ -26,9 +24,7 @@ class DistanceExtension(SchemeExtension):
 def width_of(
     width: int | None, default: int, most: int, name: str, what: str = "the training length"
 ) -> int:
-    """Returns the width in tokens within which distances stay; None stands for the default. Raises
-    ValueError past `most`, which `what` names.
-    """
+    """Returns a width of 1 to `most`, which `what` names; None stands for the default."""
     width = max(1, default) if width is None else width
     if not 1 <= width <= most:
         raise ValueError(f"{name}={width}: must lie between 1 and {what} {most}")

@@ -16,7 +16,7 @@ from extrap.schemes.nope import NoPE
 class DroPE(SchemeExtension):
     """Works with parts that turn pairs of channels and do not own attention. Changes the model
     inside L. It leaves out the paper's norms of queries and keys and its temperatures past L, which
-    some of its runs use. Source: arXiv 2512.12167
+    some of its runs use.
     """
 
     def extend(self, scheme: Scheme) -> Scheme:

@@ -18,7 +18,7 @@ class DualChunkAttention(DistanceExtension):
     """farthest: c, at most L - 1; null stands for 3 L / 4, as in the authors' code. window: w, at
     most c / 2, within which neighbouring chunks keep their distances; null stands for L / 16.
 
-    Changes pairs of different chunks inside L as well. Source: arXiv 2402.17463
+    Changes pairs of different chunks inside L as well.
     """
 
     def __init__(self, farthest: int | None = None, window: int | None = None):

@@ -30,7 +30,6 @@ class DynamicNTK(Frequencies):
     """factor: f of the formula above, as in transformers' "dynamic"; mode: sequence or row.
 
     Rows record s(n). Row mode needs a scheme in which queries and keys alone turn.
-    Source: https://www.reddit.com/r/LocalLLaMA/comments/14mrgpr
     """
 
     factor: float  # never null here
@@ -81,9 +80,7 @@ class ByRow(Rescored):
         return torch.cat(rows, -2)
 
     def _rows(self, q: Tensor, k: Tensor, at: Where) -> Iterator[tuple[Tensor, Tensor, Where]]:
-        """Yields rotated queries (B, H, n, D), keys and their place, by rows that share a spectrum:
-        all rows up to L, then one row at a time.
-        """
+        """Yields rotated queries and keys and their place, by rows that share a spectrum."""
         inside = int((at.i < self.shape.length).sum())
         for start, stop in [(0, inside)] * (inside > 0) + [
             (n, n + 1) for n in range(inside, len(at.i))

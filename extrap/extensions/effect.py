@@ -4,7 +4,6 @@ extension that changes no logit. The probes: extrap.extensions.probe.
 
 from copy import deepcopy
 from dataclasses import replace
-from math import inf
 
 import torch
 from torch import Tensor
@@ -15,7 +14,6 @@ from extrap.extensions.probe import (
     SHIFT,
     counts_tokens,
     knows_distances,
-    response,
     room,
     same,
     token_coordinates,
@@ -54,19 +52,15 @@ def check_changes(plain: Scheme, extended: Scheme) -> None:
         return
     t = t if all(defined) else t[:L]
     for text in (t[:SHORT], t) if len(t) > SHORT else (t,):
-        own, other = (_positions(scheme, text) for scheme in (plain, extended))
+        own, other = (deepcopy(scheme).eval().positions(text) for scheme in (plain, extended))
         if not same(plain, own, extended, other, embedded=True):
             return
     raise ValueError("it changes no logit there")
 
 
-def _positions(scheme: Scheme, t: Tensor) -> Tensor:
-    return deepcopy(scheme).eval().positions(t)
-
-
 def _defined(scheme: Scheme, t: Tensor) -> bool:
     try:
-        return float(_positions(scheme, t).max()) < scheme.limit
+        return float(deepcopy(scheme).eval().positions(t).max()) < scheme.limit
     except OutOfRange:
         return False
 
@@ -81,33 +75,19 @@ def check_reads_on(scheme: Scheme, kept: int) -> None:
     mask, all layers together look less than `kept` tokens back, masks and temperatures do not
     depend on the beginning of the text, and only distances between coordinates matter.
     """
-    late = [_late(scheme, layer) for layer in range(scheme.shape.layers)]
-    if sum(map(_looks_back, late)) >= kept:
+    layers, L, uses = range(scheme.shape.layers), scheme.shape.length, scheme.uses
+    masked = [n for n in layers if uses("sees", layer=n) and not uses("attend", layer=n)]
+    late = [late_rows(scheme, layer, _long(L)) for layer in masked]
+    back = sum(int(torch.where(at.visible, at.back, 0).max()) for at in late)
+    if len(late) < len(layers) or back >= kept or not all(_moves_along(scheme, at) for at in late):
         return
-    if not all(_moves_along(scheme, at) for at in late if at is not None):
-        return
-    t = token_coordinates(min(scheme.shape.length, room(scheme)))
-    one, other = (response(scheme, x, embedded=True) for x in (t, t + SHIFT))
-    if torch.allclose(one, other, rtol=0, atol=SAME):
+    t = token_coordinates(min(L, room(scheme)))
+    if same(scheme, t, scheme, t + SHIFT, embedded=True):
         raise ValueError(f"it changes no logit: no layer reads past the last {kept} tokens")
 
 
-def _late(scheme: Scheme, layer: int) -> Where | None:
-    """Returns late queries of a long text in one layer; None for a layer without a mask."""
-    if scheme.uses("attend", layer=layer) or not scheme.uses("sees", layer=layer):
-        return None
-    return late_rows(scheme, layer, _long(scheme.shape.length))
-
-
-def _looks_back(late: Where | None) -> float:
-    """Returns how many tokens back a query sees; infinite without a mask."""
-    return inf if late is None else float(torch.where(late.visible, late.back, 0).max())
-
-
 def _moves_along(scheme: Scheme, late: Where) -> bool:
-    """True if mask and temperature of a query stay the same in a text that begins a few tokens
-    later. A chunk moves its borders then.
-    """
+    """True if mask and temperature stay in a text that begins later; chunks do not."""
     moved = replace(late, i=late.i - LATER, q=late.q - LATER, memo={})
     if not torch.equal(late.visible[:, LATER:], moved.visible[:, :-LATER]):
         return False

@@ -37,7 +37,6 @@ class Interpolation(SchemeExtension):
 
     Works with rotary and sinusoidal schemes and other functions of a real coordinate; tables, clips
     and biases of distance have methods of their own. Changes the model inside L unless adaptive.
-    Source: arXiv 2306.15595
     """
 
     def __init__(self, factor: Factor | None = 8.0):

@@ -25,9 +25,7 @@ def global_layers(scheme: Scheme) -> set[int]:
 
 
 def keys_seen(scheme: Scheme) -> dict[int, int]:
-    """Returns {layer: keys}, the most keys that a query sees there, of queries at places L to
-    4 L.
-    """
+    """Returns {layer: the most keys that a query at places L to 4 L sees there}."""
     layers = range(scheme.shape.layers)
     if not scheme.uses("sees"):
         return dict.fromkeys(layers, 4 * scheme.shape.length)

@@ -18,8 +18,7 @@ from extrap.schemes.learned import Learned, Policy
 class LearnedTable(SchemeExtension):
     """policy: clamp, interpolate (for T > L) or hierarchical (up to L**2 positions).
 
-    Works with tables added to the tokens, alone or in a stack. Source:
-    https://kexue.fm/archives/7947
+    Works with tables added to the tokens, alone or in a stack.
     """
 
     layers = "all"

@@ -22,7 +22,6 @@ class ClippedLogN(SchemeExtension):
     """Works with every scheme of softmax attention whose queries see more than L keys, and whose
     logits do not grow with their number already.
 
-    Source: https://kexue.fm/archives/9706
     """
 
     def extend(self, scheme: Scheme) -> Scheme:

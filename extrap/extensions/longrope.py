@@ -25,7 +25,7 @@ class LongRoPE(Frequencies):
     changes; for long: as YaRN.
 
     transformers heats short texts too, for models fine-tuned so; here they stay as they are.
-    Refuses a scheme with another number of pairs. Source: arXiv 2402.13753
+    Refuses a scheme with another number of pairs.
     """
 
     factor: float  # never null here

@@ -31,8 +31,7 @@ class MsPoE(SchemeExtension):
     means.
 
     Works with members of the RoPE family whose pairs turn by theta_p per token. Changes the model
-    inside L.
-    Raises ValueError unless least < most. Source: arXiv 2403.04797
+    inside L. Raises ValueError unless least < most.
     """
 
     def __init__(self, least: Factor = 1.2, most: float = 1.8, times: Positive = 4.0):

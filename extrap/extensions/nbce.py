@@ -39,7 +39,6 @@ class NBCE(Extension):
     predictions have readings of their own, of the text up to there. Up to L tokens the model reads
     as it is. Memory is linear in T; L - window predictions cost T / L forwards of L tokens. Works
     with every scheme and changes each: the first predictions of a reading follow the cut.
-    Source: https://kexue.fm/archives/9617
     """
 
     def __init__(
@@ -77,39 +76,28 @@ class NBCE(Extension):
     def _end(self, model: GPT, tokens: Tensor, window: int, predictions: int) -> Tensor:
         """Returns log p (B, predictions, V) of the last predictions of a text (B, T)."""
         cut = tokens.shape[1] - predictions + 1
-        bos, contexts, shared = (
-            tokens[:, :1],
-            tokens[:, 1:cut].flip(1).split(window, 1),
-            tokens[:, cut:],
-        )
+        bos, shared = tokens[:, :1], tokens[:, cut:]
+        contexts = tokens[:, 1:cut].flip(1).split(window, 1)
 
         def answers(contexts: Sequence[Tensor]) -> Tensor:
             """Returns log p (n, B, predictions, V) for contexts of one length."""
-            texts = torch.stack(
-                [torch.cat([bos, context.flip(1), shared], 1) for context in contexts]
-            )
+            whole = [torch.cat([bos, context.flip(1), shared], 1) for context in contexts]
+            texts = torch.stack(whole)
             return log_p(model(texts.flatten(0, 1), last=predictions)).unflatten(0, texts.shape[:2])
 
-        rows = torch.cat(
-            [
-                answers(list(group))
-                for _, group in groupby(contexts, lambda context: context.shape[1])
-            ]
-        )
+        groups = groupby(contexts, lambda context: context.shape[1])
+        rows = torch.cat([answers(list(group)) for _, group in groups])
         alone = answers([bos[:, :0]])[0]
         pooled = rows.mean(0) if self.pool == "mean" else self._surest(rows)
         return merged(pooled, alone, len(rows) - 1 if self.beta is None else self.beta)
 
     def _surest(self, rows: Tensor) -> Tensor:
-        """Returns the row of least entropy of each prediction, (n, B, P, V) -> (B, P, V); the
-        winner of the prediction before has an advantage.
-        """
+        """Returns the row of least entropy of each prediction, (n, B, P, V) -> (B, P, V)."""
         h, winners = entropy(rows, self.top_p), []
         for t in range(h.shape[2]):
             if winners:
-                h[:, :, t].scatter_add_(
-                    0, winners[-1][None], h.new_full((1, h.shape[1]), -self.stickiness)
-                )
+                bonus = h.new_full((1, h.shape[1]), -self.stickiness)
+                h[:, :, t].scatter_add_(0, winners[-1][None], bonus)
             winners.append(h[:, :, t].argmin(0))
         return rows.take_along_dim(torch.stack(winners, 1)[None, :, :, None], 0)[0]
 
@@ -120,9 +108,7 @@ def log_p(logits: Tensor) -> Tensor:
 
 
 def entropy(log_p: Tensor, top_p: float) -> Tensor:
-    """Returns the entropy of the likeliest tokens that hold top_p together, not normalised again:
-    (..., V) -> (...), in nats.
-    """
+    """Returns the entropy in nats of the likeliest tokens that hold top_p: (..., V) -> (...)."""
     log_p = log_p.sort(-1).values
     p = log_p.exp()
     return -(p * log_p.clamp(min=LOWEST)).masked_fill(p.cumsum(-1) <= 1 - top_p, 0).sum(-1)

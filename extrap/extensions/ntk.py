@@ -25,9 +25,7 @@ from extrap.utils.bounds import Factor, NotNegative
 
 
 def bloc97(pairs: Pairs, s: float) -> Tensor:
-    """Returns theta_p s**(-2p/(d-2)) (P,); keeps the pair of a grid of one, which is first and
-    last.
-    """
+    """Returns theta_p s**(-2p/(d-2)) (P,); a grid of one pair stays."""
     return pairs.theta * s ** (-pairs.index / max(pairs.width // 2 - 1, 1))
 
 
@@ -53,10 +51,7 @@ class NTKFixed(Frequencies):
 
 
 class NTKMixed(Frequencies):
-    """b: the shape of the slowing over the pairs; 0.625 in the text, 0.75 in the author's code.
-
-    Source: https://kexue.fm/archives/9706
-    """
+    """b: the shape of the slowing over the pairs; 0.625 in the text, 0.75 in the author's code."""
 
     def __init__(self, factor: Factor | None = 8.0, b: NotNegative = 0.625):
         super().__init__(factor)

@@ -25,9 +25,7 @@ class Windows(Scheme):
     """Coordinates and mask of the method. window: c.
 
     Kind: modifier
-    Used by: -
     Past L: defined; order of the windows is lost
-    Source: arXiv 2212.10947
     """
 
     def __init__(self, shape: Shape, window: int):
@@ -35,9 +33,7 @@ class Windows(Scheme):
         self.window = window
 
     def place(self, i: Tensor, n: int) -> tuple[Tensor, Tensor]:
-        """Returns the trained coordinate of tokens i of n, and the number of windows between each
-        token and the end of the text (0: in the end).
-        """
+        """Returns the coordinate of tokens i of n, and the windows from each to the end."""
         t = i - n + self.shape.length  # the end of the text and the last window lie there
         windows = (self.window - t.clamp(max=self.window)) // self.window + (t <= self.window)
         windows = torch.where(i > 0, windows, 0)
@@ -45,9 +41,9 @@ class Windows(Scheme):
 
     def positions(self, t: Tensor) -> Tensor:
         n = len(t)
-        return (
-            t if n <= self.shape.length else t[self.place(torch.arange(n, device=t.device), n)[0]]
-        )
+        if n <= self.shape.length:
+            return t
+        return t[self.place(torch.arange(n, device=t.device), n)[0]]
 
     def sees(self, at: Where) -> Tensor | None:
         if at.length <= self.shape.length:
@@ -60,7 +56,7 @@ class ParallelWindows(SchemeExtension):
     """window: c in tokens; null stands for L / 2. Refuses schemes that own attention, and a window
     outside 1 .. L - 2.
 
-    Tokens change windows as the text grows. Source: arXiv 2212.10947
+    Tokens change windows as the text grows.
     """
 
     layers = "all"

@@ -11,7 +11,9 @@ Reading has coordinates as they are, under the method of the tuning.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -41,7 +43,6 @@ class Skipwise(LaidOut):
     """Coordinates of two chunks, both of which keep their neighbours.
 
     Kind: modifier
-    Used by: -
     Past L: defined; training met distances up to `most`
     Source: arXiv 2309.10400
     """
@@ -57,7 +58,6 @@ class Subset(LaidOut):
     """Coordinates that are a sorted random subset of those below `most`.
 
     Kind: modifier
-    Used by: -
     Past L: defined; training met distances up to `most`
     Source: arXiv 2606.23687
     """
@@ -70,7 +70,6 @@ class Terminal(LaidOut):
     """Coordinates whose last `terminal` stand at the end of `most`.
 
     Kind: modifier
-    Used by: -
     Past L: defined; training met the distances of both parts
     Source: arXiv 2605.14589
     """
@@ -100,6 +99,8 @@ class PoSE(SchemeExtension):
 
     layers = "all"
     tuned_at = 1.0
+    coordinates: Callable[[Shape, int], Scheme] = Skipwise
+    """(shape, most) -> the part that lays out coordinates below `most` while tuning."""
 
     def __init__(self, method: SchemeExtension):
         if method.factor is None or method.factor <= 1:
@@ -114,17 +115,13 @@ class PoSE(SchemeExtension):
     def effective(self, n: int, length: int) -> float:
         return self.method.effective(n, length)
 
-    def positions(self, shape: Shape, most: int) -> Scheme:
-        """Returns the part that lays out coordinates below `most` while tuning."""
-        return Skipwise(shape, most)
-
     def extend(self, scheme: Scheme) -> Scheme:
         assert self.method.factor is not None
         L = scheme.shape.length
         if _draws_its_own(scheme):
             raise ValueError("in training it draws positions of its own and ignores those of PoSE")
         longest = round(self.method.factor * L)
-        skipping = with_parts(Scheme(scheme.shape), self.positions(scheme.shape, longest))
+        skipping = with_parts(Scheme(scheme.shape), self.coordinates(scheme.shape, longest))
         extended = self.method.applied(with_parts(skipping, *getattr(scheme, "parts", [scheme])))
         tuned, read = (frequencies_used(deepcopy(extended).eval(), n) for n in (L, 2 * L))
         if tuned is not None and read is not None and not torch.equal(tuned, read):
@@ -144,13 +141,12 @@ class RandomisedYaRN(PoSE):
     2606.23687
     """
 
+    coordinates = Subset
+
     def __init__(self, method: YaRN):
         super().__init__(method)
         if not isinstance(method, YaRN):
             raise ValueError(f"method={type(method).__name__}: give YaRN; for others take pose")
-
-    def positions(self, shape: Shape, most: int) -> Scheme:
-        return Subset(shape, most)
 
 
 class EndPrompt(PoSE):
@@ -163,10 +159,7 @@ class EndPrompt(PoSE):
 
     def __init__(self, method: SchemeExtension, terminal: int = 8):
         super().__init__(method)
-        self.terminal = terminal
-
-    def positions(self, shape: Shape, most: int) -> Scheme:
-        return Terminal(shape, most, self.terminal)
+        self.coordinates = partial(Terminal, terminal=terminal)
 
 
 def _draws_its_own(scheme: Scheme) -> bool:

@@ -20,9 +20,7 @@ NUMBERS = 2**29
 
 
 def counts_tokens(scheme: Scheme) -> bool:
-    """True if the coordinates of L tokens lie below L, as interpolated ones do and randomised ones
-    do not.
-    """
+    """True if L tokens have coordinates below L; randomised ones do not."""
     L = scheme.shape.length
     return float(deepcopy(scheme).eval().positions(torch.arange(L, dtype=torch.float64)).max()) < L
 
@@ -52,17 +50,13 @@ def reads_coordinates(part: Scheme) -> bool:
 
 
 def moves_with_coordinates(part: Scheme) -> bool:
-    """True if a single part depends on coordinates by more than a bias of the distance; a table
-    does.
-    """
+    """True if a part depends on coordinates by more than a bias of the distance."""
     return not torch.allclose(_acted(part, 1.0), _acted(part, 3.0), rtol=0, atol=SAME)
 
 
 @torch.no_grad()
 def _acted(part: Scheme, u: float) -> Tensor:
-    """Returns all outputs of a part for two tokens at coordinates 0 and u in layer 0, as one row of
-    numbers.
-    """
+    """Returns all outputs of a part for two tokens at coordinates 0 and u, in one row."""
     g = torch.Generator().manual_seed(0)
     part = redrawn(part, g)
     (q, k, v), x, tokens = inputs(part, 2, g)
@@ -78,16 +72,9 @@ def _acted(part: Scheme, u: float) -> Tensor:
 
 
 def same(one: Scheme, t: Tensor, other: Scheme, u: Tensor, embedded: bool = False) -> bool:
-    """True if two schemes respond alike at coordinates t and u in every layer; stops at the first
-    layer that differs.
-    """
+    """True if two schemes respond alike at coordinates t and u in every layer."""
     layers = zip(responses(one, t, embedded), responses(other, u, embedded), strict=True)
     return all(torch.allclose(a, b, rtol=0, atol=SAME) for a, b in layers)
-
-
-def response(scheme: Scheme, t: Tensor, embedded: bool = False) -> Tensor:
-    """Returns the `responses` of all layers: (layers, H, rows, D)."""
-    return torch.stack([*responses(scheme, t, embedded)])
 
 
 def responses(scheme: Scheme, t: Tensor, embedded: bool = False) -> Iterator[Tensor]:
@@ -142,9 +129,7 @@ def _added(scheme: Scheme, x: Tensor, at: Where) -> Tensor:
 
 
 def redrawn(scheme: Scheme, generator: torch.Generator) -> Scheme:
-    """Returns a copy in float64 with new parameters, N(0, 1); the scheme keeps its own, even those
-    that copies share.
-    """
+    """Returns a copy in float64 with parameters from N(0, 1)."""
     drawn = {
         id(p): nn.Parameter(torch.randn(p.shape, generator=generator, dtype=torch.float64))
         for p in scheme.parameters()

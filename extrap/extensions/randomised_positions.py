@@ -18,7 +18,7 @@ class RandomisedTest(SchemeExtension):
     """test: even, stride or sampled; longest: of stride, in tokens. As in schemes/randomised.py,
     null stands for L_max / 2.
 
-    Works with schemes trained on randomised positions. Source: arXiv 2305.16843
+    Works with schemes trained on randomised positions.
     """
 
     layers = "all"
@@ -33,9 +33,7 @@ class RandomisedTest(SchemeExtension):
         randomised = [part for part in parts(scheme) if isinstance(part, RandomisedPositions)]
         if not randomised:
             raise ValueError("it was not trained on randomised positions")
-        if all(part.test == self.test for part in randomised) and (
-            self.test != "stride" or self.longest is None
-        ):
+        if all(part.test == self.test for part in randomised) and self.longest is None:
             raise ValueError(f"it is tested with test={self.test} already")
         return replace_parts(
             scheme, lambda part: isinstance(part, RandomisedPositions), self._laid_out

@@ -21,7 +21,7 @@ Divisor = Annotated[float, Gt(1)]
 
 
 class ReRoPE(DistanceExtension):
-    """width: w in tokens, at most L; null stands for L / 2. Source: https://kexue.fm/archives/9708"""
+    """width: w in tokens, at most L; null stands for L / 2."""
 
     def __init__(self, width: int | None = None):
         self.width = width
@@ -37,17 +37,11 @@ class LeakyReRoPE(DistanceExtension):
     k null: (s L - 1 - w) / (L - 1 - w) with the factor s; the farthest key of s L tokens then lies
     at L - 1, the farthest distance of training. With a k, the factor plays no part, and rows record
     the factor of this k.
-    Source: https://kexue.fm/archives/9708
     """
 
     factor: float  # never null here
 
-    def __init__(
-        self,
-        factor: Factor = 8.0,
-        width: int | None = None,
-        k: Divisor | None = None,
-    ):
+    def __init__(self, factor: Factor = 8.0, width: int | None = None, k: Divisor | None = None):
         self.factor, self.width, self.k = factor, width, k
 
     def effective(self, n: int, length: int) -> float:
@@ -59,9 +53,5 @@ class LeakyReRoPE(DistanceExtension):
     def map(self, scheme: Scheme) -> Leaky:
         L = scheme.shape.length
         w = width_of(self.width, L // 4, L - 2, "width", "L - 2 =")
-        return Leaky(
-            scheme.shape,
-            scheme,
-            w,
-            (self.factor * L - 1 - w) / (L - 1 - w) if self.k is None else self.k,
-        )
+        k = (self.factor * L - 1 - w) / (L - 1 - w) if self.k is None else self.k
+        return Leaky(scheme.shape, scheme, w, k)

@@ -19,7 +19,7 @@ class SelfExtend(DistanceExtension):
     group null: the smallest divisor of W that keeps every distance among factor L tokens below L,
     as in training. With a group, the factor plays no part, and rows record the factor up to which
     that group keeps distances below L. Refuses a group that
-    does not divide W, and a W without a large enough divisor. Source: arXiv 2401.01325
+    does not divide W, and a W without a large enough divisor.
     """
 
     factor: float  # never null here
@@ -36,9 +36,8 @@ class SelfExtend(DistanceExtension):
     def map(self, scheme: Scheme) -> Grouped:
         L = scheme.shape.length
         W = width_of(self.window, L // 2, L, "window")
-        return Grouped(
-            scheme.shape, scheme, W, self._group(W, L) if self.group is None else self.group
-        )
+        group = self._group(W, L) if self.group is None else self.group
+        return Grouped(scheme.shape, scheme, W, group)
 
     def _group(self, W: int, L: int) -> int:
         farthest = int(self.factor * L) - 1

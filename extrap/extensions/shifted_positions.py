@@ -19,7 +19,7 @@ class STRING(DistanceExtension):
     """shift: S in tokens, at most L; null stands for L / 3. local: W, at most S; null stands for
     L / 16 (the authors: 128 of 131072).
 
-    The method is for texts within L, where it changes the model. Source: arXiv 2410.18745
+    The method is for texts within L, where it changes the model.
     """
 
     def __init__(self, shift: int | None = None, local: int | None = None):

@@ -29,9 +29,7 @@ class SinksAndRecent(Scheme):
     """The mask of both methods.
 
     Kind: modifier
-    Used by: -
     Past L: defined; blind between the sinks and the window
-    Source: arXiv 2309.17453
     """
 
     def __init__(self, shape: Shape, sinks: int, recent: int):
@@ -71,16 +69,14 @@ class Streaming(SchemeExtension):
 
 
 class StreamingLLM(Streaming):
-    """Distances counted in the cache. Source: arXiv 2309.17453"""
+    """Distances counted in the cache."""
 
     def map(self, scheme: Scheme, recent: int) -> InCache:
         return InCache(scheme.shape, scheme, self.sinks, recent)
 
 
 class LMInfinite(Streaming):
-    """Distances of sinks clamped at L. The clamp follows descriptions of the paper, not its text.
-    Source: arXiv 2308.16137
-    """
+    """Distances of sinks clamped at L; we know descriptions of the paper, not its text."""
 
     def map(self, scheme: Scheme, recent: int) -> Constant:
         return Constant(scheme.shape, scheme, scheme.shape.length)

@@ -17,7 +17,7 @@ from extrap.schemes.window import Window
 class Windowed(SchemeExtension):
     """width: W in tokens, the query among them; null stands for L.
 
-    Refuses schemes that see no farther anyway. Source: https://kexue.fm/archives/9431
+    Refuses schemes that see no farther anyway.
     """
 
     def __init__(self, width: Size | None = None):

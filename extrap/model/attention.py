@@ -98,16 +98,11 @@ def explicit(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: 
     k = for_every_head(k, q.shape[1])
     v = for_every_head(v, q.shape[1])
 
-    def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
-        return attend_rows(scheme, q, k, v, here)
-
-    return _by_rows(rows, q, k, v, at, _few(q), first)
+    return _by_rows(partial(attend_rows, scheme), q, k, v, at, _few(q), first)
 
 
 def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
-    """Fused attention with a float mask per block, which holds biases and visibility; a sink is one
-    more key of value zero.
-    """
+    """Fused attention with biases and visibility in a float mask per block, sink included."""
     q, k = scheme.rotate(q, k, at)
 
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
@@ -134,11 +129,8 @@ def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: 
     """FlexAttention with the biases of distance and the mask of the scheme."""
     q, k = scheme.rotate(q, k, at)
 
-    def heated(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
-        return _heated(scheme, q, here)
-
     if scheme.uses("temperature", layer=at.layer):  # by rows: they may count what a mask shows
-        q = _by_rows(heated, q, k, v, at, ROWS)
+        q = _by_rows(lambda q, k, v, here: _heated(scheme, q, here), q, k, v, at, ROWS)
     return flex.flex(scheme, q, k, v, at)[:, :, first:]
 
 
@@ -155,9 +147,7 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: i
         return _fused(scheme, q, k, v, at)[:, :, first:]
     q, b = _heated(scheme, q, at), b.to(q.dtype)
 
-    def forward(q: Tensor, k: Tensor, v: Tensor, b: Tensor, first: int = 0) -> Tensor:
-        return _strided(q, k, v, b, at, first)
-
+    forward = partial(_strided, at)
     if learns(q, b):
         k = for_every_head(k, q.shape[1])
         v = for_every_head(v, q.shape[1])
@@ -165,7 +155,7 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: i
     return forward(q, k, v, b, first)
 
 
-def _strided(q: Tensor, k: Tensor, v: Tensor, b: Tensor, at: Where, first: int) -> Tensor:
+def _strided(at: Where, q: Tensor, k: Tensor, v: Tensor, b: Tensor, first: int = 0) -> Tensor:
     """Attention of heated queries to rotated keys; b (H or 1, T): biases of T - 1 .. 0."""
     w = F.pad(b, (0, ROWS), value=-inf)  # (H, T + ROWS)
 

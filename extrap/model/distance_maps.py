@@ -15,13 +15,11 @@ from extrap.model.scheme import Scheme, Shape, Where, whole_steps
 
 
 class Near(Remapped):
-    """A map that keeps distances below `width`. Raises ValueError for a width below 1."""
+    """A map that keeps distances below `width`, at least 1."""
 
     def __init__(self, shape: Shape, part: Scheme, width: int):
         super().__init__(shape, part)
         _no_cache(part)
-        if width < 1:
-            raise ValueError(f"width={width}: a token is near itself, so at least 1")
         self.width = width
 
     def near(self, at: Where) -> Tensor:
@@ -36,16 +34,10 @@ class Constant(Near):
 
 
 class Leaky(Near):
-    """D = n, from w on w + (n - w) / k. https://kexue.fm/archives/9708. Raises ValueError for k <=
-    0; k = 1 changes nothing.
-    """
+    """D = n, from w on w + (n - w) / k. https://kexue.fm/archives/9708. k = 1 changes nothing."""
 
     def __init__(self, shape: Shape, part: Scheme, width: int, k: float):
         super().__init__(shape, part, width)
-        if k <= 0:
-            raise ValueError(
-                f"k={k}: distances past the width are divided by it, so it must be positive"
-            )
         self.k = k
 
     def far(self, at: Where) -> Where:
@@ -71,14 +63,10 @@ class Grouped(Near):
 
 
 class Shifted(Near):
-    """D = n, from S on n - S + W. arXiv 2410.18745 (STRING). Raises ValueError unless 1 <= W <= S;
-    W = S changes nothing.
-    """
+    """D = n, from S on n - S + W. arXiv 2410.18745 (STRING). W = S changes nothing."""
 
     def __init__(self, shape: Shape, part: Scheme, shift: int, local: int):
         super().__init__(shape, part, shift)
-        if not 1 <= local <= shift:
-            raise ValueError(f"local={local}: must lie between 1 and the shift of {shift} tokens")
         self.local = local
 
     def far(self, at: Where) -> Where:
@@ -121,10 +109,8 @@ class InCache(Remapped):
         return at.back < self.recent
 
     def far(self, at: Where) -> Where:
-        full = at.k[
-            : self.sinks + self.recent
-        ].max()  # the coordinate of the last place in a full cache
-        return at.moved(at.q.clamp(max=full), at.k, self)
+        last = at.k[: self.sinks + self.recent].max()  # the last place in a full cache
+        return at.moved(at.q.clamp(max=last), at.k, self)
 
 
 def _no_cache(part: Scheme) -> None:
@@ -140,16 +126,12 @@ def _no_cache(part: Scheme) -> None:
 class DualChunk(Zoned):
     """D = P_i - j mod s in chunks of s = c - w: i mod s in the chunk of the key, min(i mod s + s,
     c) in the next, min(2 s - 1, c) farther on. arXiv 2402.17463 (dual chunk attention), as in its
-    code.
-
-    Raises ValueError unless 1 <= w <= s, so that keys within w lie in this chunk or the one before.
+    code. 1 <= w <= s: keys within w lie in this chunk or the one before.
     """
 
     def __init__(self, shape: Shape, part: Scheme, farthest: int, window: int):
         super().__init__(shape, part)
         _no_cache(part)
-        if not 1 <= window <= farthest // 2:
-            raise ValueError(f"window={window}: at least 1 and at most half of farthest={farthest}")
         self.farthest, self.chunk = farthest, farthest - window
         self.last = min(2 * self.chunk - 1, farthest)
 

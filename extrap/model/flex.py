@@ -4,7 +4,8 @@
 
     b         distance_bias at the distances of this forward, a table (H, T) that the kernel reads
     visible   the kernel skips blocks of BLOCK x BLOCK hidden pairs and reads no mask for blocks of
-              visible ones; at.visible is in memory once a forward, 1 byte a pair
+              visible ones; at.visible is in memory once a forward, 1 byte a pair, where a scheme
+              masks more than later tokens
     sink      o_i e^lse_i / (e^lse_i + e^sink), lse_i the log-sum-exp of row i
 
 The caller folds the temperature into q.
@@ -43,22 +44,17 @@ DEVICES: tuple[str, ...] = ("cuda",) if _ON else ()
 
 
 def serves(scheme: Scheme, at: Where) -> bool:
-    """True if this kernel can compute this layer of a scheme without logits, weights or mixing of
-    its own.
-    """
+    """True if this kernel computes this layer: no logits, weights or mixing of its own."""
     device = at.q.device.type
     if device not in DEVICES or scheme.uses("bias", layer=at.layer):
         return False
     masks, biased = own_mask(scheme, at), scheme.uses("distance_bias", layer=at.layer)
     if (masks and torch.compiler.is_compiling()) or (biased and at.spacing is None):
         return False
-    if device != "cpu" and (scheme.shape.head_dim < NARROWEST or _double(at)):
+    double = at.x is not None and at.x.dtype == torch.float64  # pyright: ignore[reportUnnecessaryComparison]
+    if device != "cpu" and (scheme.shape.head_dim < NARROWEST or double):
         return False
     return masks or biased
-
-
-def _double(at: Where) -> bool:
-    return at.x is not None and at.x.dtype == torch.float64  # pyright: ignore[reportUnnecessaryComparison]
 
 
 def own_mask(scheme: Scheme, at: Where) -> bool:
@@ -67,13 +63,11 @@ def own_mask(scheme: Scheme, at: Where) -> bool:
 
 
 def flex(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """Attention to rotated keys: heated queries (B, H, T, E), keys and values (B, G, T, E or D) ->
-    (B, H, T, D).
-    """
+    """Attention of heated queries (B, H, T, E) to rotated keys and values (B, G, T, E or D)."""
     from torch.nn.attention.flex_attention import AuxRequest
 
     sink = scheme.sink(at)
-    o, more = _kernel(q)(
+    o, more = _of_torch("flex_attention", q.device)(
         q.to(v.dtype),
         k.to(v.dtype),
         v,
@@ -90,20 +84,18 @@ def flex(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
     return o * somewhere[..., None].to(o.dtype)
 
 
-def _kernel(q: Tensor) -> Callable[..., Any]:
-    """Returns flex_attention, compiled unless the caller is compiled or on a CPU."""
-    from torch.nn.attention.flex_attention import flex_attention
-
-    if q.device.type == "cpu" or torch.compiler.is_compiling():
-        return flex_attention
-    return _compiled()
+_compiled = cache(torch.compile)
 
 
-@cache
-def _compiled() -> Callable[..., Any]:
-    from torch.nn.attention.flex_attention import flex_attention
+def _of_torch(name: str, device: torch.device) -> Callable[..., Any]:
+    """Returns a function of torch, compiled unless its caller is or on a CPU. A block mask that is
+    not compiled takes 9 bytes a pair of tokens, a compiled one none.
+    """
+    from torch.nn.attention import flex_attention
 
-    return torch.compile(flex_attention)
+    plain = getattr(flex_attention, name)
+    inside = device.type == "cpu" or torch.compiler.is_compiling()
+    return plain if inside else _compiled(plain)
 
 
 def _score_mod(scheme: Scheme, q: Tensor, at: Where) -> Callable[..., Tensor] | None:
@@ -124,12 +116,8 @@ def _score_mod(scheme: Scheme, q: Tensor, at: Where) -> Callable[..., Tensor] | 
 
 
 def block_mask(scheme: Scheme, at: Where) -> "BlockMask":
-    """Returns the blocks of pairs that the kernel reads, with the mask of mixed blocks; once a
-    forward if all layers see the same.
-    """
-    from torch.nn.attention.flex_attention import create_block_mask
-
-    masks = own_mask(scheme, at)
+    """Returns the blocks of pairs that the kernel reads; once a forward if all layers agree."""
+    masks, device = own_mask(scheme, at), at.q.device
 
     def make() -> "BlockMask":
         T, seen = at.length, at.visible if masks else None
@@ -137,6 +125,7 @@ def block_mask(scheme: Scheme, at: Where) -> "BlockMask":
         def visible(b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
             return i >= j if seen is None else seen[i, j]
 
-        return create_block_mask(visible, None, None, T, T, str(at.q.device), BLOCK)
+        create = _of_torch("create_block_mask", device)
+        return create(visible, None, None, T, T, str(device), BLOCK)
 
     return at.once(scheme, make, "block mask", at.layer if masks else None)

@@ -92,9 +92,7 @@ def gather(rows: Tensor, n: Tensor) -> Tensor:
 
 
 def scatter(a: Tensor, n: Tensor, size: int) -> Tensor:
-    """Sums row i over the keys of equal n[i, j]: (B, H, Tq, Tk) -> (B, H, Tq, size); the transpose
-    of `gather`.
-    """
+    """Sums row i over keys of equal n[i, j]: (B, H, Tq, Tk) -> (B, H, Tq, size)."""
     return a.new_zeros(*a.shape[:-1], size).scatter_add(-1, n.expand_as(a), a)
 
 
@@ -122,9 +120,7 @@ def sum_by_steps(a: Tensor, at: Where, last: int) -> Tensor:
 
 
 def in_a_row(order: Tensor) -> bool:
-    """True if tokens follow one another. False on a GPU, which it would have to wait for, and under
-    a compiler.
-    """
+    """True if tokens follow one another; False on a GPU, to wait for nothing, and compiled."""
     n = len(order)
     if order.device.type != "cpu" or torch.compiler.is_compiling():
         return False
@@ -132,9 +128,7 @@ def in_a_row(order: Tensor) -> bool:
 
 
 def distinct(at: Where) -> tuple[Tensor, Tensor]:
-    """Returns the different distances (N,), float64, and the index of each pair (Tq, Tk) among
-    them; N is of order Tk at even coordinates.
-    """
+    """Returns the different distances (N,), float64, and the index of each pair among them."""
     if at.spacing is None:
         return torch.unique(at.distance, return_inverse=True)
     return torch.arange(

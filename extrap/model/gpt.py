@@ -112,14 +112,14 @@ class GPT(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., C) -> (..., vocab)."""
-        logits, cap = self._uncapped(hidden), self.logit_cap
-        return logits if cap is None else (logits / cap).tanh() * cap
-
-    def _uncapped(self, hidden: Tensor) -> Tensor:
         if self.head is not None:
-            return self.head(hidden)
-        logits = F.linear(hidden, self.embedding.weight)
-        return logits if self.head_scale is None else logits * self.head_scale
+            logits = self.head(hidden)
+        else:
+            logits = F.linear(hidden, self.embedding.weight)
+        if self.head_scale is not None:
+            logits = logits * self.head_scale
+        cap = self.logit_cap
+        return logits if cap is None else (logits / cap).tanh() * cap
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
         """Returns logits of the last w positions, all by default: (B, T) -> (B, w, vocab). Only

@@ -60,8 +60,8 @@ def hidden(slot: int) -> Changed:
 
 
 class InspectedModel:
-    """The model of a task of kind Diagnostic (extrap.tasks.base.Inside). plain: the model without
-    an extension; fresh(layers): before training, with the extension, of its own depth or another.
+    """The model of a task of kind Diagnostic. plain: the model without an extension; fresh(layers):
+    before training, with the extension, of its own depth or another.
 
     causal=False takes the causal mask off, for schemes of which no hook depends on the order of
     tokens; raises ValueError for others.
@@ -75,12 +75,9 @@ class InspectedModel:
             check_causal(model.scheme)
 
     def untrained(self, layers: int | None = None, causal: bool = True) -> "InspectedModel":
-        """Returns the model before training, on the same device. Raises UserError or ValueError if
-        the scheme does not fit so many layers.
-        """
-        return InspectedModel(
-            self.fresh(layers).eval().to(self._device), self.plain, self.fresh, causal
-        )
+        """Returns the model before training. Raises UserError or ValueError without one."""
+        model = self.fresh(layers).eval().to(self._device)
+        return InspectedModel(model, self.plain, self.fresh, causal)
 
     @property
     def scheme(self) -> Scheme:
@@ -140,9 +137,7 @@ class InspectedModel:
         return self(tokens, last, positions=positions, **masked)
 
     def without(self, tokens: Tensor, slot: int, last: int) -> Tensor:
-        """Returns logits (B, last, vocab) if no token but itself sees the one at `slot`, in every
-        layer whose attention has a mask.
-        """
+        """Returns logits (B, last, vocab) with the token at `slot` hidden from all others."""
         return self(tokens, last, sees=hidden(slot))
 
     def silenced(self, tokens: Tensor, heads: Collection[tuple[int, int]], last: int) -> Tensor:
@@ -161,13 +156,10 @@ class InspectedModel:
         """
         kept: dict[int, Tensor] = {}
         self.hidden(tokens, attend=defined(kept, self.causal))
-        owned = {n for n in kept if self.scheme.uses("attend", layer=n)}
-        return torch.stack(
-            [
-                F.normalize(a.abs(), p=1, dim=-1) if n in owned else a
-                for n, a in sorted(kept.items())
-            ]
-        )
+        for n in kept:
+            if self.scheme.uses("attend", layer=n):
+                kept[n] = F.normalize(kept[n].abs(), p=1, dim=-1)
+        return torch.stack([kept[n] for n in sorted(kept)])
 
     @torch.no_grad()
     def unturned(self, tokens: Tensor) -> dict[int, tuple[Tensor, Tensor]]:
@@ -215,9 +207,8 @@ class InspectedModel:
         """
         x, hidden = self._rooted(tokens)
         projections = [(hidden[:, -1] @ u.to(hidden)).sum() for u in probes]
-        squares = torch.stack(
-            [torch.autograd.grad(y, x, retain_graph=True)[0].square().sum(-1) for y in projections]
-        )
+        slopes = (torch.autograd.grad(y, x, retain_graph=True)[0] for y in projections)
+        squares = torch.stack([slope.square().sum(-1) for slope in slopes])
         return (squares.sum(0) * (self.width / len(probes))).sqrt()
 
     def gradient(self, tokens: Tensor, targets: Tensor) -> Tensor:
@@ -227,22 +218,17 @@ class InspectedModel:
         return torch.autograd.grad(logits.sum(), x)[0].norm(dim=-1)
 
     def gradients(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """Returns the mean loss of targets (B, T), nats per token, after a backward pass to all
-        weights whose gradients it drops.
-        """
+        """Returns the mean loss of targets (B, T) in nats, after a backward pass to all weights."""
         with torch.enable_grad():
             logits = self.model(tokens.to(self._device))
             nll = F.cross_entropy(logits.flatten(0, 1).float(), targets.to(self._device).flatten())
-            torch.autograd.grad(
-                nll, [p for p in self.model.parameters() if p.requires_grad], allow_unused=True
-            )
+            weights = [p for p in self.model.parameters() if p.requires_grad]
+            torch.autograd.grad(nll, weights, allow_unused=True)
         return nll.detach()
 
     @torch.enable_grad()
     def _rooted(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the input x (B, T, C) of the first layer, with positions added to tokens, at
-        which gradients end, and the input of the head.
-        """
+        """Returns the inputs of layer 0, where gradients end, and of the head: (B, T, C) each."""
         roots: list[Tensor] = []
 
         def embed(part: Scheme, x: Tensor, at: Where) -> Tensor:

@@ -26,9 +26,7 @@ Forward = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 
 
 def learns(q: Tensor, b: Tensor) -> bool:
-    """True if b needs a gradient and this page can compute it: on a CPU, uncompiled, in float32 or
-    float64.
-    """
+    """True if b needs a gradient that this page computes: on a CPU, uncompiled, not in 16 bits."""
     if torch.compiler.is_compiling() or not (torch.is_grad_enabled() and b.requires_grad):
         return False
     return (

@@ -66,10 +66,8 @@ class Zoned(Rescored):
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor | None:
         def biases(q: Tensor, k: Tensor, at: Where) -> Tensor | None:
-            of_distance, of_content = (
-                self.part.distance_bias(at.distance, at.layer),
-                self.part.bias(q, k, at),
-            )
+            of_distance = self.part.distance_bias(at.distance, at.layer)
+            of_content = self.part.bias(q, k, at)
             if of_distance is None or of_content is None:
                 return of_content if of_distance is None else of_distance
             return of_distance + of_content
@@ -97,9 +95,7 @@ class Zoned(Rescored):
         k: Tensor,
         at: Where,
     ) -> Tensor | None:
-        """Returns the entries of `compute` at the place of each pair; None if it returns None, as a
-        part does in layers where it is absent.
-        """
+        """Returns the entries of `compute` at the place of each pair; None if it returns None."""
         places = len(self.places(at))
         of_q, of_k = q.chunk(places, -1), k.chunk(places, -1)
         joined: Tensor | None = None
@@ -120,9 +116,7 @@ class Remapped(Zoned):
 
     @abstractmethod
     def far(self, at: Where) -> Where:
-        """Returns the same tokens at the coordinates of all other pairs (at.moved), (Tq,) and
-        (Tk,).
-        """
+        """Returns the same tokens at the coordinates of all other pairs, by at.moved."""
 
     def places(self, at: Where) -> list[Where]:
         return [at, self.far(at)]

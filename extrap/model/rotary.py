@@ -21,9 +21,7 @@ D/2), as in Llama and NeoX; a list names the channels pair by pair: [0, 3, 1, 2]
 
 
 def pairing(layout: Layout, width: int) -> Tensor:
-    """Returns the channels of each pair, (width / 2, 2). Raises ValueError unless every channel has
-    one partner.
-    """
+    """Returns the channels of each pair, (width / 2, 2). Raises ValueError for a lone channel."""
     if width % 2 or width < 2:
         raise ValueError(
             f"rotation turns pairs of channels; {width} channels (dim / heads) are not pairs; "
@@ -118,7 +116,7 @@ class Turning(Scheme):
 class Rotary(Turning):
     """q~_i = R_i q_i, k~_j = R_j k_j; each member of the family has its own frequencies.
 
-    Parameters: none. Raises ValueError as Turning does.
+    Raises ValueError as Turning does.
     """
 
     by_phase = True

@@ -119,10 +119,17 @@ class Scheme(nn.Module):
     def __init__(self, shape: Shape):
         super().__init__()
         self.shape = shape
-        if self.full_width:
-            shape.check_full_width(type(self).__name__)
-        if self.own_keys:
-            shape.check_own_keys(type(self).__name__)
+        who, heads = type(self).__name__, shape.heads
+        if self.full_width and shape.head_dim * heads != shape.dim:
+            raise ValueError(
+                f"{who} splits the width among the heads; {heads} heads of model.head_dim="
+                f"{shape.head_dim} are not model.dim={shape.dim}; give model.head_dim=null"
+            )
+        if self.own_keys and shape.kv_heads not in (None, heads):
+            raise ValueError(
+                f"{who} adds to the keys of every head; model.kv_heads={shape.kv_heads} shares "
+                f"keys among {heads} heads; give model.kv_heads=null"
+            )
 
     @property
     def scale(self) -> float:
@@ -130,9 +137,7 @@ class Scheme(nn.Module):
         return self.shape.head_dim**-0.5
 
     def inner(self, layer: int | None = None) -> list[Scheme]:
-        """The schemes that this one is made of: those that act in one layer, or anywhere; [] for a
-        single part.
-        """
+        """The schemes that this one is made of, in one layer or anywhere; [] for a single part."""
         return []
 
     def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
@@ -149,9 +154,7 @@ class Scheme(nn.Module):
         return None
 
     def stretch(self, n: int) -> float | None:
-        """Factor on distances that inner schemes see in a forward of n tokens; None if pairs have
-        different factors.
-        """
+        """Factor on distances that inner schemes see at n tokens; None if it differs by pair."""
         return 1.0
 
     def positions(self, t: Float64[Tensor, "T"]) -> Float64[Tensor, "T"]:
@@ -232,9 +235,7 @@ class Scheme(nn.Module):
         return attend_rows(self, q, k, v, at)
 
     def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        """True if the scheme overrides any of these hooks in this layer, or, with None, in any
-        layer.
-        """
+        """True if the scheme overrides any of these hooks in this layer, or, with None, in any."""
         return any(getattr(type(self), hook) is not getattr(Scheme, hook) for hook in hooks)
 
 
@@ -267,9 +268,7 @@ def attention_weights(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor
 
 
 def weights(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
-    """Returns a (B, H, Tq, Tk) of this page for rotated queries and keys; rows of a softmax sum to
-    1, or to less beside a sink.
-    """
+    """Returns a (B, H, Tq, Tk) of this page for rotated queries and keys."""
     return scheme.normalise(logits(scheme, q, k, at), at)
 
 

@@ -32,19 +32,3 @@ class Shape:
     def head_dim(self) -> int:
         """D."""
         return self.head_width or self.dim // self.heads
-
-    def check_full_width(self, who: str) -> None:
-        """Raises ValueError unless the heads make up the width C."""
-        if self.head_dim * self.heads != self.dim:
-            raise ValueError(
-                f"{who} splits the width among the heads; {self.heads} heads of model.head_dim="
-                f"{self.head_dim} are not model.dim={self.dim}; give model.head_dim=null"
-            )
-
-    def check_own_keys(self, who: str) -> None:
-        """Raises ValueError unless every head has keys of its own."""
-        if self.kv_heads not in (None, self.heads):
-            raise ValueError(
-                f"{who} adds to the keys of every head; model.kv_heads={self.kv_heads} shares keys "
-                f"among {self.heads} heads; give model.kv_heads=null"
-            )

@@ -13,9 +13,7 @@ from extrap.model.where import Where
 
 
 def by_distance(rows: Tensor, at: Where) -> Tensor:
-    """Reads entry min(i - j, K - 1) of row i: (B, H, Tq, K) -> (B, H, Tq, Tk); any entry at keys
-    after the query, which stay hidden.
-    """
+    """Reads entry min(i - j, K - 1) of row i: (B, H, Tq, K) -> (B, H, Tq, Tk); any where j > i."""
     if not _ends_together(at):
         return gather(rows, at.back.clamp(0, rows.shape[-1] - 1))
     n, keys, size = len(at.i), len(at.j), rows.shape[-1]

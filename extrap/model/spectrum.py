@@ -31,27 +31,19 @@ class Pairs:
 
     @property
     def width(self) -> int:
-        """d: channels of one grid theta_p = base**(-2p/d). P = d/2, or a multiple if several axes
-        have a grid each.
-        """
-        return (
-            2 * len(self.theta) // max(1, int((self.theta == self.theta[0]).sum()))
-            if self.theta.any()
-            else 2 * len(self.theta)
-        )
+        """d: channels of one grid theta_p = base**(-2p/d); several axes have a grid each."""
+        grids = int((self.theta == self.theta[0]).sum()) if self.theta.any() else 1
+        return 2 * len(self.theta) // max(1, grids)
 
     @property
     def index(self) -> Tensor:
         """(P,) p, counted from 0 in each grid."""
-        return (
-            torch.arange(len(self.theta), device=self.theta.device) % (self.width // 2)
-        ).double()
+        p = torch.arange(len(self.theta), device=self.theta.device)
+        return (p % (self.width // 2)).double()
 
     @property
     def turns(self) -> Tensor:
-        """(P,) r_p = L theta_p / (2 pi): full turns within the training length; below 1 training
-        never met some angles.
-        """
+        """(P,) r_p = L theta_p / (2 pi): full turns within the training length."""
         return self.length * self.theta / (2 * pi)
 
 

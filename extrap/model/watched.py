@@ -25,16 +25,14 @@ def watch(scheme: Scheme, name: str, plugins: Iterable[str] = ()) -> set[str]:
     """
     acted: set[str] = set()
     for part in scheme.modules():
-        if isinstance(part, Scheme):
-            for hook in HOOKS:
-                if getattr(type(part), hook) is not getattr(Scheme, hook):
-                    held = _held(part, hook, name, tuple(plugins), acted)
-                    object.__setattr__(part, hook, held)
+        for hook in HOOKS if isinstance(part, Scheme) else ():
+            if getattr(type(part), hook) is not getattr(Scheme, hook):
+                object.__setattr__(part, hook, _held(part, hook, name, tuple(plugins), acted))
     return acted
 
 
 def _held(
-    part: Scheme, hook: str, name: str, plugins: tuple[str, ...], acted: set[str]
+    part: Any, hook: str, name: str, plugins: tuple[str, ...], acted: set[str]
 ) -> Callable[..., Any]:
     call, cls = getattr(part, hook), type(part).__name__
 
@@ -57,18 +55,17 @@ def _held(
 
 
 def mismatch(hook: str, args: tuple[Any, ...], made: Any, part: Scheme) -> str:
-    """Returns the shapes that a hook must return if `made` has others, else nothing."""
-    of = signature(getattr(Scheme, hook))
-    shape = part.shape
+    """Returns what a hook must return, with the sizes of axes, if `made` has another shape."""
+    of, shape = signature(getattr(Scheme, hook)), part.shape
     sizes: dict[str, Any] = {"H": shape.heads, "D": shape.head_dim, "C": shape.dim}
     for argument, value in zip(list(of.parameters.values())[1:], args, strict=True):
         if isinstance(value, Where):
             sizes |= {"Tq": len(value.i), "Tk": len(value.j)}
         elif isinstance(value, Tensor):
             _fits(ANNOTATED.findall(argument.annotation)[0][1], tuple(value.shape), sizes)
-    wanted = ANNOTATED.findall(of.return_annotation)
     if made is None and "None" in of.return_annotation:
         return ""
+    wanted = ANNOTATED.findall(of.return_annotation)
     values = made if isinstance(made, tuple) else (made,)
     right = len(values) == len(wanted) and all(
         isinstance(value, Tensor)
@@ -76,50 +73,25 @@ def mismatch(hook: str, args: tuple[Any, ...], made: Any, part: Scheme) -> str:
         and _fits(axes, tuple(value.shape), sizes)
         for value, (kind, axes) in zip(values, wanted, strict=True)
     )
-    return "" if right else " and ".join(_written(kind, axes, sizes) for kind, axes in wanted)
+    known = ", ".join(f"{axis}={size}" for axis, size in sizes.items())
+    return "" if right else f"{of.return_annotation} where {known}"
 
 
 def _fits(axes: str, shape: tuple[int, ...], sizes: dict[str, Any]) -> bool:
     """True if a shape fits the axes; notes the sizes of axes that have none yet."""
-    names = axes.split()
-    if names and names[0] == "...":
-        names = names[1:]
-        shape = shape[max(0, len(shape) - len(names)) :]
-    if names and names[-1].startswith("*"):
-        rest = sizes.setdefault(names[-1], shape[len(names) - 1 :])
-        if shape[len(names) - 1 :] != rest:
-            return False
-        names, shape = names[:-1], shape[: len(names) - 1]
+    names: list[str] = []
+    for axis in axes.split():
+        names += map(str, sizes.setdefault(axis, shape)) if axis.startswith("*") else [axis]
+    if names[:1] == ["..."]:
+        names, shape = names[1:], shape[-len(names) + 1 :]
     return len(shape) == len(names) and all(
-        size in _sizes(axis, sizes, size) for axis, size in zip(names, shape, strict=True)
+        size == (int(axis) if axis.isdigit() else sizes.setdefault(axis.removeprefix("#"), size))
+        or (size == 1 and axis.startswith("#"))
+        for axis, size in zip(names, shape, strict=True)
     )
 
 
-def _sizes(axis: str, sizes: dict[str, Any], size: int) -> tuple[int, ...]:
-    """Returns the sizes that an axis may have; an axis without one gets `size`."""
-    if axis.isdigit():
-        return (int(axis),)
-    known = sizes.setdefault(axis.removeprefix("#"), size)
-    return (1, known) if axis.startswith("#") else (known,)
-
-
-def _written(kind: str, axes: str, sizes: dict[str, Any]) -> str:
-    """Returns axes in numbers and letters: `Float (1 or 4, 48), axes #H *d`."""
-    numbers: list[str] = []
-    for axis in axes.split():
-        known = sizes.get(axis.removeprefix("#"), axis)
-        if axis.startswith("*"):
-            numbers += map(str, sizes[axis])
-        else:
-            numbers.append(f"1 or {known}" if axis.startswith("#") else str(known))
-    return f"{kind} ({', '.join(numbers)}), axes {axes}"
-
-
 def _described(made: Any) -> str:
-    """Returns what a hook returned, in the words of `_written`."""
-    if isinstance(made, tuple):
-        return " and ".join(map(_described, made)) or "nothing"
-    if not isinstance(made, Tensor):
-        return type(made).__name__
-    kind = "Bool" if made.dtype is torch.bool else "Float" if made.is_floating_point() else "Int"
-    return f"{kind} ({', '.join(map(str, made.shape))})"
+    if isinstance(made, Tensor):
+        return f"{made.dtype} {tuple(made.shape)}"
+    return " and ".join(map(_described, made)) if isinstance(made, tuple) else type(made).__name__

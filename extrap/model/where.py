@@ -66,9 +66,7 @@ class Where:
 
     @classmethod
     def whole(cls, t: Tensor, scale: float, **more: Any) -> "Where":
-        """Returns all queries against all keys at coordinates t (T,), float64; computes their
-        spacing unless given.
-        """
+        """Returns all queries against all keys at coordinates t (T,), float64."""
         n = torch.arange(t.numel(), device=t.device)
         if "spacing" not in more:
             more["spacing"] = even_spacing(t)
@@ -129,21 +127,12 @@ class Where:
 
     def block(self, start: int, stop: int) -> "Where":
         """Returns query rows start:stop against the keys that they may see."""
-        keys = slice(0, stop if self.causal else None)
-        rows = slice(start, stop)
-        return replace(
-            self,
-            q=self.q[rows],
-            i=self.i[rows],
-            k=self.k[keys],
-            j=self.j[keys],
-            tag=(*self.tag, start, stop),
-        )
+        rows, keys = slice(start, stop), slice(0, stop if self.causal else None)
+        places = {"q": self.q[rows], "i": self.i[rows], "k": self.k[keys], "j": self.j[keys]}
+        return replace(self, **places, tag=(*self.tag, start, stop))
 
     def moved(self, q: Tensor, k: Tensor, owner: object) -> "Where":
-        """Returns the same tokens at other coordinates; `once` keeps their values apart by `owner`,
-        the object that moves them.
-        """
+        """Returns the same tokens at other coordinates; `owner` keeps what `once` holds apart."""
         return replace(self, q=q, k=k, spacing=None, tag=(*self.tag, owner))
 
 

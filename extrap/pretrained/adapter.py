@@ -19,7 +19,7 @@ from extrap.pretrained.families import BLOOM, GPT2, MPT, OPT
 from extrap.pretrained.layers import Unreadable, read
 from extrap.pretrained.plain import Plain, length_of, table_rows
 from extrap.pretrained.rotation import GivenSink, scheme_of
-from extrap.pretrained.seam import quiet, replaced, still, through, transformers
+from extrap.pretrained.seam import quiet, reason, replaced, still, through, transformers
 from extrap.utils.errors import UserError
 
 PROBE = 40
@@ -45,15 +45,11 @@ class Adapted(GPT):
             raise Unreadable("no attention comes through the interface of transformers")
         self.net = net
         self.recomputed = False
-        self.length = length
         self.rotary = {layer.source.name for layer in self.layers if layer.source is not None}
-        self.scheme = scheme_of(self.layers, self._shape(), table_rows(net))
-
-    def _shape(self) -> Shape:
         first = max(self.layers, key=lambda layer: (layer.width, layer.heads))
         rows, C = self.embedding.weight.shape
-        return Shape(C, first.heads, len(self.layers), self.length, rows, "rms",
-                     first.groups, first.width)  # fmt: skip
+        sizes = C, first.heads, len(self.layers), length, rows, "rms", first.groups, first.width
+        self.scheme = scheme_of(self.layers, Shape(*sizes), table_rows(net))
 
     @property
     def embedding(self) -> nn.Module:  # type: ignore[override]
@@ -109,9 +105,7 @@ class Adapted(GPT):
         return torch.stack([self(text, last=last) for text in texts])
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """(..., C) -> (..., vocab), by the head of the model, which takes this for the output of
-        its layers.
-        """
+        """(..., C) -> (..., vocab), by the head of the model."""
         rows = hidden.reshape(1, -1, hidden.shape[-1])
 
         def answering(forward: Any) -> Any:
@@ -237,8 +231,7 @@ def adapt(net: Any, length: int | None = None) -> GPT:
     except Unreadable as error:
         raise UserError("model_type", kind, str(error)) from None
     except Exception as error:  # of whatever class the code of a model raises
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise UserError("model_type", kind, f"a probe fails ({why:.100})") from error
+        raise UserError("model_type", kind, f"a probe fails ({reason(error):.100})") from error
     return made
 
 

@@ -12,6 +12,10 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.pretrained.seam import installed
 
 BOS = "<bos>"
+PRINTING = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
+LETTERS = {chr(b): b for b in PRINTING}
+LETTERS |= {chr(256 + n): b for n, b in enumerate(sorted({*range(256)} - {*PRINTING}))}
+"""The letter of each byte in byte-level tokenizers: itself if it prints. Source: GPT-2."""
 
 
 def write(vocabulary: Vocabulary, length: int, folder: Path) -> None:
@@ -21,7 +25,7 @@ def write(vocabulary: Vocabulary, length: int, folder: Path) -> None:
     with installed("export"):
         from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
     assert vocabulary.encoder is BYTES
-    made = Tokenizer(models.BPE({character(b): b for b in range(256)}, []))
+    made = Tokenizer(models.BPE(LETTERS, []))
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     made.decoder = decoders.ByteLevel()
     made.add_special_tokens([AddedToken(BOS, normalized=False)])
@@ -40,16 +44,3 @@ def write(vocabulary: Vocabulary, length: int, folder: Path) -> None:
     }
     made.save(str(folder / "tokenizer.json"))
     (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
-
-
-def character(byte: int) -> str:
-    """Returns the letter of a byte in byte-level tokenizers: itself if it prints, else a letter
-    from 256 on, in the order of the bytes. Source: GPT-2.
-    """
-    if _prints(byte):
-        return chr(byte)
-    return chr(256 + sum(not _prints(other) for other in range(byte)))
-
-
-def _prints(byte: int) -> bool:
-    return 0x21 <= byte <= 0x7E or 0xA1 <= byte <= 0xAC or byte >= 0xAE

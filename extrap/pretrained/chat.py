@@ -14,7 +14,7 @@ import numpy as np
 
 from extrap.data.encoder import Encoder
 from extrap.data.turns import Turns
-from extrap.pretrained.seam import installed
+from extrap.pretrained.seam import installed, reason
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json, read_text
 
@@ -41,31 +41,24 @@ def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
     """Returns the turns around the text of one user. Raises UserError without a template, and for
     one that jinja cannot render or that does not hold the text once.
     """
-    config = _config(folder)
+    path = folder / "tokenizer_config.json"
+    config = read_json(path, 2**26) if path.exists() else {}
     template = _template(folder, config, place)
     before, *behind = _rendered(template, config, place).split(MARK)
     if len(behind) != 1:
-        raise UserError(
-            place,
-            problem=f"the chat template holds the text of a user {len(behind)} times, not once",
-            remedy="give model.chat=false",
-        )
+        problem = f"the chat template holds the text of a user {len(behind)} times, not once"
+        raise _refused(place, problem)
 
     def ids(text: str) -> tuple[int, ...]:
         return tuple(np.asarray(encoder(text.encode())[0]).tolist())
 
     if not (first := ids(before)):
-        raise UserError(
-            place,
-            problem="the chat template has nothing in front of a text",
-            remedy="give model.chat=false",
-        )
+        raise _refused(place, "the chat template has nothing in front of a text")
     return Turns(first, ids(behind[0]))
 
 
-def _config(folder: Path) -> dict[str, Any]:
-    path = folder / "tokenizer_config.json"
-    return read_json(path, 2**26) if path.exists() else {}
+def _refused(place: object, problem: object) -> UserError:
+    return UserError(place, problem=problem, remedy="give model.chat=false")
 
 
 def _template(folder: Path, config: dict[str, Any], place: str) -> str:
@@ -73,16 +66,12 @@ def _template(folder: Path, config: dict[str, Any], place: str) -> str:
     try:
         found = read_text(path) if path.exists() else config.get("chat_template")
     except UserError as error:
-        raise UserError(path, problem=error.problem, remedy="give model.chat=false") from None
+        raise _refused(path, error.problem) from None
     if isinstance(found, list):  # several by name
         named = {one.get("name"): one.get("template") for one in found if isinstance(one, dict)}
         found = named.get("default")
     if not isinstance(found, str):
-        raise UserError(
-            place,
-            problem=f"no chat template in it ({' or '.join(FILES)})",
-            remedy="give model.chat=false",
-        )
+        raise _refused(place, f"no chat template in it ({' or '.join(FILES)})")
     return found
 
 
@@ -104,18 +93,12 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
             **special,
         )
     except Exception as error:  # of jinja, and whatever an operation inside raises
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise UserError(
-            place,
-            problem=f"its chat template cannot be rendered ({why:.100})",
-            remedy="give model.chat=false",
-        ) from None
+        problem = f"its chat template cannot be rendered ({reason(error):.100})"
+        raise _refused(place, problem) from None
     return text
 
 
 def _clock() -> str:
-    """Returns a macro in place of the function of that name: transformers hands no functions of
-    ours to templates.
-    """
+    """Returns a macro in place of the function: transformers hands templates none of ours."""
     filters = "".join(f" | replace('{code}', '{text}')" for code, text in DAY.items())
     return f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro %}}\n"

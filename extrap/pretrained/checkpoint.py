@@ -8,8 +8,6 @@ import hashlib
 import importlib.util
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import deepcopy
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +21,7 @@ from extrap.pretrained.adapter import adapted
 from extrap.pretrained.chat import FILES
 from extrap.pretrained.gguf import unpacked
 from extrap.pretrained.plain import Plain, length_of, looks_ahead
-from extrap.pretrained.seam import installed, quiet, transformers
+from extrap.pretrained.seam import installed, one_line, reason, transformers
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json
 
@@ -103,7 +101,7 @@ class Checkpoint:
             remedy = "give a checkpoint in floating point, or a .gguf file"
             raise UserError(self.place, problem="quantization_config=: quantised", remedy=remedy)
         if isinstance(kind, str) and kind in auto.CONFIG_MAPPING:
-            with self._one_line():
+            with one_line(self.place):
                 found = auto.AutoConfig.from_pretrained(
                     str(self.folder), trust_remote_code=False, local_files_only=True
                 )
@@ -131,9 +129,7 @@ class Checkpoint:
         dtype: Literal["fp32", "bf16"] = "fp32",
         empty: bool = False,
     ) -> GPT | Plain:
-        """Returns the model in evaluation mode; without storage (device meta) if empty. A Plain
-        gives logits alone.
-        """
+        """Returns the model for evaluation, without storage if empty; a Plain: logits alone."""
         files(self.folder)  # says what is wrong with the weights, pickles among it
         return adapted(self._net(DTYPES[dtype], empty), self.length(length))
 
@@ -145,7 +141,7 @@ class Checkpoint:
             if isinstance(value, list) and len(value) == own:  # one entry a layer
                 setattr(config, name, [value[n % own] for n in range(deep)])
         config.num_hidden_layers = deep
-        with self._one_line():
+        with one_line(self.place):
             made = self._class(config)._from_config(config, dtype=torch.float32)
         return adapted(made.eval(), self.length(length))
 
@@ -167,7 +163,7 @@ class Checkpoint:
         config = self.config
         kind = self._class(config)
         attention = {"attn_implementation": "sdpa" if kind._supports_sdpa else "eager"}
-        with self._one_line():
+        with one_line(self.place):
             if empty:
                 with torch.device("meta"):
                     return kind._from_config(config, dtype=dtype, **attention).eval()
@@ -186,30 +182,17 @@ class Checkpoint:
                 raise UserError(self.place, problem=problem)
         if (layout := getattr(config, "extrap_layout", "half")) != "half":
             _to_halves(made, layout, config)
-        self._check_causal(made.eval())
-        return made
-
-    def _check_causal(self, net: Any) -> None:
-        """Raises UserError if a later token changes the logits before it."""
-        if looks_ahead(lambda ids: net(ids, use_cache=False).logits, net.device):
-            kind = self.config.model_type
-            problem = f"model_type={kind} sees later tokens, so its losses mean nothing"
+        made.eval()
+        if looks_ahead(lambda ids: made(ids, use_cache=False).logits, made.device):
+            problem = (
+                f"model_type={config.model_type} sees later tokens, so its losses mean nothing"
+            )
             raise UserError(self.place, problem=problem, remedy="give a causal model")
+        return made
 
     def _package(self) -> Any:
         with installed(self.place):
             return transformers()
-
-    @contextmanager
-    def _one_line(self) -> Iterator[None]:
-        """Silences transformers and turns its errors into one line."""
-        with quiet():
-            try:
-                yield
-            except Exception as error:  # of whatever class its readers and checks raise
-                why = " ".join(str(error).split()) or type(error).__name__
-                problem = f"transformers does not read it ({why:.160})"
-                raise UserError(self.place, problem=problem) from None
 
 
 def _to_halves(net: Any, layout: Any, config: Any) -> None:
@@ -257,6 +240,5 @@ def _from_hub(name: str) -> Path:
         kinds += FILES
         return Path(snapshot_download(name, allow_patterns=kinds, etag_timeout=10))
     except Exception as error:  # which one depends on the HTTP library below huggingface_hub
-        why = (str(error).strip() or type(error).__name__).splitlines()[0]
-        problem = f"the hub does not give it ({why:.100})"
+        problem = f"the hub does not give it ({reason(error):.100})"
         raise UserError(name, problem=problem, remedy="without network give a folder") from None

@@ -27,11 +27,9 @@ def export(model: GPT, folder: Path, **entries: Any) -> None:
         from safetensors.torch import save_file
     family = family_of(model)
     if family is None or "spectrum" in vars(model.scheme):
-        raise UserError(
-            "export",
-            problem=f"{type(model.scheme).__name__} has no equal in transformers",
-            remedy="train one of RoPE, PartialRoPE, Learned, ALiBi, without other parts",
-        )
+        problem = f"{type(model.scheme).__name__} has no equal in transformers"
+        remedy = "train one of RoPE, PartialRoPE, Learned, ALiBi, without other parts"
+        raise UserError("export", problem=problem, remedy=remedy)
     config, weights = family.exported(model)
     folder.mkdir(parents=True, exist_ok=True)
     plain = {name: t.detach().contiguous().clone() for name, t in weights.items()}

@@ -15,13 +15,11 @@ of the model is not used.
 import math
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from extrap.model.gpt import GPT
-from extrap.model.rotary import relayout
 from extrap.model.scheme import Scheme, Shape
-from extrap.pretrained.family import Exported, Family, bias_of, check, described, eps, head, require
+from extrap.pretrained.family import Exported, Family, RotaryFamily, require
 from extrap.schemes.alibi import ALiBi, alibi_slopes
 from extrap.schemes.learned import Learned
 
@@ -30,9 +28,7 @@ STEEPEST = 8
 
 
 class BLOOM(Family):
-    """ALiBi, a norm of the token embedding, layer norms, biases everywhere, most often a tied
-    head.
-    """
+    """ALiBi, a norm of the token embedding, layer norms, biases everywhere."""
 
     title, architecture, model_type = "BLOOM", "BloomForCausalLM", "bloom"
     keys = {"dim": "hidden_size", "layers": "n_layer", "heads": "n_head"}
@@ -100,9 +96,7 @@ class MPT(Family):
 
 
 class GPT2(Family):
-    """A learned table of positions, layer norms, biases everywhere, most often a tied head.
-    Matrices lie transposed.
-    """
+    """A learned table of positions, layer norms, biases everywhere. Matrices lie transposed."""
 
     title, architecture, model_type = "GPT-2", "GPT2LMHeadModel", "gpt2"
     keys = {"dim": "n_embd", "layers": "n_layer", "heads": "n_head", "length": "n_positions"}
@@ -128,15 +122,13 @@ class GPT2(Family):
 
 
 class OPT(Family):
-    """A learned table of positions whose first two rows are never read, layer norms, biases
-    everywhere, a tied head.
-    """
+    """A learned table whose first two rows are never read, layer norms, biases everywhere."""
 
     title, architecture, model_type = "OPT", "OPTForCausalLM", "opt"
     keys = {"dim": "hidden_size", "layers": "num_hidden_layers", "heads": "num_attention_heads"}
     keys |= {"mlp": "activation_function", "hidden": "ffn_dim"}
     prefix, block = "model.decoder.", "layers.{}"
-    linears = {"qkv": "self_attn.qkv", "out": "self_attn.out_proj", "up": "fc1", "down": "fc2"}
+    linears = {"qkv": "self_attn.{}_proj", "out": "self_attn.out_proj", "up": "fc1", "down": "fc2"}
     norms = {"norm1": "self_attn_layer_norm", "norm2": "final_layer_norm"}
     outside = {"embedding": "embed_tokens", "norm": "final_layer_norm"}
     unread = 2
@@ -145,17 +137,11 @@ class OPT(Family):
         return Learned(shape, config.max_position_embeddings)
 
     def read(self, state: Any, config: Any) -> dict[str, Tensor]:
-        joined = dict(state)
-        for n in range(config.num_hidden_layers):
-            stem = f"{self.prefix}layers.{n}.self_attn"
-            for part in ("weight", "bias"):
-                every = [state[f"{stem}.{x}_proj.{part}"] for x in "qkv"]
-                joined[f"{stem}.qkv.{part}"] = torch.cat(every)
         table = state[f"{self.prefix}embed_positions.weight"]
-        return super().read(joined, config) | {"scheme.table": table[None, self.unread :]}
+        return super().read(state, config) | {"scheme.table": table[None, self.unread :]}
 
 
-class NeoX(Family):
+class NeoX(RotaryFamily):
     """RoPE on all channels of a head or on the first of them, beside layer norms."""
 
     title, architecture, model_type = "GPT-NeoX", "GPTNeoXForCausalLM", "gpt_neox"
@@ -176,75 +162,34 @@ class NeoX(Family):
 
     def exported(self, model: GPT) -> Exported:
         config, weights = super().exported(model)
-        turned = (model.scheme.turned or model.blocks[0].head_dim) / model.blocks[0].head_dim
-        rope = {"rope_type": "default", "rope_theta": model.scheme.base}
-        config["use_parallel_residual"] = model.blocks[0].parallel
-        return config | {"rope_parameters": rope | {"partial_rotary_factor": turned}}, weights
-
-    def rows(self, model: GPT, qkv: Tensor) -> Tensor:
-        """Pair p of the channels that turn stands at p and p + width / 2."""
-        block, scheme = model.blocks[0], model.scheme
-        width = scheme.turned or block.head_dim
-        q, k, v = qkv.unflatten(0, (3, block.heads, block.head_dim))
-
-        def half(x: Tensor) -> Tensor:
-            turned = relayout(x[:, :width].flatten(0, 1), block.heads, scheme.layout, "half")
-            return torch.cat([turned.unflatten(0, (block.heads, width)), x[:, width:]], 1)
-
-        return torch.cat([half(q), half(k), v]).flatten(0, 1)
+        width = model.blocks[0].head_dim
+        config["rope_parameters"]["partial_rotary_factor"] = (model.scheme.turned or width) / width
+        return config | {"use_parallel_residual": model.blocks[0].parallel}, weights
 
 
-class Llama(Family):
-    """RoPE on all channels of a head, RMS norms and a SwiGLU MLP. Queries, keys and values lie in
-    matrices of their own.
-    """
+class Llama(RotaryFamily):
+    """RoPE on all channels, RMS norms, SwiGLU; matrices of q, k and v apart."""
 
     title, architecture, model_type = "Llama", "LlamaForCausalLM", "llama"
+    keys = {"dim": "hidden_size", "layers": "num_hidden_layers", "heads": "num_attention_heads"}
+    keys |= {"length": "max_position_embeddings", "eps": "rms_norm_eps"}
+    keys |= {"hidden": "intermediate_size", "mlp": "hidden_act"}
+    fixed = {"norm": "rms", "mlp": "swiglu"}
+    allowed = {"bias": (None, "none", "attention"), "kv_heads": None, "head_dim": None}
+    prefix, block = "model.", "layers.{}"
+    linears = {"qkv": "self_attn.{}_proj", "out": "self_attn.o_proj"}
+    linears |= {name: f"mlp.{name}_proj" for name in ("gate", "up", "down")}
+    norms = {"norm1": "input_layernorm", "norm2": "post_attention_layernorm"}
+    outside = {"embedding": "embed_tokens", "norm": "norm"}
+
+    def biases(self, model: GPT) -> tuple[str, ...]:
+        return () if model.blocks[0].qkv.bias is None else ("qkv", "out")
 
     def exported(self, model: GPT) -> Exported:
-        own, block, scheme = model.config, model.blocks[0], model.scheme
-        check(model, self.title, norm=("rms",), mlp=("swiglu",), bias=(None, "none", "attention"),
-              kv_heads=(own.kv_heads,), head_dim=(own.head_dim,))  # fmt: skip
-        biased = block.qkv.bias is not None
-        tied, weights = head(model)
-        config = described(model, self.architecture, self.model_type, tied) | {
-            "hidden_size": own.dim,
-            "intermediate_size": len(block.up.weight),
-            "num_hidden_layers": own.layers,
-            "num_attention_heads": block.heads,
-            "num_key_value_heads": block.kv_heads,
-            "head_dim": block.head_dim,
-            "hidden_act": "silu",
-            "max_position_embeddings": scheme.shape.length,
-            "rms_norm_eps": eps(model),
-            "attention_bias": biased,
-            "rope_parameters": {"rope_type": "default", "rope_theta": scheme.base},
-        }
-        return config, weights | self.write(model)
-
-    def write(self, model: GPT) -> dict[str, Tensor]:
-        block, layout = model.blocks[0], model.scheme.layout
-        counts = {"q": block.heads, "k": block.kv_heads, "v": block.kv_heads}
-        sizes = [count * block.head_dim for count in counts.values()]
-        found = {
-            "embed_tokens.weight": model.embedding.weight,
-            "norm.weight": model.norm.weight,
-        }
-        for n, layer in enumerate(model.blocks):
-            stem, biased = f"layers.{n}", layer.qkv.bias is not None
-            for part in ("weight", "bias") if biased else ("weight",):
-                rows = getattr(layer.qkv, part).split(sizes)
-                for (name, count), own in zip(counts.items(), rows, strict=True):
-                    turned = own if name == "v" else relayout(own, count, layout, "half")
-                    found[f"{stem}.self_attn.{name}_proj.{part}"] = turned
-            found[f"{stem}.self_attn.o_proj.weight"] = layer.out.weight
-            if biased:
-                found[f"{stem}.self_attn.o_proj.bias"] = bias_of(layer.out)
-            for name in ("gate", "up", "down"):
-                found[f"{stem}.mlp.{name}_proj.weight"] = getattr(layer, name).weight
-            found[f"{stem}.input_layernorm.weight"] = layer.norm1.weight
-            found[f"{stem}.post_attention_layernorm.weight"] = layer.norm2.weight
-        return {f"model.{name}": tensor for name, tensor in found.items()}
+        config, weights = super().exported(model)
+        block = model.blocks[0]
+        sizes = {"num_key_value_heads": block.kv_heads, "head_dim": block.head_dim}
+        return config | sizes | {"attention_bias": block.qkv.bias is not None}, weights
 
 
 def mpt_slopes(heads: int, steepest: float) -> list[float]:

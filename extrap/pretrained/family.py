@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from extrap.model.gpt import GPT
+from extrap.model.rotary import relayout
 from extrap.model.scheme import Scheme, Shape
 from extrap.utils.errors import UserError
 
@@ -23,23 +24,23 @@ ACTIVATIONS = {"gelu": "gelu", "gelu-tanh": "gelu_new", "relu": "relu"}
 """Our words for activations, and those of transformers."""
 OURS = {word: ours for ours, word in ACTIVATIONS.items()}
 OURS |= dict.fromkeys(("gelu_pytorch_tanh", "gelu_fast"), "gelu-tanh")
-LINEARS = ("qkv", "out", "up", "down")
 WAYS = {"Llama": ", with model=llama-tiny, or with model.norm=layer as GPT-NeoX"}
 """Other ways out, by name."""
 
 
 class Family:
-    """A family whose queries, keys and values lie in one matrix.
+    """A family of models, as a table of names.
 
     title: its name; architecture, model_type: of its config. keys: entries of its config for dim,
     layers, heads, length, eps, hidden (width of the MLP), mlp (activation). fixed: options of a
-    Decoder that all its models have; allowed: values of options that some of them have.
+    Decoder that all its models have; allowed: values of options that some of them have, None for
+    any value.
 
     prefix: in front of all tensors but the head, in some files; block: of layer n, with `{}` for n;
-    linears, norms: within a block; outside: of embedding, norm and embedding_norm; head: of the
-    head, which has no prefix. by_head: queries, keys and values of a head lie side by side;
-    transposed: matrices are (inner, outer); biased: with biases, else there is none, in norms
-    neither.
+    linears, norms: within a block, with `{}` for q, k and v in matrices of their own; outside: of
+    embedding, norm and embedding_norm; head: of the head, which has no prefix. by_head: queries,
+    keys and values of a head lie side by side; transposed: matrices are (inner, outer); biased:
+    with biases, else there is none, in norms neither.
     """
 
     title: str
@@ -47,7 +48,7 @@ class Family:
     model_type: str
     keys: ClassVar[dict[str, str]]
     fixed: ClassVar[dict[str, Any]] = {}
-    allowed: ClassVar[dict[str, tuple[Any, ...]]] = {}
+    allowed: ClassVar[dict[str, tuple[Any, ...] | None]] = {}
     prefix = "transformer."
     block = "h.{}"
     linears: ClassVar[dict[str, str]]
@@ -72,21 +73,40 @@ class Family:
         """Returns the scheme of a model with this config."""
         raise NotImplementedError
 
+    def biases(self, model: GPT) -> tuple[str, ...]:
+        """Returns the modules that have a bias in the files of a model of our own."""
+        return (*self.linears, *self.norms, "norm", "embedding_norm") if self.biased else ()
+
+    def rows(self, model: GPT, qkv: Tensor) -> Tensor:
+        """Returns the rows of a matrix or bias of queries, keys and values as the file has them."""
+        return _swapped(qkv, 3, model.blocks[0].heads) if self.by_head else qkv
+
+    def names(self, layers: int) -> dict[str, str]:
+        """Returns the name in the file of each module of a GPT but the head."""
+        found = {ours: self.prefix + theirs for ours, theirs in self.outside.items()}
+        for n in range(layers):
+            stem = self.prefix + self.block.format(n)
+            inner = self.norms | self.linears
+            found |= {f"blocks.{n}.{ours}": f"{stem}.{theirs}" for ours, theirs in inner.items()}
+        return found
+
     def read(self, state: Mapping[str, Tensor], config: Any) -> dict[str, Tensor]:
         """Returns the state dict of a GPT from that of transformers."""
         options = self.options(config)
         found = {"head.weight": state[f"{self.head}.weight"]}
-        modules = dict(self.outside)
-        for n in range(options["layers"]):
-            inner = (self.norms | self.linears).items()
-            modules |= {f"blocks.{n}.{x}": f"{self.block.format(n)}.{y}" for x, y in inner}
-        for ours, theirs in modules.items():
+
+        def tensor(name: str) -> Tensor:
+            if "{}" in name:
+                return torch.cat([state[name.format(x)] for x in "qkv"])
+            return state[name]
+
+        for ours, theirs in self.names(options["layers"]).items():
             last = ours.rpartition(".")[2]
-            weight = state[f"{self.prefix}{theirs}.weight"]
-            parts = {"weight": weight.T if self.transposed and last in LINEARS else weight}
+            weight = tensor(f"{theirs}.weight")
+            parts = {"weight": weight.T if self.transposed and last in self.linears else weight}
             if self.biased and last != "embedding":
-                parts["bias"] = state[f"{self.prefix}{theirs}.bias"]
-            elif last not in (*LINEARS, "embedding"):  # a norm has one in any case
+                parts["bias"] = tensor(f"{theirs}.bias")
+            elif last not in (*self.linears, "embedding"):  # a norm has one in any case
                 parts["bias"] = torch.zeros_like(weight)
             if self.by_head and last == "qkv":
                 parts = {part: _swapped(x, options["heads"], 3) for part, x in parts.items()}
@@ -94,60 +114,80 @@ class Family:
         return found
 
     def exported(self, model: GPT) -> Exported:
-        """Returns config and tensors of a model of our own. Raises UserError for a model that has
-        no equal in the family.
-        """
+        """Returns config and tensors of our model. Raises UserError if the family has no equal."""
         fixed = {name: (value,) for name, value in self.fixed.items() if name != "bias"}
         usual = {"norm": ("layer",), "mlp": (*ACTIVATIONS,)}
-        check(model, self.title, **usual | fixed | self.allowed)
-        tied, weights = self.head_of(model)
+        check(model, self.title, usual | fixed | self.allowed)
         block, own = model.blocks[0], model.config
+        usual_eps = torch.finfo(model.norm.weight.dtype).eps
         sizes = {
             "dim": own.dim,
             "layers": own.layers,
             "heads": own.heads,
             "length": model.scheme.shape.length,
-            "eps": eps(model),
+            "eps": usual_eps if model.norm.eps is None else model.norm.eps,
             "hidden": len(block.up.weight),
-            "mlp": ACTIVATIONS[own.mlp],
+            "mlp": ACTIVATIONS.get(own.mlp, "silu"),
         }
-        config = described(model, self.architecture, self.model_type, tied)
+        config = {
+            "architectures": [self.architecture],
+            "model_type": self.model_type,
+            "vocab_size": len(model.embedding.weight),
+            "tie_word_embeddings": model.head is None and model.head_scale is None,
+        }
         config |= {key: sizes[name] for name, key in self.keys.items()}
-        return config, weights | self.write(model)
-
-    def head_of(self, model: GPT) -> tuple[bool, dict[str, Tensor]]:
-        return head(model, f"{self.head}.weight")
-
-    def rows(self, model: GPT, qkv: Tensor) -> Tensor:
-        """Returns the rows of queries, keys and values, (3 H D, ...), in the order of the file."""
-        return qkv
+        return config, self.write(model)
 
     def write(self, model: GPT) -> dict[str, Tensor]:
-        """Returns the tensors of a model without its head."""
-        embedding = self.prefix + self.outside["embedding"]
-        found = {f"{embedding}.weight": model.embedding.weight}
-        norms: dict[str, nn.Module | None] = {
-            self.outside[name]: getattr(model, name) for name in self.outside if name != "embedding"
-        }
-        for n, layer in enumerate(model.blocks):
-            stem = self.block.format(n)
-            norms |= {f"{stem}.{theirs}": getattr(layer, x) for x, theirs in self.norms.items()}
-            for ours in LINEARS:
-                linear, name = getattr(layer, ours), f"{self.prefix}{stem}.{self.linears[ours]}"
-                both = [linear.weight, bias_of(linear)]
-                if ours == "qkv":
-                    both = [self.rows(model, x) for x in both]
-                if ours == "qkv" and self.by_head:
-                    both = [_swapped(x, 3, layer.heads) for x in both]
-                found[f"{name}.weight"] = both[0].T if self.transposed else both[0]
-                if self.biased:
-                    found[f"{name}.bias"] = both[1]
-        for name, norm in norms.items():
-            if norm is not None:
-                found[f"{self.prefix}{name}.weight"] = norm.weight
-                if self.biased:
-                    found[f"{self.prefix}{name}.bias"] = norm.bias
+        """Returns the tensors of a model."""
+        found, biases, block = {}, self.biases(model), model.blocks[0]
+        if model.head is not None:
+            found[f"{self.head}.weight"] = model.head.weight
+        elif model.head_scale is not None:
+            found[f"{self.head}.weight"] = model.embedding.weight * model.head_scale
+        for ours, theirs in self.names(len(model.blocks)).items():
+            module, last = model.get_submodule(ours), ours.rpartition(".")[2]
+            parts = {"weight": module.weight}
+            if last in biases:
+                zeros = module.weight.new_zeros(len(module.weight))
+                parts["bias"] = zeros if module.bias is None else module.bias
+            for part, x in parts.items():
+                rows = self.rows(model, x) if last == "qkv" else x
+                if part == "weight" and last in self.linears and self.transposed:
+                    rows = rows.T
+                if "{}" in theirs:
+                    for letter, one in zip("qkv", rows.split(_sizes(block)), strict=True):
+                        found[f"{theirs.format(letter)}.{part}"] = one
+                else:
+                    found[f"{theirs}.{part}"] = rows
         return found
+
+
+class RotaryFamily(Family):
+    """A family with RoPE on all channels of a head or on the first of them."""
+
+    def exported(self, model: GPT) -> Exported:
+        config, weights = super().exported(model)
+        rope = {"rope_type": "default", "rope_theta": model.scheme.base}
+        return config | {"rope_parameters": rope}, weights
+
+    def rows(self, model: GPT, qkv: Tensor) -> Tensor:
+        """Pair p of the channels that turn stands at p and p + width / 2."""
+        block, scheme = model.blocks[0], model.scheme
+        width = scheme.turned or block.head_dim
+        q, k, v = qkv.split(_sizes(block))
+
+        def half(x: Tensor, heads: int) -> Tensor:
+            x = x.unflatten(0, (heads, -1))
+            turned = relayout(x[:, :width].flatten(0, 1), heads, scheme.layout, "half")
+            return torch.cat([turned.unflatten(0, (heads, width)), x[:, width:]], 1).flatten(0, 1)
+
+        return super().rows(model, torch.cat([half(q, block.heads), half(k, block.kv_heads), v]))
+
+
+def _sizes(block: Any) -> list[int]:
+    """Returns the rows of queries, of keys and of values."""
+    return [n * block.head_dim for n in (block.heads, block.kv_heads, block.kv_heads)]
 
 
 def _swapped(x: Tensor, n: int, m: int) -> Tensor:
@@ -162,44 +202,14 @@ def require(holds: bool, option: str, title: str) -> None:
         raise UserError("export", problem=f"{title} needs {option}", remedy=remedy)
 
 
-def check(model: GPT, title: str, **allowed: tuple[Any, ...]) -> None:
+def check(model: GPT, title: str, allowed: Mapping[str, tuple[Any, ...] | None]) -> None:
     """Raises UserError for an option of a published decoder, unless it is null or among these."""
     own = model.config
     null = dict.fromkeys(("qk_norm", "residual", "embedding_norm", "embedding_scale"), (None,))
     null |= dict.fromkeys(("post_norm", "logit_cap"), (None,))
     null |= {"kv_heads": (None, own.heads), "head_dim": (None, own.dim // own.heads)}
     for name, values in (null | allowed).items():
-        words = ["null" if value is None else str(value) for value in values]
-        option = " or ".join(", ".join(words).rsplit(", ", 1))
-        require(getattr(own, name) in values, f"model.{name}={option}", title)
-
-
-def described(model: GPT, architecture: str, model_type: str, tied: bool) -> dict[str, Any]:
-    """Returns the entries of config.json that all families share."""
-    return {
-        "architectures": [architecture],
-        "model_type": model_type,
-        "vocab_size": len(model.embedding.weight),
-        "tie_word_embeddings": tied,
-    }
-
-
-def eps(model: GPT) -> float:
-    """Returns eps of the norms; torch's default is that of the dtype."""
-    found = model.norm.eps
-    return torch.finfo(model.norm.weight.dtype).eps if found is None else found
-
-
-def head(model: GPT, name: str = "lm_head.weight") -> tuple[bool, dict[str, Tensor]]:
-    """Returns whether the head is the embedding as it is, and its matrix if not."""
-    if model.head is not None:
-        return False, {name: model.head.weight}
-    if model.head_scale is None:
-        return True, {}
-    return False, {name: model.embedding.weight * model.head_scale}
-
-
-def bias_of(layer: nn.Linear) -> Tensor:
-    """Returns the bias of a layer, or zeros."""
-    zeros = layer.weight.new_zeros(layer.weight.shape[0])
-    return zeros if layer.bias is None else layer.bias
+        if values is not None:
+            words = ["null" if value is None else str(value) for value in values]
+            option = " or ".join(", ".join(words).rsplit(", ", 1))
+            require(getattr(own, name) in values, f"model.{name}={option}", title)

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 
 from extrap.pretrained.gguf_tokenizer import chat_entries, tokenizer
-from extrap.pretrained.seam import installed, quiet, transformers
+from extrap.pretrained.seam import installed, one_line, transformers
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
@@ -50,9 +50,7 @@ VERSION = 2
 
 
 def unpacked(path: Path, cache: Path) -> Path:
-    """Returns the folder of a GGUF file, made at the first call. Raises UserError for a file that
-    the package cannot read.
-    """
+    """Returns the folder of a GGUF file, made at the first call. Raises UserError if damaged."""
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
             raise UserError(path, problem="not a GGUF file")
@@ -103,12 +101,8 @@ def _unpack(path: Path, folder: Path) -> None:
     config = _config(path, fields, tensors)
     divisors = tensors.pop(DIVISORS, None)
     if divisors is not None:
-        config["rope_parameters"] |= {
-            "rope_type": "longrope",
-            "long_factor": divisors.tolist(),
-            "short_factor": divisors.tolist(),
-            "attention_factor": 1.0,
-        }
+        both = dict.fromkeys(("long_factor", "short_factor"), divisors.tolist())
+        config["rope_parameters"] |= {"rope_type": "longrope", "attention_factor": 1.0} | both
     named = {_named(path, name): torch.from_numpy(data.copy()) for name, data in tensors.items()}
     (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
     made = tokenizer(path, fields)
@@ -119,9 +113,7 @@ def _unpack(path: Path, folder: Path) -> None:
 
 
 def _of_transformers() -> list[str]:
-    """Returns the architectures that transformers reads and this file does not; [] without the
-    package.
-    """
+    """Returns the architectures that transformers alone reads; [] without it."""
     try:
         from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURES
     except ImportError:
@@ -130,25 +122,18 @@ def _of_transformers() -> list[str]:
 
 
 def _through_transformers(path: Path, folder: Path) -> None:
-    """Writes the model that transformers makes of the file. Raises UserError if it reads no decoder
-    there.
-    """
+    """Writes the model that transformers makes of the file, or raises UserError."""
     from safetensors.torch import save_file
 
     package = transformers()
     given = {"gguf_file": path.name, "local_files_only": True}
-    with quiet():
-        try:
-            decoder = package.AutoModelForCausalLM
-            model = decoder.from_pretrained(path.parent, dtype=torch.float32, **given)
-            tokenizer = package.AutoTokenizer.from_pretrained(path.parent, **given)
-            vars(model.config).pop("quantization_config", None)  # the weights are numbers now
-            model.config.save_pretrained(folder)
-            tokenizer.save_pretrained(folder)
-        except Exception as error:  # of whatever class its readers raise
-            why = " ".join(str(error).split()) or type(error).__name__
-            problem = f"transformers does not read it ({why:.160})"
-            raise UserError(path, problem=problem) from None
+    with one_line(path):
+        decoder = package.AutoModelForCausalLM
+        model = decoder.from_pretrained(path.parent, dtype=torch.float32, **given)
+        tokenizer = package.AutoTokenizer.from_pretrained(path.parent, **given)
+        vars(model.config).pop("quantization_config", None)  # the weights are numbers now
+        model.config.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
     tensors = {
         t.data_ptr(): (name, t.contiguous()) for name, t in reversed(model.state_dict().items())
     }
@@ -167,16 +152,12 @@ def _named(path: Path, name: str) -> str:
 
 
 def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
-    """Returns config.json from the keys of the file. Raises UserError for a missing or unknown
-    key.
-    """
+    """Returns config.json. Raises UserError for a missing or unknown key of the file."""
     kind = fields.get("general.architecture")
     if kind not in [*LAYOUTS]:
-        raise UserError(
-            path,
-            problem=f"general.architecture={kind!s:.40} is not supported",
-            remedy=f"{', '.join(LAYOUTS)} are, and whatever transformers reads",
-        )
+        problem = f"general.architecture={kind!s:.40} is not supported"
+        remedy = f"{', '.join(LAYOUTS)} are, and whatever transformers reads"
+        raise UserError(path, problem=problem, remedy=remedy)
 
     def number(key: str, default: float | None = None, whole: bool = False) -> float:
         found = fields.get(f"{kind}.{key}", default)
@@ -200,9 +181,8 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
         raise UserError(path, problem=f"{kind}.rope.scaling.type={scaled!s:.40} is not supported")
     turned = size("rope.dimension_count", head_dim)
     if turned != head_dim:
-        raise UserError(
-            path, problem=f"{kind}.rope.dimension_count={turned} of {head_dim} is not supported"
-        )
+        problem = f"{kind}.rope.dimension_count={turned} of {head_dim} is not supported"
+        raise UserError(path, problem=problem)
     rope = {"rope_type": SCALINGS[scaled], "rope_theta": float(number("rope.freq_base", 10000.0))}
     if scaled != "none":
         rope["factor"] = float(number("rope.scaling.factor"))

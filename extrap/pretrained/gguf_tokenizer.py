@@ -25,18 +25,14 @@ def tokenizer(path: Path, fields: dict[str, Any]) -> Any:
         from tokenizers import AddedToken, Tokenizer, decoders, models
     kind = fields.get("tokenizer.ggml.model")
     if kind != "gpt2":
-        raise UserError(
-            path,
-            problem=f"tokenizer.ggml.model={kind!s:.40} is not supported",
-            remedy="gpt2, byte-level BPE, is",
-        )
+        problem = f"tokenizer.ggml.model={kind!s:.40} is not supported"
+        raise UserError(path, problem=problem, remedy="gpt2, byte-level BPE, is")
     words, merges, kinds = (
         _list(path, fields, name) for name in ("tokens", "merges", "token_type")
     )
     if not words or "tokenizer.ggml.merges" not in fields:
-        raise UserError(
-            path, problem="holds no tokenizer", remedy="tokenizer.ggml.tokens or merges is missing"
-        )
+        remedy = "tokenizer.ggml.tokens or merges is missing"
+        raise UserError(path, problem="holds no tokenizer", remedy=remedy)
     pairs = [tuple(merge.split(" ", 1)) for merge in merges]
     if bad := [merge for merge, pair in zip(merges, pairs, strict=True) if len(pair) != 2]:
         problem = f"tokenizer.ggml.merges holds {bad[0]!r:.40}: expected two parts, a space between"
@@ -96,9 +92,6 @@ def _cut(path: Path, pre: str | None) -> Any:
         "llama-bpe": pattern(LLAMA3),
     }
     if pre not in [*known]:
-        raise UserError(
-            path,
-            problem=f"tokenizer.ggml.pre={pre!s:.40} is not supported",
-            remedy=f"one of {', '.join(known)} is",
-        )
+        problem = f"tokenizer.ggml.pre={pre!s:.40} is not supported"
+        raise UserError(path, problem=problem, remedy=f"one of {', '.join(known)} is")
     return known[pre]

@@ -42,9 +42,7 @@ class Source:
 
     @torch.no_grad()
     def columns(self, n: int) -> tuple[Tensor, float]:
-        """Returns the frequencies of all columns in a forward of n tokens, float64, and the
-        amplitude.
-        """
+        """Returns the frequencies of all columns at n tokens, float64, and the amplitude."""
         t = torch.tensor([0, 1, n - 1, n - 1, n - 1])
 
         def placed(x: Any) -> Any:

@@ -18,7 +18,7 @@ from extrap.schemes.window import Window
 class Rotation(Rotary):
     """The rotation of a layer as the model has it: its pairs, its frequencies at every length.
 
-    layer: what a probe found. Parameters: none.
+    layer: what a probe found.
 
     Kind: relative
     Used by: most decoders
@@ -56,7 +56,7 @@ def layout_of(pairs: Tensor, width: int) -> Layout:
 class Amplitude(Scheme):
     """Channels of queries and keys that turn times a number, as a scaling multiplies cos and sin.
 
-    by: the factor; channels: those that turn. Parameters: none.
+    by: the factor; channels: those that turn.
 
     Kind: modifier
     Used by: Qwen with YaRN, Phi with LongRoPE
@@ -97,7 +97,6 @@ class SoftCap(Scheme):
 
 class GivenSink(Scheme):
     """Logits of a key of value zero that the model itself hands over; zeros in a probe without one.
-    Parameters: none of its own.
 
     Kind: modifier
     Used by: gpt-oss
@@ -111,7 +110,7 @@ class GivenSink(Scheme):
 
 
 class Table(Scheme):
-    """A table of positions that the model adds by itself; it ends at `rows`. Parameters: none.
+    """A table of positions that the model adds by itself; it ends at `rows`.
 
     Kind: none
     Used by: GPT-Neo, GPT-BigCode

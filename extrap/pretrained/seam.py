@@ -61,6 +61,22 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
+def reason(error: Exception) -> str:
+    """Returns what an error says, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+@contextmanager
+def one_line(place: object) -> Iterator[None]:
+    """Silences transformers and turns its errors, of whatever class, into one line."""
+    with quiet():
+        try:
+            yield
+        except Exception as error:
+            problem = f"transformers does not read it ({reason(error):.160})"
+            raise UserError(place, problem=problem) from None
+
+
 @cache
 def _register() -> None:
     from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
@@ -128,9 +144,7 @@ def still(forward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def turned(rotation: Any, angle: Any) -> Any:
-    """Returns the output of a rotary module, (cos, sin) or complex numbers, at other angles:
-    numbers, or a tensor of its columns.
-    """
+    """Returns the output of a rotary module at other angles, (cos, sin) or complex numbers."""
     whole = rotation if isinstance(rotation, Tensor) else rotation[0]
     angle = torch.as_tensor(angle, dtype=torch.float32, device=whole.device).expand(whole.shape)
     if isinstance(rotation, Tensor):

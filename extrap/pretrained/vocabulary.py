@@ -5,7 +5,6 @@ ids of our own.
     records      " apple: river\\n stone: lamp\\n ... apple:"        answer " river"
 """
 
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -50,6 +49,8 @@ class PublishedVocabulary(Vocabulary):
     their own: extrap gives `words` to tasks that use words, and rejects other tasks that want keys.
     """
 
+    encoder = text = size = bos = turns = None  # type: ignore[assignment]  set by the constructor
+
     def __init__(
         self, tokens: Encoder, size: int, bos: int, place: str, turns: Turns | None = None
     ):
@@ -57,8 +58,8 @@ class PublishedVocabulary(Vocabulary):
             raise UserError("model.bos", bos, f"expected an id from 0 to {size - 1}")
         if tokens.ids > size:
             raise UserError(place, problem=f"a tokenizer of {tokens.ids} ids, a model of {size}")
-        self._encoder, self._size, self._bos, self._place = tokens, size, bos, place
-        self._turns = turns or Turns((bos,))
+        self.encoder, self.text, self.size, self.bos = tokens, size, size, bos
+        self.turns, self._place = turns or Turns((bos,)), place
 
     @classmethod
     def of_folder(cls, folder: Path, size: int, bos: int, place: str, chat: bool = False):
@@ -72,26 +73,6 @@ class PublishedVocabulary(Vocabulary):
         plain = cls(made, size, bos, place)
         return cls(made, size, bos, place, turns(folder, made, place)) if chat else plain
 
-    @property
-    def encoder(self) -> Encoder:
-        return self._encoder
-
-    @property
-    def text(self) -> int:  # type: ignore[override]
-        return self._size
-
-    @property
-    def size(self) -> int:
-        return self._size
-
-    @property
-    def bos(self) -> int:
-        return self._bos
-
-    @property
-    def turns(self) -> Turns:
-        return self._turns
-
     @cached_property
     def words(self) -> "WordVocabulary":
         """The same tokens, of which some are keys and values."""
@@ -99,22 +80,15 @@ class PublishedVocabulary(Vocabulary):
 
     @property
     def keys(self) -> Any:  # type: ignore[override]
-        raise UserError(
-            "task",
-            problem=(
-                "needs keys and values with ids of their own, on which a published "
-                "checkpoint was not trained"
-            ),
-            remedy=(
-                "ask for task=[nll,gap,kv,haystack,multidoc,nth,trace,lost-in-the-middle], or "
-                "diagnostics with task.diagnostics.contents=[text]"
-            ),
-        )
+        problem = "needs keys and values with ids of their own, on which a published checkpoint "
+        tasks = "task=[nll,gap,kv,haystack,multidoc,nth,trace,lost-in-the-middle]"
+        remedy = f"ask for {tasks}, or diagnostics with task.diagnostics.contents=[text]"
+        raise UserError("task", problem=f"{problem}was not trained", remedy=remedy)
 
     values = key_ids = value_ids = keys  # type: ignore[assignment]
 
     def _word(self, i: int) -> str:
-        return self._encoder.word(i)
+        return self.encoder.word(i)
 
 
 class WordVocabulary(PublishedVocabulary):
@@ -127,6 +101,9 @@ class WordVocabulary(PublishedVocabulary):
     word.
     """
 
+    keys = values = 0  # type: ignore[assignment]
+    key_ids = value_ids = ()  # type: ignore[assignment]
+
     def __init__(self, plain: PublishedVocabulary):
         vars(self).update(vars(plain))
         word = self.encoder.word
@@ -137,13 +114,14 @@ class WordVocabulary(PublishedVocabulary):
             problem = f"only {len(others)} words of one token, too few for keys and values"
             raise UserError(self._place, problem=problem, remedy=f"{FEWEST} are needed")
         keys = [*ordinals, *(i for n, i in enumerate(others) if n % EACH != EACH - 1)]
-        self._keys, self._values = np.array(keys), np.array(others[EACH - 1 :: EACH])
+        values = others[EACH - 1 :: EACH]
+        vars(self).update(keys=len(keys), values=len(values), key_ids=keys, value_ids=values)
         self.ordinals = len(ordinals) == len(ORDINALS)
         self.layout = self._layout()
 
     def _layout(self) -> RecordLayout:
         """Returns the tokens between and behind the words of a record."""
-        key, value = int(self._keys[-1]), int(self._values[-1])
+        key, value = self.key_ids[-1], self.value_ids[-1]
         names = [self.encoder.word(i)[1:] for i in (key, value)]
         text = " {0}: {1}\n {0}:".format(*names)
         ids = self.encoder(text.encode())[0].tolist()
@@ -155,27 +133,11 @@ class WordVocabulary(PublishedVocabulary):
         problem, remedy = "its tokenizer merges the words of records", "nll,gap,lost-in-the-middle"
         raise UserError(self._place, problem=problem, remedy=f"ask for task=[{remedy}]")
 
-    @property
-    def keys(self) -> int:
-        return len(self._keys)
-
-    @property
-    def values(self) -> int:  # type: ignore[override]
-        return len(self._values)
-
-    @cached_property
-    def key_ids(self) -> Sequence[int]:  # type: ignore[override]
-        return self._keys.tolist()
-
-    @cached_property
-    def value_ids(self) -> Sequence[int]:  # type: ignore[override]
-        return self._values.tolist()
-
     def key(self, i):
-        return self._keys[i]
+        return np.array(self.key_ids)[i]
 
     def value(self, i):
-        return self._values[i]
+        return np.array(self.value_ids)[i]
 
 
 def _is_word(token: str) -> bool:

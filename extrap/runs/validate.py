@@ -93,6 +93,7 @@ def _pair(job: Job) -> None:
     makes none under the extension.
     """
     model, name = job.source.model("meta"), job.choices["extension"]
+    before = _weights(model)
     try:
         extended = job.extension(model)
     except NotApplicable as error:
@@ -103,6 +104,9 @@ def _pair(job: Job) -> None:
     if extended is model and not isinstance(job.extension, Direct):
         problem = f"{type(job.extension).__name__} returned the model that it was given"
         raise UserError("extension", name, problem, "return a copy that it has extended")
+    if _weights(model) != before:
+        problem = f"{type(job.extension).__name__} changed the model that it was given"
+        raise UserError("extension", name, problem, "change a deepcopy of it")
     if not callable(extended) or isinstance(extended, Scheme):
         problem = f"{type(job.extension).__name__} returned {type(extended).__name__}"
         remedy = "return a model; the method `extend` of a SchemeExtension returns a scheme"
@@ -120,6 +124,11 @@ def _pair(job: Job) -> None:
         if job.config["finetune"]:
             problem = f"trains on tokens that depend on later ones under extension={name}"
             raise NotApplicable("finetune", job.choices["finetune"], problem, "leave it out")
+
+
+def _weights(model: torch.nn.Module) -> list[tuple[int, int]]:
+    """Returns which tensors a model holds, and how often each was changed in place."""
+    return [(id(p), p._version) for p in (*model.parameters(), *model.buffers())]
 
 
 def _leave_out(problem: str, tasks: list[str]) -> None:

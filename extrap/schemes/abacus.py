@@ -30,9 +30,7 @@ class Abacus(Scheme):
     k from torch's CPU generator.
 
     Kind: modifier
-    Used by: -
     Past L: defined; places up to L + offset are trained, later ones share a row
-    Source: arXiv 2405.17399
     Colour: brown
     """
 

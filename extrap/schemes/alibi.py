@@ -24,13 +24,11 @@ class ALiBi(Scheme):
     """slopes: one per head in place of the official ones (for a single head 2**-8, too shallow to
     help).
 
-    Parameters: none. Defined at every position. Raises ValueError unless slopes are one positive
-    number per head.
+    Defined at every position. Raises ValueError unless slopes are one positive number per head.
 
     Kind: relative
     Used by: BLOOM, MPT, Baichuan-13B
     Past L: defined; a soft window, far keys fade
-    Source: arXiv 2108.12409
     Colour: green
     """
 

@@ -15,7 +15,7 @@ from extrap.utils.bounds import Fraction, NotNegative, Positive
 
 
 class Chunks(Scheme):
-    """share: C = max(1, round(share L)); 8192 tokens of 256 k in Llama 4. Parameters: none.
+    """share: C = max(1, round(share L)); 8192 tokens of 256 k in Llama 4.
 
     Kind: modifier
     Used by: Llama 4 (3 of 4 layers)
@@ -33,8 +33,6 @@ class Chunks(Scheme):
 
 class StepHeat(Scheme):
     """slope: .1 in Llama 4; share: F = max(1, round(share L)), the size of a chunk there.
-
-    Parameters: none.
 
     Kind: modifier
     Used by: Llama 4 (its layers without positions)

@@ -31,9 +31,7 @@ class ComplexOrder(Scheme):
     an odd width.
 
     Kind: absolute
-    Used by: -
     Past L: defined; trained frequencies reach phases never seen
-    Source: arXiv 1912.12333
     Colour: brown
     """
 

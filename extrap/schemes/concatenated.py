@@ -21,18 +21,15 @@ class ConcatenatedProjected(Scheme):
     Parameters: (C + P) x C.
 
     Kind: absolute
-    Used by: -
     Past L: defined; slow channels meet phases never seen
-    Source: arXiv 1706.03762
     Colour: amber
     """
 
     def __init__(self, shape: Shape, width: Pairs | None = None, base: Base = 10000.0):
         super().__init__(shape)
         self.width, self.base = shape.dim if width is None else width, base
-        self.projection = nn.Parameter(
-            torch.randn(shape.dim + self.width, shape.dim) * (shape.dim + self.width) ** -0.5
-        )
+        rows = shape.dim + self.width
+        self.projection = nn.Parameter(torch.randn(rows, shape.dim) * rows**-0.5)
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer:
@@ -49,9 +46,7 @@ class ConcatenatedSplit(Scheme):
     none. Raises ValueError for a width that is not below C.
 
     Kind: absolute
-    Used by: -
     Past L: defined; slow channels meet phases never seen
-    Source: arXiv 1706.03762
     Colour: amber
     """
 

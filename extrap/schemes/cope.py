@@ -23,9 +23,7 @@ class CoPE(Scheme):
     Raises ValueError unless 2 <= pmax <= L.
 
     Kind: relative
-    Used by: -
     Past L: counts are clamped
-    Source: arXiv 2405.18719
     Colour: magenta
     """
 
@@ -54,9 +52,7 @@ class CoPE(Scheme):
         return torch.cat([b, far], -1)
 
     def _near(self, p: Tensor) -> int:
-        """Returns how many of the last keys are not past all counts of every query. All of them on
-        a GPU, which it would have to wait for, and under a compiler.
-        """
+        """Returns how many of the last keys some query counts; all on a GPU and compiled."""
         if p.device.type != "cpu" or torch.compiler.is_compiling():
             return p.shape[-1]
         return int((p.detach().flatten(0, -2).amin(0) < self.pmax - 1).sum())

@@ -30,7 +30,6 @@ class DeBERTa(Scheme):
     Kind: relative
     Used by: DeBERTa v1 to v3
     Past L: clipped; all far keys share the last row
-    Source: arXiv 2006.03654
     Colour: olive
     """
 
@@ -68,11 +67,8 @@ class DeBERTa(Scheme):
 
     def rows(self, w: Tensor, at: Where) -> Tensor:
         """Returns P W of this layer, (H, rows, D)."""
-        return (
-            (self.norm(self.table) @ w[at.layer])
-            .unflatten(-1, (self.shape.heads, -1))
-            .movedim(1, 0)
-        )
+        rows = self.norm(self.table) @ w[at.layer]
+        return rows.unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         terms = []

@@ -31,7 +31,6 @@ class GatedDeltaRule(Scheme):
     Kind: relative
     Used by: Qwen3-Next, Qwen3.5, OLMo Hybrid (in most layers)
     Past L: defined; a state of fixed size
-    Source: arXiv 2412.06464
     Colour: azure
     """
 
@@ -79,7 +78,6 @@ class PassedState(GatedDeltaRule):
     the training is whole. A batch of B texts passes B - 1 at most, and one of 1 none.
 
     Kind: relative
-    Used by: -
     Past L: defined; states of texts + 1 training lengths were met
     Source: arXiv 2507.02782; arXiv 2412.06464
     Colour: azure
@@ -97,16 +95,11 @@ class PassedState(GatedDeltaRule):
         return state
 
 
-def gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, log_a: Tensor, b: Tensor) -> Tensor:
-    """Computes o (B, H, T, E) chunk by chunk from q, k (B, H, T, D), v (B, H, T, E), ln a and b."""
-    return read(q, k, v, log_a, b, state=None)[0]
-
-
 def read(
-    q: Tensor, k: Tensor, v: Tensor, log_a: Tensor, b: Tensor, state: Tensor | None
+    q: Tensor, k: Tensor, v: Tensor, log_a: Tensor, b: Tensor, state: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Computes o, as gated_delta_rule, and the last state (B, H, E, D), from the first; None is
-    0.
+    """Computes o (B, H, T, E) and the last state (B, H, E, D), chunk by chunk, from q, k (B, H, T,
+    D), v (B, H, T, E), ln a, b and the first state, 0 by default.
     """
     outputs = []
     for Q, K, V, G, beta in zip(*(z.split(CHUNK, 2) for z in (q, k, v, log_a, b)), strict=True):

@@ -21,12 +21,8 @@ from extrap.model.scheme import Scheme, Shape, Size, Where, whole_steps
 class Digits(Scheme):
     """base: b, 2 for binary, 10 for decimal. Every channel has a digit, all but log_b(T) of them 0.
 
-    Parameters: none.
-
     Kind: absolute
-    Used by: -
     Past L: defined; a digit that training left at 0 rises
-    Source: https://huggingface.co/blog/designing-positional-encoding
     Colour: amber
     """
 

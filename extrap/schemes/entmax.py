@@ -33,9 +33,8 @@ def entmax15(s: Tensor) -> Tensor:
         support = (tau <= down).sum(-1, keepdim=True)
         tau = tau.gather(-1, support - 1)
     above = (z - tau).relu()
-    tau = tau + (above.square().sum(-1, keepdim=True) - 1) / (
-        2 * above.sum(-1, keepdim=True).detach()
-    )
+    excess = above.square().sum(-1, keepdim=True) - 1
+    tau = tau + excess / (2 * above.sum(-1, keepdim=True).detach())
     return (z - tau).relu().square()
 
 
@@ -45,9 +44,7 @@ class ASEntmax(Scheme):
     Parameters: 2 C H per layer.
 
     Kind: modifier
-    Used by: -
     Past L: defined; sharper as keys grow in number
-    Source: arXiv 2506.16640
     """
 
     def __init__(self, shape: Shape, delta: NotNegative = 1.0, spread: NotNegative = 2.0):

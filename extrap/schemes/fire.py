@@ -25,7 +25,6 @@ class FIRE(Scheme):
     unless 1 <= threshold < L: otherwise training would never divide by i.
 
     Kind: relative
-    Used by: -
     Past L: defined; interpolates
     Source: arXiv 2310.04418
     Colour: magenta
@@ -39,9 +38,8 @@ class FIRE(Scheme):
         sharing: Literal["per-layer", "shared"] = "per-layer",
     ):
         super().__init__(shape)
-        self.threshold = table_limit(
-            "threshold", threshold, max(shape.length // 4, 1), 1, shape.length - 1
-        )
+        default, last = max(shape.length // 4, 1), shape.length - 1
+        self.threshold = table_limit("threshold", threshold, default, 1, last)
         layers = shape.layers if sharing == "per-layer" else 1
         self.f = nn.ModuleList(
             nn.Sequential(nn.Linear(1, hidden), nn.ReLU(), nn.Linear(hidden, shape.heads))

@@ -27,13 +27,10 @@ class FoPE(Scheme):
     At most D / 4 pairs turn; with more frequencies every second one, or every third, leads a pair.
     Their listing pads the sine of pairs that stand still by 1, which turns them by 45 degrees times
     sqrt(2) at every place; here the pairs stay as they are. Parameters: none (checkpoints hold A
-    and B). Raises ValueError for an odd head width, and where no
-    frequency exceeds 2 pi / L.
+    and B). Raises ValueError for an odd head width, and where no frequency exceeds 2 pi / L.
 
     Kind: absolute
-    Used by: -
     Past L: defined; all frequencies turned in training
-    Source: arXiv 2412.17739
     Colour: blue
     """
 

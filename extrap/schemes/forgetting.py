@@ -24,7 +24,6 @@ class Forgetting(Scheme):
     Kind: relative
     Used by: Forgetting Transformer
     Past L: defined; decays with what is forgotten
-    Source: arXiv 2503.02130
     Colour: azure
     """
 
@@ -38,8 +37,6 @@ class Forgetting(Scheme):
         return kept[..., at.i, None] - kept[..., None, at.j]
 
     def kept(self, x: Tensor, layer: int) -> Tensor:
-        """Returns the logarithm of the share left since the start, (B, T, C) -> (B, H, T), in
-        float64, because the bias is a difference of long sums.
-        """
+        """Returns ln of the share left since the start, (B, T, C) -> (B, H, T), in float64."""
         f = F.linear(x, self.w[layer].to(x.dtype), self.b[layer].to(x.dtype))
         return F.logsigmoid(f.double()).cumsum(1).transpose(1, 2)

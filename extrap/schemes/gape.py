@@ -29,9 +29,7 @@ class GAPE(RoPE):
     does, and for keys that heads share.
 
     Kind: relative
-    Used by: -
     Past L: defined; the penalty grows on, slow pairs meet angles never trained
-    Source: arXiv 2605.10414
     Colour: azure
     """
 

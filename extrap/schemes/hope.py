@@ -18,12 +18,8 @@ from extrap.utils.bounds import NotNegative
 class HoPE(Rotary):
     """turns: full turns a pair must make within L to keep its frequency; 0 is RoPE.
 
-    Parameters: none.
-
     Kind: relative
-    Used by: -
     Past L: defined; every angle was trained
-    Source: arXiv 2410.21216
     Colour: blue
     """
 

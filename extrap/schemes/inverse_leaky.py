@@ -22,9 +22,7 @@ class InverseLeaky(Wrapper):
     past L and an inner that owns attention.
 
     Kind: relative
-    Used by: -
     Past L: defined; distances up to factor L lie within the trained range
-    Source: https://kexue.fm/archives/9728
     Colour: blue
     """
 

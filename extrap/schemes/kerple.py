@@ -48,9 +48,7 @@ class KerpleLog(Kerple):
     """-r1 ln(1 + r2 n).
 
     Kind: relative
-    Used by: -
     Past L: defined; decays like a logarithm
-    Source: arXiv 2205.09921
     Colour: red
     """
 
@@ -64,9 +62,7 @@ class KerplePower(Kerple):
     """-r1 n**r2.
 
     Kind: relative
-    Used by: -
     Past L: defined; r2 = 1 is ALiBi with learned slopes
-    Source: arXiv 2205.09921
     Colour: red
     """
 
@@ -74,7 +70,6 @@ class KerplePower(Kerple):
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:
         r2 = self.r(self.raw2, d)
-        bounded = (
-            r2 + (r2.clamp(max=2.0) - r2).detach()
-        )  # the gradient passes, so that r2 can return from above 2
+        # the gradient passes, so that r2 can return from above 2
+        bounded = r2 + (r2.clamp(max=2.0) - r2).detach()
         return -self.r(self.raw1, d) * d.pow(bounded)

@@ -18,7 +18,6 @@ class KeyNorm(Scheme):
     """Parameters: none.
 
     Kind: modifier
-    Used by: -
     Past L: defined
     Source: https://kexue.fm/archives/9859
     Colour: black
@@ -35,12 +34,11 @@ class KeyNorm(Scheme):
 class CosA(Scheme):
     """lam: null stands for 4 ln(L / 2). lam = 4 ln L beside log-n is lam_i = 4 ln n_i.
 
-    Parameters: none. Raises ValueError unless lam is positive.
+    Raises ValueError unless lam is positive.
 
     Kind: modifier
     Used by: Swin v2 (learned lam)
     Past L: defined
-    Source: arXiv 2010.04245
     Colour: black
     """
 

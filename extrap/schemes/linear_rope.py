@@ -25,9 +25,7 @@ EPS = 1e-6
 
 
 def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Returns sum_{j <= i} <q_i, k_j> v_j for q, k (B, H, T, F), v (B, H, T, E), without anything
-    of size (T, T).
-    """
+    """Returns sum_{j <= i} <q_i, k_j> v_j, in memory linear in T."""
     state, out = None, []
     for a, b, c in zip(q.split(CHUNK, 2), k.split(CHUNK, 2), v.split(CHUNK, 2), strict=True):
         own, more = (a @ b.transpose(-1, -2)).tril() @ c, b.transpose(-1, -2) @ c
@@ -37,9 +35,7 @@ def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 class LinearAttention(Turning):
-    """Owns attention. Parameters: none. Raises ValueError for an odd head width, a base of 1 or
-    less and unpaired channels.
-    """
+    """Owns attention. Raises ValueError as Turning does."""
 
     causal_only = True
 
@@ -57,9 +53,7 @@ class LinearRoPE(LinearAttention):
     """Rotation in the numerator only.
 
     Kind: relative
-    Used by: -
     Past L: defined; slow pairs meet angles never trained
-    Source: arXiv 2104.09864
     Colour: blue
     """
 
@@ -74,27 +68,19 @@ class CosineLinearRoPE(LinearAttention):
     opposite to itself from 0 / 0.
 
     Kind: relative
-    Used by: -
     Past L: defined; slow pairs meet angles never trained
     Source: https://kexue.fm/archives/7546
     Colour: blue
     """
 
     def ratio(self, q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor) -> Tensor:
-        q, k = (
-            turn(F.normalize(q, dim=-1), of_q, self.layout),
-            turn(F.normalize(k, dim=-1), of_k, self.layout),
-        )
-        sums = causal_sum(
-            F.pad(q, (0, 1), value=1 + EPS),
-            F.pad(k, (0, 1), value=1.0),
-            F.pad(v, (0, 1), value=1.0),
-        )
+        q = turn(F.normalize(q, dim=-1), of_q, self.layout)
+        k = turn(F.normalize(k, dim=-1), of_k, self.layout)
+        q, k, v = (F.pad(x, (0, 1), value=one) for x, one in ((q, 1 + EPS), (k, 1.0), (v, 1.0)))
+        sums = causal_sum(q, k, v)
         return sums[..., :-1] / sums[..., -1:]
 
 
 def positive(x: Tensor) -> Tensor:
-    """Returns elu(x) + 1: exp(x) below 0, x + 1 above. Below -17 elu(x) itself rounds to -1, and
-    the sum would be 0.
-    """
+    """Returns elu(x) + 1, without the -1 to which elu rounds below -17."""
     return x.clamp(max=0).exp() + x.relu()

@@ -18,13 +18,11 @@ from extrap.utils.bounds import NotNegative
 
 
 class LogN(Scheme):
-    """floor: lowest temperature. Parameters: none. Raises ValueError for a training
-    length below 2.
+    """floor: lowest temperature. Raises ValueError for a training length below 2.
 
     Kind: modifier
     Used by: Qwen
     Past L: defined; logits grow with ln n
-    Source: https://kexue.fm/archives/8823
     Colour: black
     """
 

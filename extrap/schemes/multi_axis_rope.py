@@ -23,12 +23,11 @@ from extrap.model.scheme import Shape, Size
 class MultiAxisRoPE(Rotary):
     """axes: a. width: the radix; null stands for the a-th root of L. axes = 1 is RoPE.
 
-    Parameters: none. Raises ValueError unless 2 a divides D.
+    Raises ValueError unless 2 a divides D.
 
     Kind: relative
     Used by: vision models (Qwen-VL, FLUX)
     Past L: defined; the first axis meets lines never trained
-    Source: arXiv 2104.09864
     Colour: blue
     """
 
@@ -46,10 +45,8 @@ class MultiAxisRoPE(Rotary):
                 f"axes={axes}: {shape.head_dim} channels of a head cannot be split into so many "
                 "blocks of pairs"
             )
-        self.axes, self.width = (
-            axes,
-            max(2, round(shape.length ** (1 / axes))) if width is None else width,
-        )
+        self.axes = axes
+        self.width = max(2, round(shape.length ** (1 / axes))) if width is None else width
 
     def spectrum(self, n: int) -> Tensor:
         """theta (D/2,), float64, the same D/(2a) frequencies for each axis."""
@@ -65,10 +62,5 @@ class MultiAxisRoPE(Rotary):
         return [t, *digits]
 
     def angle(self, t: Tensor, theta: Tensor) -> Tensor:
-        return torch.cat(
-            [
-                m[:, None] * part
-                for m, part in zip(self.coordinates(t), theta.chunk(self.axes), strict=True)
-            ],
-            -1,
-        )
+        pairs = zip(self.coordinates(t), theta.chunk(self.axes), strict=True)
+        return torch.cat([m[:, None] * part for m, part in pairs], -1)

@@ -22,7 +22,6 @@ class MultiplicativeLearned(Scheme):
     ValueError for rows < L; warns for rows > L, which only randomised positions train.
 
     Kind: absolute
-    Used by: -
     Past L: undefined; raises
     Source: kexue.fm/archives/8130
     Colour: brown
@@ -45,7 +44,6 @@ class MultiplicativeSinusoidal(Scheme):
     Raises ValueError for an odd width or an amplitude of 0.
 
     Kind: absolute
-    Used by: -
     Past L: defined; slow channels meet phases never seen
     Source: kexue.fm/archives/8130
     Colour: brown

@@ -9,10 +9,9 @@ from extrap.model.scheme import Scheme
 
 
 class NoPE(Scheme):
-    """Overrides no hook. Parameters: none. Defined at every position.
+    """Overrides no hook. Defined at every position.
 
     Kind: none
-    Used by: -
     Past L: defined; attention dilutes as the text grows
     Source: arXiv 2305.19466
     Colour: black

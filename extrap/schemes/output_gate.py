@@ -22,7 +22,6 @@ class OutputGate(Scheme):
     Kind: modifier
     Used by: Qwen3-Next
     Past L: defined
-    Source: arXiv 2505.06708
     """
 
     def __init__(self, shape: Shape, per: Literal["channel", "head"] = "channel"):

@@ -15,13 +15,11 @@ from extrap.utils.bounds import Share
 class PRoPE(Rotary):
     """fraction: share of the pairs that turn; 0 is NoPE, 1 is RoPE.
 
-    Parameters: none. The formula is that of
-    transformers' "proportional" rotary type; we did not check the paper.
+    The formula is that of transformers' "proportional" rotary type; we did not check the paper.
 
     Kind: relative
     Used by: Gemma 4 (a quarter of the pairs), LFM3 (half)
     Past L: defined; fewer slow pairs meet angles never trained
-    Source: arXiv 2410.06205
     Colour: blue
     """
 

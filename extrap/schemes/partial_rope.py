@@ -13,23 +13,25 @@ class PartialRoPE(Rotary):
     """fraction: share of the channels that turn; GPT-NeoX has 0.25 of wider heads. fraction = 1 is
     RoPE. A layout pairs the D_r.
 
-    Parameters: none. Raises ValueError unless fraction D is an even number from 2 to D.
+    Raises ValueError unless fraction D is an even number from 2 to D.
 
     Kind: relative
     Used by: GPT-NeoX, Pythia, Phi, StableLM, GLM-4, MiniMax-M2, Qwen3-Next
     Past L: defined; slow pairs meet angles never trained, the other channels do not
-    Source: arXiv 2204.06745
     Colour: blue
     """
+
+    fewest = 2
+    """Channels that turn, at least."""
 
     def __init__(
         self, shape: Shape, base: float = 10000.0, fraction: float = 0.5, layout: Layout = "half"
     ):
         width = round(fraction * shape.head_dim)
-        if width % 2 or not 2 <= width <= shape.head_dim:
+        if width % 2 or not self.fewest <= width <= shape.head_dim:
             raise ValueError(
-                f"fraction={fraction}: of {shape.head_dim} channels, an even number from 2 to "
-                f"{shape.head_dim} can turn"
+                f"fraction={fraction}: of {shape.head_dim} channels, an even number from "
+                f"{self.fewest} to {shape.head_dim} can turn"
             )
         self.turned = width
         super().__init__(shape, base, layout)

@@ -28,9 +28,7 @@ class PaTH(Scheme):
     Parameters: rank (C + H D) + taps H D + (C + 1) H per layer. Needs the causal mask.
 
     Kind: relative
-    Used by: -
     Past L: defined; products of more reflections than in training
-    Source: arXiv 2505.16381
     Colour: azure
     """
 
@@ -60,9 +58,7 @@ class PaTH(Scheme):
         return w.transpose(1, 2), 2 * F.linear(x, beta, c).sigmoid().transpose(1, 2)
 
     def products(self, q: Tensor, k: Tensor, w: Tensor, b: Tensor, at: Where) -> Tensor:
-        """Returns <k_j, H_{j+1} .. H_i q_i> (B, H, Tq, Tk): the block's own keys first, then chunk
-        by chunk towards the start.
-        """
+        """Returns <k_j, H_{j+1} .. H_i q_i> (B, H, Tq, Tk), chunk by chunk towards the start."""
         first, n = int(at.i[0]), len(at.i)
         own = slice(first, first + n)
         m, seen = middle(w[:, :, own], b[:, :, own]), q @ w[:, :, own].transpose(-1, -2)
@@ -74,9 +70,8 @@ class PaTH(Scheme):
             keys = slice(max(0, stop - CHUNK), stop)
             W, K = w[:, :, keys], k[:, :, keys]
             m = middle(W, b[:, :, keys])
-            carried = (
-                K - (W @ K.transpose(-1, -2)).tril(-1).transpose(-1, -2) @ m.transpose(-1, -2) @ W
-            )
+            between = (W @ K.transpose(-1, -2)).tril(-1).transpose(-1, -2)
+            carried = K - between @ m.transpose(-1, -2) @ W
             scores.insert(0, q @ carried.transpose(-1, -2))
             q = q - q @ W.transpose(-1, -2) @ m @ W
         return torch.cat(scores, -1)

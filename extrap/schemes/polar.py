@@ -32,9 +32,7 @@ class NullFloor(Scheme):
     b starts at 0, softplus(c) at 1. Parameters: 2 layers x H.
 
     Kind: modifier
-    Used by: -
     Past L: defined; what the null takes stays the same if logits are noise
-    Source: arXiv 2606.25156
     Colour: black
     """
 
@@ -59,9 +57,7 @@ class PolarAttention(NullFloor):
     Parameters: 3 layers x H + layers x H D. Raises ValueError for a training length below 2.
 
     Kind: modifier
-    Used by: -
     Past L: defined; outputs stay of length 1
-    Source: arXiv 2606.25156
     Colour: black
     """
 

@@ -27,9 +27,7 @@ class PoPE(Scheme):
     ValueError for keys that heads share.
 
     Kind: relative
-    Used by: -
     Past L: defined; slow channels meet angles never trained
-    Source: arXiv 2509.10534
     Colour: blue
     """
 

@@ -18,12 +18,10 @@ class RandomFloats(Scheme):
 
     Coordinates are fractional, so that a stack cannot hold tables. Uses the number of given
     coordinates, not their values. Draws from torch's CPU generator; at test the draw is one for
-    each T, so that a measurement repeats. Parameters: none.
+    each T, so that a measurement repeats.
 
     Kind: modifier
-    Used by: -
     Past L: defined; distances as in training, closer together
-    Source: arXiv 2602.14050
     Colour: blue
     """
 

@@ -24,13 +24,11 @@ class RandomisedPositions(Scheme):
                 2
       sampled   a random subset as in training, one for each T, so that a measurement repeats
     Except under stride it uses the number of given coordinates, not their values. Draws from
-    torch's CPU generator. Parameters: none. Past L_max (stride: longest) tokens the model raises
+    torch's CPU generator. Past L_max (stride: longest) tokens the model raises
     OutOfRange. Raises ValueError for a maximum below L and a longest outside L .. L_max.
 
     Kind: modifier
-    Used by: -
     Past L: defined up to L_max, all positions trained; then raises
-    Source: arXiv 2305.16843
     Colour: blue
     """
 
@@ -77,10 +75,9 @@ class EqualMeanPositions(Scheme):
     well with log-n.
 
     Coordinates are fractional and have no upper end, so that a stack cannot hold tables. Draws from
-    torch's CPU generator. Parameters: none.
+    torch's CPU generator.
 
     Kind: modifier
-    Used by: -
     Past L: defined; longer texts were met in training, as stretched ones
     Source: kexue.fm/archives/9444
     Colour: blue

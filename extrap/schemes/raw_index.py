@@ -26,7 +26,6 @@ class RawIndex(Scheme):
     Warns about broadcast, naming the norm of the model. Raises ValueError for a step of 0.
 
     Kind: absolute
-    Used by: -
     Past L: defined; the index keeps growing and drowns the token
     Source: -
     Colour: amber

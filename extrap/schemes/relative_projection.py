@@ -32,10 +32,9 @@ class RelativeProjection(Scheme):
     def __init__(self, shape: Shape, curves: Size = 16, extent: Size | None = None):
         super().__init__(shape)
         self.extent = table_limit("extent", extent, shape.length // 2, 2, shape.length)
-        self.w = nn.Parameter(
-            torch.randn(shape.layers, shape.heads * curves, shape.dim) * shape.dim**-0.5
-        )
-        self.c = nn.Parameter(torch.zeros(shape.layers, shape.heads * curves))
+        rows = shape.heads * curves
+        self.w = nn.Parameter(torch.randn(shape.layers, rows, shape.dim) * shape.dim**-0.5)
+        self.c = nn.Parameter(torch.zeros(shape.layers, rows))
         self.e = nn.Parameter(0.02 * torch.randn(shape.layers, curves, self.extent))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:

@@ -12,9 +12,7 @@ from extrap.model.scheme import Shape
 
 
 def matched_base(length: int) -> float:
-    """Returns the base at which as many pairs complete a turn within `length` as with base 10000
-    within 2048, as a share.
-    """
+    """Returns the base of which as many pairs turn once in `length` as of 10000 in 2048."""
     return 10000.0 ** (log(length / (2 * pi)) / log(2048 / (2 * pi)))
 
 
@@ -22,13 +20,12 @@ class RoPE(Rotary):
     """base: null stands for the base matched to L (121 at L = 128); at 10000 most pairs never make
     a turn in a short training window.
 
-    Parameters: none. Raises ValueError for an odd head width, a base of 1 or less and channels that
+    Raises ValueError for an odd head width, a base of 1 or less and channels that
     the layout does not pair.
 
     Kind: relative
     Used by: Llama (half), GPT-J (interleaved), PaLM, Qwen, Mistral
     Past L: defined; slow pairs meet angles never trained, fails after 10 to 20 %
-    Source: arXiv 2104.09864
     Colour: blue
     """
 

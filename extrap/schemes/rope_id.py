@@ -10,44 +10,33 @@ and keys apart.
 
 from math import pi
 
-from extrap.model.rotary import Layout, Rotary
+from extrap.model.rotary import Layout
 from extrap.model.scheme import Shape
+from extrap.schemes.partial_rope import PartialRoPE
 
 
-class RoPEID(Rotary):
+class RoPEID(PartialRoPE):
     """fraction: share of the channels that turn; turns: r, of the slowest pair within L.
 
-    Parameters: none. Raises ValueError unless fraction D is an even number from 4 to D, and unless
-    0 < r < L / (2 pi), where the slowest pair would be as fast as the first. From the paper: half
-    of the channels turn, at high frequencies. The grid is ours and unverified: we could not read
-    its base.
+    Raises ValueError unless fraction D is an even number from 4 to D, and unless 0 < r < L / (2
+    pi), where the slowest pair would be as fast as the first. From the paper: half of the channels
+    turn, at high frequencies. The grid is ours and unverified: we could not read its base.
 
     Kind: relative
-    Used by: -
     Past L: defined; no angle is new
-    Source: arXiv 2603.18017
     Colour: blue
     """
 
+    fewest = 4  # the grid runs from the first pair to the last
+
     def __init__(
-        self,
-        shape: Shape,
-        fraction: float = 0.5,
-        turns: float = 1.0,
-        layout: Layout = "half",
+        self, shape: Shape, fraction: float = 0.5, turns: float = 1.0, layout: Layout = "half"
     ):
-        width = round(fraction * shape.head_dim)
-        if width % 2 or not 4 <= width <= shape.head_dim:
-            raise ValueError(
-                f"fraction={fraction}: of {shape.head_dim} channels, an even number from 4 to "
-                f"{shape.head_dim} can turn"
-            )
         if not 0 < turns < shape.length / (2 * pi):
             raise ValueError(
                 f"turns={turns}: above 0 and below {shape.length / (2 * pi):.3g}, the turns of the "
                 f"first pair within the training length {shape.length}"
             )
-        pairs = width // 2
-        base = (shape.length / (2 * pi * turns)) ** (pairs / (pairs - 1))
-        self.turned = width
-        super().__init__(shape, base, layout)
+        pairs = round(fraction * shape.head_dim) // 2
+        base = (shape.length / (2 * pi * turns)) ** (pairs / max(pairs - 1, 1))
+        super().__init__(shape, base, fraction, layout)

@@ -19,12 +19,10 @@ class Sandwich(Scheme):
     """width: channels of the sinusoid, whatever the width of the model. start: the first t; 0 is
     the sinusoid, the paper prints 1.
 
-    With start = 1 the sum runs to t = width / 2: it keeps its number of terms. Parameters: none.
+    With start = 1 the sum runs to t = width / 2: it keeps its number of terms.
 
     Kind: relative
-    Used by: -
     Past L: defined; decays like a logarithm
-    Source: arXiv 2212.10356
     Colour: green
     """
 
@@ -35,9 +33,6 @@ class Sandwich(Scheme):
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:
         w = frequencies(self.width) * 10000.0 ** (-2 * self.start / self.width)
         total = sum(-2 * torch.sin(d * float(x) / 2).square() for x in w)  # cos - 1
-        compression = (
-            8
-            * torch.arange(1, self.shape.heads + 1, dtype=d.dtype, device=d.device)
-            / self.shape.heads
-        )
+        h = torch.arange(1, self.shape.heads + 1, dtype=d.dtype, device=d.device)
+        compression = 8 * h / self.shape.heads
         return total / compression.view(-1, *[1] * d.dim())

@@ -26,9 +26,7 @@ class SelectiveRoPE(Turning):
     odd head width, a base of 1 or less, and keys that heads share.
 
     Kind: relative
-    Used by: -
     Past L: defined; angles are sums over more tokens than in training
-    Source: arXiv 2511.17388
     Colour: azure
     """
 

@@ -22,7 +22,6 @@ class Shaw(Scheme):
     Kind: relative
     Used by: Music Transformer, Wav2Vec2-BERT (keys)
     Past L: clipped; all far keys share the last row
-    Source: arXiv 1803.02155
     Colour: olive
     """
 
@@ -30,9 +29,8 @@ class Shaw(Scheme):
 
     def __init__(self, shape: Shape, clip: Size | None = None):
         super().__init__(shape)
-        self.clip = table_limit(
-            "clip", clip, max(min(16, shape.length // 4), 1), 1, shape.length - 1
-        )
+        default = max(min(16, shape.length // 4), 1)
+        self.clip = table_limit("clip", clip, default, 1, shape.length - 1)
         size = shape.layers, self.clip + 1, shape.head_dim
         self.keys, self.values = (nn.Parameter(0.02 * torch.randn(size)) for _ in range(2))
 

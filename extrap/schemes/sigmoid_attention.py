@@ -16,12 +16,8 @@ class SigmoidAttention(Scheme):
     """count: n is the training length (`trained`) as in the paper, or the number of visible keys
     (`visible`), which keeps sums level in longer texts.
 
-    Parameters: none.
-
     Kind: modifier
-    Used by: -
     Past L: defined; sums of weights grow with the text unless count=visible
-    Source: arXiv 2409.04431
     """
 
     def __init__(self, shape: Shape, count: Literal["trained", "visible"] = "trained"):

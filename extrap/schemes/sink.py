@@ -13,12 +13,10 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class SoftmaxOne(Scheme):
-    """The sink logit is 0. Parameters: none.
+    """The sink logit is 0.
 
     Kind: modifier
-    Used by: -
     Past L: defined; the row sum tends to 1
-    Source: https://www.evanmiller.org/attention-is-off-by-one.html
     Colour: black
     """
 

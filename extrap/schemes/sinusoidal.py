@@ -21,12 +21,11 @@ class Sinusoidal(Scheme):
     sqrt(C) on tokens of order C**-0.5.
 
     layers: `first` adds PE to the token embedding, `every` to the input of each layer (arXiv
-    1807.03819). Parameters: none. Raises ValueError for an odd width.
+    1807.03819). Raises ValueError for an odd width.
 
     Kind: absolute
     Used by: the original Transformer, Universal Transformer
     Past L: defined; slow channels meet phases never seen
-    Source: arXiv 1706.03762
     Colour: amber
     """
 

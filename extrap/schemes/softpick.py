@@ -16,9 +16,7 @@ class Softpick(Scheme):
     """Parameters: none.
 
     Kind: modifier
-    Used by: -
     Past L: defined; negative logits of more keys dilute the others
-    Source: arXiv 2504.20966
     """
 
     def normalise(self, s: Tensor, at: Where) -> Tensor:

@@ -21,18 +21,15 @@ class SSMax(Scheme):
     then takes half of the weight. Raises ValueError for a training length below 2.
 
     Kind: modifier
-    Used by: -
     Past L: defined
-    Source: arXiv 2501.19399
     Colour: black
     """
 
     def __init__(self, shape: Shape, s: float | None = None):
         super().__init__(shape)
         check_length(shape.length)
-        self.s = nn.Parameter(
-            torch.full((shape.layers, shape.heads), 1 / log(shape.length) if s is None else s)
-        )
+        start = 1 / log(shape.length) if s is None else s
+        self.s = nn.Parameter(torch.full((shape.layers, shape.heads), start))
 
     def temperature(self, at: Where) -> Tensor:
         return self.s[at.layer].double()[:, None, None] * at.count.double().log()[:, None]

@@ -19,12 +19,8 @@ class StickBreaking(Scheme):
     """current: a query's own token is `excluded` from its keys as in the paper, or `included` as
     the nearest.
 
-    Parameters: none.
-
     Kind: relative
-    Used by: -
     Past L: defined; far keys share what near ones leave
-    Source: arXiv 2410.17980
     """
 
     def __init__(self, shape: Shape, current: Literal["excluded", "included"] = "excluded"):

@@ -26,7 +26,6 @@ class T5(Scheme):
     Kind: relative
     Used by: T5, mT5, UL2
     Past L: defined; the last bucket serves
-    Source: arXiv 1910.10683
     Colour: plum
     """
 

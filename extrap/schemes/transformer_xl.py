@@ -22,9 +22,8 @@ class TransformerXL(Scheme):
     in XLNet.
 
     clamp: greatest distance in tokens, which stands for all farther ones; null for no clamp. W is
-    per layer.
-    Parameters: C x C per layer, and 2 C once or per layer; N(0, 0.02**2). Raises ValueError for an
-    odd width.
+    per layer. Parameters: C x C per layer, and 2 C once or per layer; N(0, 0.02**2). Raises
+    ValueError for an odd width.
 
     Kind: relative
     Used by: Transformer-XL, XLNet
@@ -54,11 +53,8 @@ class TransformerXL(Scheme):
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         u, v = (p[min(at.layer, len(p) - 1)].to(q.dtype) for p in (self.u, self.v))
         n, index = distinct(at)
-        keys = (
-            (self.sinusoid(n).to(q.dtype) @ self.w[at.layer].to(q.dtype).T)
-            .unflatten(-1, (self.shape.heads, -1))
-            .movedim(1, 0)
-        )
+        keys = self.sinusoid(n).to(q.dtype) @ self.w[at.layer].to(q.dtype).T
+        keys = keys.unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)
         # scale the small factors: scaling the scores would be a pass over all pairs
         scores = (q + v) * at.scale @ keys.transpose(-1, -2)
         scores = gather(scores, index) if at.spacing is None else by_distance(scores, at)

@@ -27,9 +27,7 @@ class TUPE(Scheme):
     kind of relative, rows < L, and for sinusoids of odd width or with rows; warns for rows > L.
 
     Kind: absolute
-    Used by: -
     Past L: undefined; raise, clamp or sinusoidal by choice
-    Source: arXiv 2006.15595
     Colour: petrol
     """
 

@@ -19,9 +19,7 @@ class URPE(Scheme):
     Parameters: span x H, shared by all layers, 1 at first. Raises ValueError unless 2 <= span <= L.
 
     Kind: relative
-    Used by: -
     Past L: clipped; all far keys share the last factor
-    Source: arXiv 2205.13401
     Colour: olive
     """
 

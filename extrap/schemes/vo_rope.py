@@ -13,13 +13,12 @@ from extrap.model.scheme import Where
 
 
 class VORoPE(Turning):
-    """Parameters: none. Raises ValueError for an odd head width, a base of 1 or less and channels
+    """Raises ValueError for an odd head width, a base of 1 or less and channels
     that are not paired.
 
     Kind: relative
     Used by: DeepSeek-V4 (on the channels that turn)
     Past L: defined; slow pairs meet angles never trained
-    Source: https://kexue.fm/archives/10862
     Colour: blue
     """
 

@@ -26,9 +26,7 @@ class Wall(Scheme):
     Parameters: (C + 1) H D per layer; W ~ N(0, 0.02**2). Needs the causal mask.
 
     Kind: relative
-    Used by: -
     Past L: defined; decays with what is forgotten
-    Source: https://blog.tilderesearch.com/blog/wall-attn
     Colour: azure
     """
 
@@ -47,9 +45,7 @@ class Wall(Scheme):
         return torch.cat(rows, 2) * at.scale
 
     def _rows(self, q: Tensor, k: Tensor, kept: Tensor, first: int) -> Tensor:
-        """Returns scores of a few query rows, tokens from `first` on, with all keys; 0 for keys
-        after the last row.
-        """
+        """Returns scores of a few rows from token `first` on; 0 for keys after the last row."""
         stop = first + q.shape[2]
         p = kept[:, :, first:stop]
         ahead = (p - p[:, :, :1]).exp().to(q.dtype)

@@ -23,12 +23,9 @@ class Window(Nearest):
     """width: W in tokens; null stands for L, which changes nothing in training and hides all longer
     distances past it.
 
-    Parameters: none.
-
     Kind: modifier
     Used by: Mistral, Gemma, gpt-oss
     Past L: defined; blind past W per layer
-    Source: https://kexue.fm/archives/9431
     Colour: black
     """
 
@@ -42,7 +39,7 @@ class ReachWindow(Nearest):
     + 1 <= alpha L.
 
     HWFA has this window and RoPE in those layers, and full attention without positions in the last,
-    https://kexue.fm/archives/9603. Parameters: none. Raises ValueError for fewer than 2 layers and
+    https://kexue.fm/archives/9603. Raises ValueError for fewer than 2 layers and
     unless 0 < alpha <= 0.75 leaves a window of 1 or more.
 
     Kind: modifier
@@ -67,7 +64,7 @@ class ReachWindow(Nearest):
 
 class ShareWindow(Nearest):
     """A window of a share of the training length, W = max(1, round(share L)): one layout of layers
-    for every L. Parameters: none.
+    for every L.
 
     Kind: modifier
     Used by: RNoPE-SWA, Gemma 3, Cohere 2, EXAONE 4 (in 3 to 5 of 4 to 6 layers)

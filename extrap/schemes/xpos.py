@@ -26,13 +26,12 @@ class XPos(Rotary):
     """S: tokens over which a score fades by zeta_p. Fading multiplies the score and hides no key:
     at test add a window (xpos-window).
 
-    Parameters: none. Needs the causal mask.
+    Needs the causal mask.
     gamma -> infinity is RoPE.
 
     Kind: relative
     Used by: RetNet, LongNet
     Past L: defined; works with a window
-    Source: arXiv 2212.10554
     Colour: blue
     """
 

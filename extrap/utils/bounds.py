@@ -37,16 +37,12 @@ Multiples = OneOrMore[Annotated[float, Gt(0)]]
 
 
 def at_most(option: str, value: float, most: float, why: str) -> None:
-    """Raises UserError for a value above a bound that follows from other options. why: from
-    which.
-    """
+    """Raises UserError for a value above a bound; why: the options that set the bound."""
     if value > most:
         raise UserError(option, value, f"expected at most {most}, {why}", "give a smaller number")
 
 
 def at_least(option: str, value: float, least: float, why: str) -> None:
-    """Raises UserError for a value below a bound that follows from other options. why: from
-    which.
-    """
+    """Raises UserError for a value below a bound; why: the options that set the bound."""
     if value < least:
         raise UserError(option, value, f"expected at least {least}, {why}", "give a larger number")

@@ -12,9 +12,7 @@ SHARE = "EXTRAP_CORES"
 
 
 def cores() -> int:
-    """Returns the least of the cores of this process's affinity mask, of the container's quota, and
-    in a job of a sweep of its share.
-    """
+    """Returns the least of the affinity mask, the container's quota and a sweep's share."""
     masked = hasattr(os, "sched_getaffinity")
     allowed = [len(os.sched_getaffinity(0)) if masked else os.cpu_count() or 1]
     share = os.environ.get(SHARE, "")

@@ -121,9 +121,7 @@ GONE = "the folder that you work in has been removed; go into one that is there"
 
 
 def disk_fault(error: BaseException) -> str | None:
-    """Returns the line about a fault of the disk, or about a file in the way; None for any other
-    error.
-    """
+    """Returns the line about a fault of the disk or a file in the way; else None."""
     if not isinstance(error, OSError):
         return None
     if error.errno == errno.ENOENT and not _here():

@@ -55,9 +55,7 @@ def sweep(folder: Path, pattern: str, seconds: float = 0.0) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder and its parents, with their names on the disk. Raises UserError for a link in
-    place of a folder of ours.
-    """
+    """Makes a folder and its parents, on the disk. Raises UserError for a link on the way."""
     check_way(folder)
     if not folder.is_dir():
         make_folder(folder.parent)

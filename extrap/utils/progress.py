@@ -120,9 +120,7 @@ def kept(path: Path) -> Iterator[None]:
 
 
 def write(state: Mapping[str, Any]) -> None:
-    """Replaces the progress file, if there is one. Work goes on if the disk is full: another write
-    will report that.
-    """
+    """Replaces the progress file, if there is one; a full disk stops no work."""
     named = os.environ.get(FILE)
     if (path := Path(named) if named else next(iter(_kept), None)) is not None:
         draft = path.with_suffix(f".{os.getpid()}")

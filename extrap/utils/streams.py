@@ -24,8 +24,6 @@ def _open(stream: TextIO | None) -> TextIO:
 
 
 def silence() -> None:
-    """Drops all later standard output, also of Python's exit: its reader has gone, or its disk is
-    full.
-    """
+    """Drops all later standard output: its reader has gone, or its disk is full."""
     with open(os.devnull, "w", encoding="utf-8") as nothing, suppress(OSError, ValueError):
         os.dup2(nothing.fileno(), sys.stdout.fileno())  # a stream in memory has no number

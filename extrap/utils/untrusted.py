@@ -73,9 +73,7 @@ def read_text(path: Path, most: int = LARGEST) -> str:
 
 
 def read_json(path: Path, most: int = LARGEST) -> dict[str, Any]:
-    """Returns the object in a JSON file. Raises UserError for any other content, and as
-    `read_text`.
-    """
+    """Returns the object in a JSON file. Raises UserError for other content, as `read_text`."""
     try:
         found = json.loads(read_text(path, most))
     except (ValueError, RecursionError) as error:
@@ -86,9 +84,7 @@ def read_json(path: Path, most: int = LARGEST) -> dict[str, Any]:
 
 
 def read_yaml(path: Path) -> Any:
-    """Returns the plain values of a YAML file. Raises UserError for what is no YAML, and as
-    `check_yaml`.
-    """
+    """Returns the plain values of a YAML file. Raises UserError as `check_yaml`."""
     text = check_yaml(path)
     try:
         return yaml.load(text, Loader=LOADER)

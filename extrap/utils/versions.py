@@ -16,9 +16,7 @@ ROWS = 1
 
 
 def run_state(found: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Returns the content of a state.json, {} if it is damaged. Raises UserError for a later
-    version.
-    """
+    """Returns a state.json, {} if damaged. Raises UserError for a later version."""
     match found:
         case {"schema": int(version)} if version > RUN:
             problem = f"a run folder of version {version}"

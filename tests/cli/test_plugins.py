@@ -2,6 +2,7 @@
 py, found by sweeps, tables, figures and contracts under the names of their files.
 """
 
+import copy
 import errno
 import re
 import sys
@@ -124,6 +125,14 @@ def test_a_class_without_a_method_of_its_base_names_it(mine):
         (lambda model: None, "Mine returned NoneType; return a model; the method `extend` of"),
         (lambda model: model.scheme, "Mine returned RoPE; return a model"),
         (lambda model: model, "Mine returned the model that it was given; return a copy"),
+        (
+            lambda model: [copy.deepcopy(model), model.embedding.weight.detach().mul_(2)][0],
+            "Mine changed the model that it was given; change a deepcopy",
+        ),
+        (
+            lambda model: [copy.deepcopy(model), model.norm.register_parameter("weight", None)][0],
+            "Mine changed the model that it was given",
+        ),
     ],
 )
 def test_an_extension_returns_another_model(made, line):

@@ -16,7 +16,7 @@ from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.layers import InLayers, global_layers
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import NTK, NTKFixed, NTKMixed, NTKOld
-from extrap.extensions.probe import response
+from extrap.extensions.probe import responses
 from extrap.extensions.rerope import ReRoPE
 from extrap.model.attention import attention
 from extrap.model.scheme import Scheme, Shape
@@ -38,6 +38,11 @@ L = 24
 SHAPE = Shape(dim=16, heads=2, layers=4, length=L, vocab=30)
 DEEP = {"dim": 16, "heads": 2, "layers": 4, "length": L, "vocab": 30}
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
+
+
+def response(scheme, t):
+    """Returns the responses of all layers: (layers, H, rows, D)."""
+    return torch.stack([*responses(scheme, t)])
 
 
 def windowed(part: Scheme, layers: str = "not 3::4", width: int = 8) -> Stack:

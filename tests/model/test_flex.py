@@ -2,6 +2,8 @@
 runs it uncompiled and reads mask and bias of every pair.
 """
 
+from functools import cache, partial
+
 import pytest
 import torch
 from torch.nn.attention import flex_attention as torchs
@@ -113,6 +115,19 @@ def test_a_mask_is_made_once_a_forward():
     scheme = Window(stack("no bias").shape, 100)
     at = place(scheme, 2048)
     assert flex.block_mask(scheme, at) is flex.block_mask(scheme, at.at_layer(0, at.q))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")  # one of its own, while it traces
+@pytest.mark.parametrize("name", ["alibi", "window"])
+def test_a_gpu_compiles_the_mask(name, monkeypatch):
+    """By the backend eager here. The default one needs no memory; plain torch 10 GB at 2**15."""
+    scheme = gpt(name).scheme
+    expected = flex.block_mask(scheme, place(scheme, 300))
+    compiled = cache(partial(torch.compile, backend="eager"))
+    monkeypatch.setattr(flex, "_of_torch", lambda name, _: compiled(getattr(torchs, name)))
+    found = flex.block_mask(scheme, place(scheme, 300))
+    assert torch.equal(found.to_dense(), expected.to_dense())
+    assert torch.equal(found.full_kv_num_blocks, expected.full_kv_num_blocks)
 
 
 @pytest.mark.parametrize("name", ["alibi", "t5", "window"])

@@ -87,15 +87,15 @@ class Hooks:
 
 WRONG = {
     "distance_bias": {
-        "no_heads": r"returned Float \(48\); return Float \(1 or 4, 48\), axes #H \*d",
-        "too_short": r"returned Float \(4, 47\); return Float \(1 or 4, 48\)",
+        "no_heads": r"returned torch.float64 \(48,\); return .*#H \*d.* where H=4, .*\*d=\(48,\)$",
+        "too_short": r"returned torch.float64 \(4, 47\); return .* where H=4, .*\*d=\(48,\)$",
         "without_layer": r"TypeError: .* takes 2 positional arguments but 3 were given",
         "of_no_option": r"AttributeError in .*test_probe\.py, line \d+: .* 'slop'",
     },
     "positions": {"of_no_option": "TypeError"},
-    "rotate": {"queries_alone": r"returned Float \(1, 4, 48, 8\); return .* and Float"},
-    "sees": {"of_numbers": r"returned Float \(48, 48\); return Bool \(48, 48\)"},
-    "bias": {"of_nobody": r"returned Float \(3, 5\); return Float \(\.\.\., 1 or 48, 1 or 48\)"},
+    "rotate": {"queries_alone": r"returned torch.float64 \(1, 4, 48, 8\); return tuple\["},
+    "sees": {"of_numbers": r"returned torch.float64 \(48, 48\); return Bool.*Tq=48, Tk=48$"},
+    "bias": {"of_nobody": r"returned torch.float64 \(3, 5\); .*\.\.\. #Tq #Tk.*Tq=48, .*Tk=48$"},
 }
 
 

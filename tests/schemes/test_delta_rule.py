@@ -7,7 +7,7 @@ import torch
 
 from extrap.model.scheme import Shape
 from extrap.schemes import delta_rule
-from extrap.schemes.delta_rule import GatedDeltaRule, PassedState, gated_delta_rule
+from extrap.schemes.delta_rule import GatedDeltaRule, PassedState, read
 from tests.support.scheme_case import at, close, hidden, moved, qkv
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
@@ -41,7 +41,7 @@ def recurrence(q, k, v, log_a, b) -> torch.Tensor:
 def test_chunks_equal_the_recurrence(T, chunk, monkeypatch):
     monkeypatch.setattr(delta_rule, "CHUNK", chunk)
     leaves = [z.requires_grad_() for z in drawn(T)]
-    ours, plain = gated_delta_rule(*leaves), recurrence(*leaves)
+    ours, plain = read(*leaves)[0], recurrence(*leaves)
     close(ours, plain, 1e-11)
     for a, b in zip(
         *(torch.autograd.grad(o.square().sum(), leaves) for o in (ours, plain)), strict=True
@@ -58,7 +58,7 @@ def test_equals_transformers(T):
             torch_recurrent_gated_delta_rule,
         )
     values = [z.float() for z in drawn(T)]
-    ours = gated_delta_rule(*values) * 6**-0.5
+    ours = read(*values)[0] * 6**-0.5
     for theirs in (torch_chunk_gated_delta_rule, torch_recurrent_gated_delta_rule):
         out, _ = theirs(*(z.transpose(1, 2) for z in values))
         close(out.transpose(1, 2), ours, 1e-5)
@@ -92,7 +92,7 @@ def test_a_text_starts_where_others_of_its_batch_ended(texts, passed):
     three = tuple(torch.cat([z, 0.5 * z[:1]]) for z in alone)
     joined = tuple(torch.cat([z[n : n + 1] for n in (*passed, 0)], 2) for z in three)
     ours, _ = delta_rule.read(*three, state=s.first_state(*three))
-    close(ours[:1], gated_delta_rule(*joined)[:, :, -7:], 1e-12)
+    close(ours[:1], read(*joined)[0][:, :, -7:], 1e-12)
     assert s.eval().first_state(*three) is None
     assert s.train().first_state(*(z[:1] for z in alone)) is None
 

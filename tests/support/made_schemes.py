@@ -35,7 +35,6 @@ class OfKey(Scheme):
     """b = coordinate of the key / 100, and no coordinate from 200 on.
 
     Kind: absolute
-    Used by: -
     Past L: undefined
     Source: -
     """

@@ -12,7 +12,6 @@ class Tilt(Scheme):
     """reach: tokens from which on the tilt grows no more; null: nowhere. Parameters: none.
 
     Kind: relative
-    Used by: -
     Past L: defined; far keys fade
     Source: arXiv 2108.12409
     Colour: olive
