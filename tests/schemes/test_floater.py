@@ -52,19 +52,12 @@ def test_the_tableau_is_the_classic_one_of_torchdiffeq():
     close(rk4(bent, POLE, [0.5, 0.7, 2.0], [1, 1, 1])[-1], p)
 
 
-def test_torchdiffeq_rk4_is_another_rule_with_the_same_limit():
+def test_the_rule_of_torchdiffeq_has_the_same_limit():
     from torchdiffeq import odeint
 
     times = torch.linspace(0, 2, 5, dtype=torch.float64)
-    theirs = odeint(bent, POLE, times, method="rk4")
-    assert 1e-6 < float((rk4(bent, POLE, times.tolist(), [1] * 5) - theirs).abs().max()) < 1e-1
     fine = odeint(bent, POLE, times, method="rk4", options={"step_size": 0.005})
     close(rk4(bent, POLE, times.tolist(), [100] * 5), fine, 1e-9)
-    close(
-        rk4(bent, POLE, times.tolist(), [100] * 5),
-        odeint(bent, POLE, times, method="dopri5", rtol=1e-10, atol=1e-12),
-        1e-8,
-    )
 
 
 def test_a_gap_is_walked_like_the_positions_in_it():
@@ -87,17 +80,6 @@ def test_field_is_two_linear_maps_of_state_and_time(dynamics):
         return torch.cat([z, z.new_full((3, 2, 1), t)], -1) if dynamics == "timed" else z
 
     close(flow.field()(t, p), flow.outer(beside(flow.inner(beside(p)).relu())))
-
-
-@pytest.mark.parametrize(("dynamics", "same"), [("timed", False), ("autonomous", True)])
-def test_only_an_autonomous_path_can_be_resumed_at_time_zero(dynamics, same):
-    torch.manual_seed(0)
-    flow, start = Flow(8, dynamics, 0.2, 20).double(), torch.randn(8, dtype=torch.float64)
-    path = flow(start, torch.arange(8, dtype=torch.float64))
-    assert (
-        torch.allclose(flow(path[3], torch.arange(5, dtype=torch.float64)), path[3:], atol=1e-9)
-        is same
-    )
 
 
 def test_qkv_against_a_loop():

@@ -40,16 +40,6 @@ def test_the_papers_sum():
 
 
 @torch.no_grad()
-def test_cable_is_the_same_with_the_sign_of_its_gates():
-    """b_t = cumsum(-softplus(w x_t + b)), and b_i - b_j is added: arXiv 2503.08067."""
-    s, T = moved(Forgetting(SHAPE)), 9
-    x = hidden(SHAPE, T)
-    b = -torch.nn.functional.softplus(-(x @ s.w[1].T + s.b[1])).cumsum(1).transpose(1, 2)
-    ours = s.bias(*qkv(SHAPE, T)[:2], at(s, T, layer=1, x=x))
-    close(ours, b[..., :, None] - b[..., None, :], 1e-12)
-
-
-@torch.no_grad()
 def test_neighbours_stay_exact_in_long_texts():
     s, T = Forgetting(Shape(dim=12, heads=2, layers=1), gate=0.0), 30000
     s.w.zero_()

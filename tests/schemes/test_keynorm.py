@@ -1,4 +1,4 @@
-"""KeyNorm and CosA against the cosine of torch, and the ways they stack."""
+"""KeyNorm and CosA against the cosine of torch."""
 
 from math import log
 
@@ -7,10 +7,8 @@ import torch
 import torch.nn.functional as F
 
 from extrap.model.scheme import Scheme, Shape
-from extrap.model.stack import Stack
 from extrap.schemes.keynorm import CosA, KeyNorm
-from extrap.schemes.log_n import LogN
-from tests.support.scheme_case import at, close, lower, qkv, weights
+from tests.support.scheme_case import at, close, qkv
 
 SHAPE = Shape(dim=16, heads=2, length=64)
 
@@ -32,19 +30,6 @@ def test_cosa_is_lam_times_the_cosine():
     cosine = F.cosine_similarity(q[..., :, None, :], k[..., None, :, :], dim=-1)
     close(scores(s, q, k), 4 * log(32) * cosine)
     close(scores(CosA(SHAPE, 3.0), 5 * q, 7 * k), 3 * cosine)
-
-
-def test_cosa_beside_log_n_counts_per_query():
-    """lam_i = 4 ln n_i."""
-    s, T = Stack(SHAPE, [CosA(SHAPE, 4 * log(64)), LogN(SHAPE, 0.0)]), 70
-    q, k, _ = qkv(SHAPE, T)
-    n = torch.arange(1, T + 1, dtype=torch.float64)
-    expected = (
-        (4 * n.log()[:, None] * scores(CosA(SHAPE, 1.0), q, k))
-        .masked_fill(~lower(T), -torch.inf)
-        .softmax(-1)
-    )
-    close(weights(s, q, k, at(s, T)), expected, 1e-10)
 
 
 @pytest.mark.parametrize("cls", [KeyNorm, CosA])

@@ -74,17 +74,3 @@ def test_a_finite_table_ends(policy, longest):
     assert model(torch.zeros(1, longest, dtype=torch.long)).isfinite().all()
     with pytest.raises(OutOfRange):
         model(torch.zeros(1, longest + 1, dtype=torch.long))
-
-
-@pytest.mark.parametrize(
-    ("policy", "consistent"), [("clamp", True), ("hierarchical", True), ("interpolate", False)]
-)
-@torch.no_grad()
-def test_which_policies_keep_a_prefix_past_the_table(policy, consistent):
-    model, x = (
-        gpt(policy=policy),
-        torch.randint(20, (2, 64), generator=torch.Generator().manual_seed(0)),
-    )
-    assert torch.allclose(model(x)[:, :32], model(x[:, :32]), atol=1e-12) is consistent
-    inside = gpt()
-    close(model(x[:, :16]), inside(x[:, :16]))

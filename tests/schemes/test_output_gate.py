@@ -6,8 +6,6 @@ import pytest
 import torch
 
 from extrap.model import attention as kernels
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.model.stack import Only, Stack
 from extrap.schemes.output_gate import OutputGate
@@ -65,14 +63,3 @@ def test_two_gates_multiply_and_one_may_act_in_some_layers():
         factor = a.gate(torch.ones_like(o), here) * b.gate(torch.ones_like(o), here)
         factor = factor * a.gate(torch.ones_like(o), here) if layer else factor
         close(both.gate(o, here), o * factor)
-
-
-@torch.no_grad()
-def test_a_closed_gate_leaves_the_mlp_alone():
-    model = GPT(OutputGate(SHAPE), 50, Decoder(16, 2, 2)).double()
-    model.scheme.w.zero_()
-    half = model(torch.arange(T)[None])
-    for block in model.blocks:
-        block.out.weight.mul_(0.5)
-    model.scheme = scheme("nope", SHAPE)
-    close(half, model(torch.arange(T)[None]))
