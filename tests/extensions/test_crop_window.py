@@ -103,13 +103,6 @@ def test_a_crop_that_takes_a_token_away_is_not(width, stride):
     assert not torch.allclose(Crop(stride)(m)(x)[:, L:], m(x)[:, L:], rtol=0, atol=1e-12)
 
 
-@torch.no_grad()
-def test_what_is_refused_would_change_no_logit(monkeypatch):
-    m, x = windowed(4), text(60)
-    monkeypatch.setattr("extrap.extensions.crop.check_reads_on", lambda *_: None)
-    close(Crop(8)(m)(x), m(x))
-
-
 @pytest.mark.parametrize("name", ["nope", "sinusoidal", "delta-rule", "window", "rnope-swa"])
 @torch.no_grad()
 def test_models_that_read_on_or_count_from_the_start_are_cropped(name):

@@ -5,26 +5,22 @@ changed on one object, rows of it.
 from copy import deepcopy
 
 import pytest
-import torch
 
 from extrap.extensions.base import (
     Extension,
     SchemeExtension,
     replace_parts,
     with_parts,
-    with_scheme,
 )
 from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.ntk import NTK
 from extrap.extensions.rerope import ReRoPE
-from extrap.model.card import describe_parts
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used, pairs, respectrum, turns_pairs
 from extrap.model.stack import Stack
-from extrap.schemes.log_n import LogN
 from extrap.schemes.nope import NoPE
 from extrap.schemes.rope import RoPE
 from extrap.tasks.diagnosis.effective import frequency_rows
@@ -39,16 +35,6 @@ def gpt(s: Scheme) -> GPT:
     return GPT(s, 50, Decoder(16, 3, 2)).double().eval()
 
 
-def test_another_scheme_around_copied_weights():
-    model, other = gpt(RoPE(SHAPE)), NoPE(SHAPE)
-    extended = with_scheme(model, other)
-    assert extended.scheme is other and not extended.training and not other.training
-    assert isinstance(model.scheme, RoPE)
-    kept = model.embedding.weight.clone()
-    extended.embedding.weight.data.zero_()
-    assert torch.equal(model.embedding.weight, kept)
-
-
 def test_parts_are_replaced_in_stacks_and_layers():
     hwfa = scheme("hwfa", SHAPE)
     replaced = replace_parts(hwfa, turns_pairs, lambda part: NoPE(part.shape))
@@ -58,12 +44,6 @@ def test_parts_are_replaced_in_stacks_and_layers():
         replace_parts(
             scheme("keynorm-rope", SHAPE), turns_pairs, lambda part: scheme("keynorm", SHAPE)
         )
-
-
-def test_parts_are_added_to_a_flat_stack():
-    s = with_parts(Stack(SHAPE, [RoPE(SHAPE)]), LogN(SHAPE))
-    assert [type(part).__name__ for part in s.parts] == ["RoPE", "LogN"]
-    assert describe_parts(s) == "RoPE + LogN"
 
 
 class Twice(SchemeExtension):
