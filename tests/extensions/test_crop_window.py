@@ -10,8 +10,6 @@ from extrap.extensions.ntk import NTK
 from extrap.extensions.rerope import ReRoPE
 from extrap.extensions.streaming import StreamingLLM
 from extrap.extensions.window import Windowed
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.model.stack import Stack
 from extrap.schemes.forgetting import Forgetting
@@ -22,17 +20,13 @@ from extrap.schemes.stick_breaking import StickBreaking
 from extrap.schemes.window import Window
 from extrap.utils.errors import NotApplicable
 from tests.support import discover
-from tests.support.scheme_case import close
+from tests.support.scheme_case import around, close, text
 
 L = 16
 
 
 def model(name: str = "rope"):
     return discover.gpt(name, length=L)
-
-
-def text(T: int) -> torch.Tensor:
-    return torch.randint(50, (2, T), generator=torch.Generator().manual_seed(3))
 
 
 @pytest.mark.parametrize("name", ["rope", "learned", "linear-rope"])
@@ -82,11 +76,7 @@ def test_a_window_hides_what_lies_past_it():
 
 def windowed(width, part=RoPE):
     shape = Shape(dim=32, heads=4, layers=2, length=L, vocab=50)
-    return (
-        GPT(Stack(shape, [part(shape), Window(shape, width)]), 50, Decoder(32, 2, 4))
-        .double()
-        .eval()
-    )
+    return around(Stack(shape, [part(shape), Window(shape, width)]))
 
 
 @pytest.mark.parametrize(("width", "stride"), [(4, 8), (4, 9), (2, 13), (8, 1)])
@@ -135,21 +125,21 @@ def test_a_window_acts_on_a_scheme_that_forgets_what_is_far():
     """
     shape = Shape(16, 2, 2, L, 50)
     for own in (Forgetting(shape, gate=8.0), StickBreaking(shape)):
-        m = GPT(own, 50, Decoder(16, 2, 2)).double().eval()
+        m = around(own)
         assert not torch.equal(Windowed()(m)(text(64)), m(text(64))), type(own)
         assert StreamingLLM()(m)(text(64)).isfinite().all()
 
 
 @pytest.mark.parametrize("length", [2**14, 2**15, 2**17])
 def test_a_long_training_length_is_no_reason_to_refuse(length):
-    m = GPT(RoPE(Shape(4, 2, 1, length, 50)), 50, Decoder(4, 1, 2)).double().eval()
+    m = around(RoPE(Shape(4, 2, 1, length, 50)))
     for extension in (Windowed(), ClippedLogN(), ReRoPE(width=16)):
         extension(m)
 
 
 def test_what_is_undefined_past_its_table_is_asked_within():
     shape = Shape(16, 2, 2, L, 50)
-    m = GPT(Stack(shape, [Learned(shape), RoPE(shape)]), 50, Decoder(16, 2, 2)).double().eval()
+    m = around(Stack(shape, [Learned(shape), RoPE(shape)]))
     with pytest.raises(NotApplicable):
         DynamicNTK(2.0)(m)
     NTK(2.0)(m)

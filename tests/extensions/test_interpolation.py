@@ -7,14 +7,13 @@ import torch
 
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.probe import reads_coordinates
-from extrap.model.decoder import Decoder
 from extrap.model.functional import sinusoid
-from extrap.model.gpt import GPT
 from extrap.model.parts import parts
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.sinusoidal import Sinusoidal
 from tests.support.discover import names, scheme
 from tests.support.extension_case import close
+from tests.support.scheme_case import around
 
 SHAPE = Shape(dim=16, heads=2, layers=2, length=16, vocab=50)
 
@@ -47,7 +46,7 @@ def test_positions(factor, T, s):
 @torch.no_grad()
 def test_functions_of_a_coordinate(name):
     """A text of T tokens at factor s is one whose coordinates are i / s."""
-    model = GPT(scheme(name, SHAPE), 50, Decoder(16, 2, 2)).double().eval()
+    model = around(scheme(name, SHAPE))
     x = torch.arange(24)[None] * 7 % 50
     squeezed = Interpolation(3.0)(model)(x)
     assert not torch.allclose(squeezed, model(x), atol=1e-6)

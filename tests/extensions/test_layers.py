@@ -32,7 +32,7 @@ from extrap.schemes.window import Window
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.utils.errors import NotApplicable
 from tests.support.discover import gpt, names, node
-from tests.support.scheme_case import at, qkv
+from tests.support.scheme_case import around, at, qkv
 
 L = 24
 SHAPE = Shape(dim=16, heads=2, layers=4, length=L, vocab=30)
@@ -43,13 +43,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
 def windowed(part: Scheme, layers: str = "not 3::4", width: int = 8) -> Stack:
     """A part in all layers, a window in some."""
     return Stack(SHAPE, [part, Only(SHAPE, Window(SHAPE, width), layers)])
-
-
-def around(scheme: Scheme):
-    """A model of four layers with this scheme instead of its own."""
-    model = gpt("nope", **DEEP)
-    model.scheme = scheme
-    return model
 
 
 def patterns() -> list[str]:
@@ -192,7 +185,7 @@ def test_layers_whose_attention_is_owned_are_passed_over():
     assert turning_layers(s) == {3}
     text = torch.randint(30, (1, 3 * L), generator=torch.Generator().manual_seed(0))
     for extension in (YaRN(4.0), ReRoPE(5), Interpolation(4.0)):
-        model = around(s).double()
+        model = around(s)
         extended = extension(model)
         assert extended(text).isfinite().all()
         assert (extended(text) - model(text)).abs().max() > 1e-6

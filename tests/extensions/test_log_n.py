@@ -5,18 +5,11 @@ import torch
 from extrap.extensions.chain import Chain
 from extrap.extensions.log_n import ClippedLogN
 from extrap.extensions.ntk import NTKMixed
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.schemes.log_n import LogN
 from extrap.schemes.rope import RoPE
-from tests.support.discover import scheme
 from tests.support.extension_case import close
-from tests.support.scheme_case import at
-
-
-def model(name: str, length: int = 16) -> GPT:
-    return GPT(scheme(name, Shape(16, 2, 2, length, 50)), 50, Decoder(16, 2, 2)).double().eval()
+from tests.support.scheme_case import around, at
 
 
 def test_it_heats_as_the_clipped_scheme():
@@ -27,7 +20,7 @@ def test_it_heats_as_the_clipped_scheme():
 
 @torch.no_grad()
 def test_chain_is_one_after_the_other():
-    plain, x = model("rope"), torch.arange(50)[None] * 7 % 50
+    plain, x = around(RoPE(Shape(16, 2, 2, 16, 50))), torch.arange(50)[None] * 7 % 50
     chain = Chain(NTKMixed(4.0), ClippedLogN())
     close(chain(plain)(x), ClippedLogN()(NTKMixed(4.0)(plain))(x), 0)
     close(chain(plain)(x), NTKMixed(4.0)(ClippedLogN()(plain))(x), 1e-12)

@@ -7,17 +7,13 @@ import torch
 
 from extrap.extensions.nbce import NBCE, entropy, merged
 from tests.support import discover
-from tests.support.scheme_case import close
+from tests.support.scheme_case import close, text
 
 L = 16
 
 
 def logs(*rows: float) -> torch.Tensor:
     return torch.tensor(rows, dtype=torch.float64).log()
-
-
-def text(T: int, batch: int = 2) -> torch.Tensor:
-    return torch.randint(50, (batch, T), generator=torch.Generator().manual_seed(3))
 
 
 def test_tokens_impossible_without_context_are_not_divided_by_their_probability():

@@ -10,13 +10,9 @@ from hypothesis import strategies as st
 from extrap.extensions.parallel_windows import ParallelWindows, Windows
 from extrap.model.scheme import Shape, Where
 from tests.support import discover
-from tests.support.scheme_case import close, lower
+from tests.support.scheme_case import close, lower, text
 
 L = 16
-
-
-def text(T: int) -> torch.Tensor:
-    return torch.randint(50, (2, T), generator=torch.Generator().manual_seed(3))
 
 
 def lists(T: int, length: int, c: int) -> tuple[list[int], torch.Tensor]:

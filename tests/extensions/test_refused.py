@@ -27,8 +27,6 @@ from extrap.extensions.self_extend import SelfExtend
 from extrap.extensions.shifted_positions import STRING
 from extrap.extensions.streaming import StreamingLLM
 from extrap.extensions.window import Windowed
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.stack import Stack
 from extrap.runs.build import build
@@ -42,6 +40,7 @@ from extrap.schemes.sinusoidal import Sinusoidal
 from extrap.schemes.t5 import T5
 from extrap.utils.errors import NotApplicable, UserError
 from tests.support.discover import scheme
+from tests.support.scheme_case import around
 
 SHAPE = Shape(dim=32, heads=4, layers=4, length=64, vocab=50)
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
@@ -161,7 +160,7 @@ REFUSED: list[tuple[Extension, str | Scheme]] = [
 @pytest.mark.parametrize("extension, on", REFUSED)
 def test_what_makes_no_sense_on_a_scheme_is_refused(extension, on):
     s = scheme(on, SHAPE) if isinstance(on, str) else on
-    model = GPT(s, 50, Decoder(s.shape.dim, s.shape.layers, s.shape.heads))
+    model = around(s)
     with pytest.raises(NotApplicable) as error:
         extension(model)
     assert "\n" not in str(error.value) and " on " in str(error.value)
@@ -177,4 +176,4 @@ def test_what_makes_no_sense_on_a_scheme_is_refused(extension, on):
     ],
 )
 def test_what_makes_sense_is_not(extension, on):
-    assert extension(GPT(on, 50, Decoder(32, 4, 4)))
+    assert extension(around(on))

@@ -17,13 +17,9 @@ from extrap.model.distance_maps import Constant, DualChunk, Grouped, Leaky, Shif
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from tests.support import discover
-from tests.support.scheme_case import at, close
+from tests.support.scheme_case import at, close, text
 
 SHAPE = Shape(dim=16, heads=2, length=64)
-
-
-def text(T: int) -> torch.Tensor:
-    return torch.randint(50, (2, T), generator=torch.Generator().manual_seed(3))
 
 
 def farthest(mapped: Leaky | Grouped, n: int) -> float:

@@ -15,8 +15,6 @@ from extrap.extensions.base import (
 from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.ntk import NTK
 from extrap.extensions.rerope import ReRoPE
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used, pairs, respectrum, turns_pairs
@@ -27,12 +25,9 @@ from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.utils.errors import NotApplicable
 from tests.support.discover import scheme
 from tests.support.extension_case import close, rope, row
+from tests.support.scheme_case import around
 
 SHAPE = Shape(dim=16, heads=2, layers=3, length=64, vocab=50)
-
-
-def gpt(s: Scheme) -> GPT:
-    return GPT(s, 50, Decoder(16, 3, 2)).double().eval()
 
 
 def test_parts_are_replaced_in_stacks_and_layers():
@@ -53,7 +48,7 @@ class Twice(SchemeExtension):
 
 def test_what_a_stack_refuses_is_refused_by_name():
     with pytest.raises(NotApplicable):
-        Twice()(gpt(RoPE(SHAPE)))
+        Twice()(around(RoPE(SHAPE)))
 
 
 def test_factor_in_force():
@@ -99,7 +94,7 @@ class Squared(Scheme):
 
 
 def test_rows_of_what_is_in_force():
-    model = gpt(RoPE(SHAPE))
+    model = around(RoPE(SHAPE))
     rows = frequency_rows(model.scheme, NTK(4.0)(model).scheme)
     assert {(r["protocol"], r["metric"], r["length"]) for r in rows} == {
         (p, m, 64) for p in ("trained", "used") for m in ("theta", "turns")
@@ -109,7 +104,7 @@ def test_rows_of_what_is_in_force():
 
 
 def test_rows_of_an_adaptive_factor_say_from_which_length():
-    model = gpt(RoPE(SHAPE))
+    model = around(RoPE(SHAPE))
     rows = [
         r
         for r in frequency_rows(model.scheme, NTK(None)(model).scheme, doublings=2)
@@ -121,7 +116,7 @@ def test_rows_of_an_adaptive_factor_say_from_which_length():
 
 
 def test_rows_of_a_bias_at_interpolated_distances():
-    model = gpt(scheme("alibi", SHAPE))
+    model = around(scheme("alibi", SHAPE))
     fixed, adaptive = (
         {
             (r["length"], r["head"], r["at"]): r["value"]
@@ -138,7 +133,7 @@ def test_rows_of_a_bias_at_interpolated_distances():
 
 def test_a_bias_under_a_map_of_distances_has_no_rows():
     """Under ReRoPE no distance is what it is for all pairs."""
-    model = gpt(scheme("alibi", SHAPE))
+    model = around(scheme("alibi", SHAPE))
     rows = frequency_rows(model.scheme, ReRoPE(width=16)(model).scheme, doublings=1)
     assert {r["protocol"] for r in rows} == {"trained"}
 

@@ -18,11 +18,7 @@ from extrap.schemes.rope import RoPE
 from extrap.utils.errors import NotApplicable
 from tests.support import discover
 from tests.support.explicit_phase import logits
-from tests.support.scheme_case import close, lower, qkv
-
-
-def text(T: int, batch: int = 2) -> torch.Tensor:
-    return torch.randint(50, (batch, T), generator=torch.Generator().manual_seed(3))
+from tests.support.scheme_case import close, lower, qkv, text
 
 
 def stream(

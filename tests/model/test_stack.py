@@ -6,9 +6,7 @@ import pytest
 import torch
 
 from extrap.model import attention as kernels
-from extrap.model.decoder import Decoder
 from extrap.model.distance_maps import Constant
-from extrap.model.gpt import GPT
 from extrap.model.inspection import InspectedModel, defined
 from extrap.model.parts import has, parts
 from extrap.model.scheme import HOOKS, Scheme, Shape, Where, attend_rows
@@ -42,7 +40,7 @@ from extrap.schemes.wall import Wall
 from extrap.schemes.window import Window
 from extrap.schemes.xpos import XPos
 from tests.support.discover import names, scheme
-from tests.support.scheme_case import at, close, moved, qkv
+from tests.support.scheme_case import around, at, close, moved, qkv
 
 SHAPE = Shape(dim=16, heads=2, layers=4, length=64, vocab=50)
 AROUND = {"limit", "scale", "uses", "inner", "mapped", "spectrum", "stretch", "sealed"}
@@ -59,14 +57,9 @@ def tokens(n: int = T) -> torch.Tensor:
     return torch.randint(50, (2, n), generator=torch.Generator().manual_seed(0))
 
 
-def gpt(s: Scheme) -> GPT:
-    torch.manual_seed(0)
-    return GPT(s, 50, Decoder(16, s.shape.layers, 2)).double().eval()
-
-
 @torch.no_grad()
 def logits(s: Scheme) -> torch.Tensor:
-    return gpt(s)(tokens(16))
+    return around(s)(tokens(16))
 
 
 def test_every_hook_of_a_scheme_is_in_the_one_list():
@@ -188,7 +181,7 @@ def test_owners_of_attention_in_some_layers():
         here = Where.whole(torch.arange(T).double(), mixed.scale, layer=layer, sees=mixed.sees)
         close(kernels.attention(mixed, q, k, v, here), one.attend(q, k, v, here))
         assert kernels.kernel(mixed, here) is kernels.kernel(one, here)
-    model = gpt(mixed)
+    model = around(mixed)
     shown = InspectedModel(model, model, lambda layers: model)(tokens(), attend=defined({}))
     close(shown, model(tokens()), 1e-11)
     with pytest.raises(ValueError):
@@ -242,7 +235,7 @@ def test_what_has_no_form_without_the_causal_mask_says_so(cls):
     with pytest.raises(ValueError):
         kernels.attention(s, q, k, v, replace(at(s, T), causal=False))
     with pytest.raises(ValueError):
-        InspectedModel(gpt(s), gpt(s), lambda layers: gpt(s), causal=False)
+        InspectedModel(around(s), around(s), lambda layers: around(s), causal=False)
 
 
 def test_owners_of_one_hook_in_disjoint_layers():

@@ -8,12 +8,10 @@ import pytest
 import torch
 
 from extrap.model import attention as kernels
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.schemes import floater
 from extrap.schemes.floater import Floater, FloaterQKV, Flow, rk4
-from tests.support.scheme_case import close
+from tests.support.scheme_case import around, close
 
 SHAPE = Shape(8, 2, layers=3, length=16)
 POLE = torch.tensor([0.0, 1.0], dtype=torch.float64)
@@ -119,7 +117,7 @@ def test_qkv_handles_queries_and_keys_at_different_coordinates():
 @torch.no_grad()
 def test_the_path_is_integrated_once_per_forward(cls, monkeypatch):
     monkeypatch.setattr(kernels, "ROWS", 5)
-    model, calls = GPT(cls(SHAPE), 20, Decoder(8, 3, 2)), []
+    model, calls = around(cls(SHAPE)), []
     model.scheme.flow.register_forward_hook(lambda *_: calls.append(1))
     model(torch.zeros(2, 23, dtype=torch.long))
     assert len(calls) == 1

@@ -3,17 +3,16 @@
 import pytest
 import torch
 
-from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from tests.support.discover import scheme
+from tests.support.scheme_case import around
 
 
 def model(layers: int, length: int = 24) -> GPT:
     shape = Shape(dim=16, heads=2, layers=layers, length=length, vocab=30)
-    torch.manual_seed(0)
-    return GPT(scheme("hwfa", shape), 30, Decoder(16, layers, 2)).double().eval()
+    return around(scheme("hwfa", shape))
 
 
 def of_last_layer(m: GPT, x: torch.Tensor) -> torch.Tensor:

@@ -8,28 +8,27 @@ import torch.nn.functional as F
 
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.keynorm import CosA, KeyNorm
-from tests.support.scheme_case import at, close, qkv
+from tests.support.scheme_case import at, close, qkv, scores
 
 SHAPE = Shape(dim=16, heads=2, length=64)
 
 
-def scores(s: Scheme, q, k):
-    place = at(s, q.shape[2])
-    return s.score(*s.rotate(q, k, place), place)
+def logits(s: Scheme, q, k):
+    return scores(s, q, k, at(s, q.shape[2]))
 
 
 def test_keynorm_forgets_the_length_of_keys_alone():
     s, (q, k, _) = KeyNorm(SHAPE), qkv(SHAPE, 9)
-    close(scores(s, q, k), torch.einsum("bhid, bhjd -> bhij", q, k / k.norm(dim=-1, keepdim=True)))
-    close(scores(s, q, 7 * k), scores(s, q, k))
-    close(scores(s, 7 * q, k), 7 * scores(s, q, k))
+    close(logits(s, q, k), torch.einsum("bhid, bhjd -> bhij", q, k / k.norm(dim=-1, keepdim=True)))
+    close(logits(s, q, 7 * k), logits(s, q, k))
+    close(logits(s, 7 * q, k), 7 * logits(s, q, k))
 
 
 def test_cosa_is_lam_times_the_cosine():
     s, (q, k, _) = CosA(SHAPE), qkv(SHAPE, 9)
     cosine = F.cosine_similarity(q[..., :, None, :], k[..., None, :, :], dim=-1)
-    close(scores(s, q, k), 4 * log(32) * cosine)
-    close(scores(CosA(SHAPE, 3.0), 5 * q, 7 * k), 3 * cosine)
+    close(logits(s, q, k), 4 * log(32) * cosine)
+    close(logits(CosA(SHAPE, 3.0), 5 * q, 7 * k), 3 * cosine)
 
 
 @pytest.mark.parametrize("cls", [KeyNorm, CosA])

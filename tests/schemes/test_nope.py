@@ -3,21 +3,15 @@
 import pytest
 import torch
 
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.nope import NoPE
-
-
-def gpt(layers: int) -> GPT:
-    torch.manual_seed(0)
-    return GPT(NoPE(Shape(32, 4, layers)), 50, Decoder(32, layers, 4)).double()
+from tests.support.scheme_case import around
 
 
 @pytest.mark.parametrize("layers", [1, 2, 4])
 @torch.no_grad()
 def test_a_repeated_token_gives_equal_rows_at_every_depth(layers):
-    h = gpt(layers).hidden(torch.full((1, 33), 7))
+    h = around(NoPE(Shape(32, 4, layers))).hidden(torch.full((1, 33), 7))
     torch.testing.assert_close(h, h[:, :1].expand_as(h), atol=1e-12, rtol=0)
 
 

@@ -7,7 +7,7 @@ import torch
 
 from extrap.model.scheme import Shape
 from extrap.schemes.pope import PoPE
-from tests.support.scheme_case import at, close, lower, moved, qkv
+from tests.support.scheme_case import at, close, lower, moved, qkv, scores
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
 
@@ -24,7 +24,7 @@ def test_equals_x_transformers(T, heads, width):
     q, k, _ = qkv(shape, T, dtype=torch.float32)
     theirs = apply_polar_pos_emb(q, angle) @ apply_polar_pos_emb(k, angle + bias).mT * width**-0.5
     place = at(s, T, layer=1)
-    close(s.score(*s.rotate(q, k, place), place)[..., lower(T)], theirs[..., lower(T)], 2e-5)
+    close(scores(s, q, k, place)[..., lower(T)], theirs[..., lower(T)], 2e-5)
 
 
 @pytest.mark.parametrize("t", [[0.0, 1.0, 2.0, 3.0, 4.0], [0.0, 0.5, 3.0, 11.0, 12.5]])
@@ -34,7 +34,7 @@ def test_the_papers_sum(t):
     t, T = torch.tensor(t, dtype=torch.float64), len(t)
     q, k, _ = qkv(SHAPE, T)
     place = at(s, t, layer=1)
-    ours = s.score(*s.rotate(q, k, place), place)
+    ours = scores(s, q, k, place)
     for i in range(T):
         for j in range(i + 1):
             logit = sum(

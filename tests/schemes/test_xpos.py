@@ -8,16 +8,11 @@ from hypothesis import strategies as st
 from extrap.model.scheme import Shape
 from extrap.schemes.xpos import XPos
 from tests.support.explicit_phase import between, inner
-from tests.support.scheme_case import at, close, lower, qkv
+from tests.support.scheme_case import at, close, lower, qkv, scores
 
 
 def scheme(D: int = 8, **options) -> XPos:
     return XPos(Shape(dim=2 * D, heads=2), **options)
-
-
-def scores(s, q, k, t):
-    place = at(s, t)
-    return s.score(*s.rotate(q, k, place), place)
 
 
 def lucidrains(q, k, D):
@@ -42,7 +37,7 @@ def test_equals_two_others(oracle, D, T):
     with torch.no_grad():
         of_q, of_k = oracle(q, k, D)
     theirs = of_q @ of_k.transpose(-1, -2) * s.scale
-    close(scores(s, q, k, T)[..., lower(T)], theirs[..., lower(T)], 1e-5)
+    close(scores(s, q, k, at(s, T))[..., lower(T)], theirs[..., lower(T)], 1e-5)
 
 
 @given(
@@ -58,7 +53,7 @@ def test_score_in_phases_with_fading(t, layout):
     pairs = inner(q[..., order], k[..., order], between(t), s.spectrum(len(t)))
     expected = (pairs * zeta ** (between(t).clamp(min=0)[..., None] / 512)).sum(-1) * s.scale
     mask = lower(len(t))
-    close(scores(s, q, k, t)[..., mask], expected[..., mask], 1e-9)
+    close(scores(s, q, k, at(s, t))[..., mask], expected[..., mask], 1e-9)
 
 
 @pytest.mark.parametrize(
