@@ -30,18 +30,8 @@ SCHEMES, EXTENSIONS = names("scheme"), names("extension")
 L, VOCAB = 36, 50
 SHAPE = {"dim": 16, "heads": 2, "layers": 2, "length": L, "vocab": VOCAB}
 FEW = [
-    "rope",
-    "xpos-window",
-    "hwfa",
-    "vo-rope",
-    "alibi",
-    "t5",
-    "shaw",
-    "transformer-xl",
-    "sinusoidal",
-    "learned",
-    "nope",
-    "randomised-rope",
+    *("rope", "xpos-window", "hwfa", "vo-rope", "alibi", "t5", "shaw", "transformer-xl"),
+    *("sinusoidal", "learned", "nope", "randomised-rope"),
 ]
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:extrap"),
@@ -59,13 +49,50 @@ APPLIES = {
     "yarn": ["rope", "keynorm-rope", "xpos-window"],
     "log-n": ["nope", "rope", "alibi", "t5", "sinusoidal", "cope"],
 }
+UNMAPPED = [
+    *("nope", "cope", "forgetting", "fire", "sinusoidal", "linear-rope", "tupe-a", "learned"),
+    *("randomised-rope", "shaw"),
+]
 APART = {
+    "bias-interpolation": ["nope", "rope", "cope", "t5-urpe", "tupe-a"],
     "crop": NEAR,
-    "pi": ["hwfa", "nope", "cope", "forgetting", "alibi", "t5", "learned", "fire", "tupe-a"],
-    "ntk": ["hwfa", "nope", "alibi", "sinusoidal", "learned", "t5", "cope"],
-    "yarn": ["hwfa", "alibi", "linear-rope"],
-    "log-n": ["log-n", "ssmax", "window", "learned", "linear-rope"],
+    "drope": ["nope", "linear-rope"],
+    "dual-chunk": ["nope", "sinusoidal", "linear-rope"],
+    "learned-clamp": ["rope", "learned-clamp"],
+    "leaky-rerope": UNMAPPED,
+    "log-n": [
+        *("log-n", "ssmax", "window", "learned", "linear-rope", "lerope", "rope-asentmax"),
+        *("chunked-nope", "rope-sigmoid", "rope-softpick", "stick-breaking"),
+    ],
+    "ms-poe": ["nope", "xpos", "multi-axis-rope", "rope-logn", "keynorm-rope"],
+    "ntk": [
+        *("hwfa", "nope", "alibi", "sinusoidal", "learned", "t5", "cope"),
+        *("inverse-leaky-rope", "selective-rope"),
+    ],
+    "ntk-dynamic-row": ["vo-rope"],
+    "ntk-su-mixed-log-n": ["alibi", "rope-logn-softmax1"],
+    "parallel-windows": ["linear-rope"],
+    "pi": [
+        "hwfa",
+        "nope",
+        "cope",
+        "forgetting",
+        "alibi",
+        "t5",
+        "learned",
+        "fire",
+        "urpe",
+        "tupe-a",
+    ],
+    "randomised-stride": ["rope"],
+    "rerope": UNMAPPED,
+    "self-extend": UNMAPPED,
+    "streaming-llm": ["learned", "linear-rope"],
+    "string": ["nope", "sinusoidal", "linear-rope"],
+    "window": ["window", "learned", "linear-rope"],
+    "yarn": ["hwfa", "alibi", "sinusoidal", "linear-rope"],
 }
+"""Schemes that an extension refuses."""
 
 
 def schemes(extension_name: str) -> list[str]:
