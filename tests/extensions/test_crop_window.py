@@ -25,24 +25,18 @@ from tests.support.scheme_case import around, close, text
 L = 16
 
 
-def model(name: str = "rope"):
+def model(name: str):
     return discover.gpt(name, length=L)
 
 
 @pytest.mark.parametrize("name", ["rope", "learned", "linear-rope"])
-@torch.no_grad()
-def test_a_crop_by_hand(name):
-    """The first token, then the last L - 1 tokens, for each prediction apart."""
-    m, x = model(name), text(45)
-    rows = [m(torch.cat([x[:, :1], x[:, max(1, t - L + 2) : t + 1]], 1), last=1) for t in range(45)]
-    close(Crop(stride=1)(m)(x), torch.cat(rows, 1))
-
-
 @pytest.mark.parametrize("stride", [1, 5, 8, 15])
 @torch.no_grad()
-def test_every_prediction_sees_between_l_minus_stride_and_l_tokens(stride):
-    """Strides are counted from the end; what the first window covers is read as it is."""
-    m, T = model(), 50
+def test_every_prediction_sees_between_l_minus_stride_and_l_tokens(name, stride):
+    """The first token, then the last ones. Strides are counted from the end; what the first window
+    covers is read as it is.
+    """
+    m, T = model(name), 50
     x = text(T)
     out = Crop(stride)(m)(x)
     end = T
@@ -55,7 +49,7 @@ def test_every_prediction_sees_between_l_minus_stride_and_l_tokens(stride):
 
 @torch.no_grad()
 def test_one_window_serves_the_last_segment():
-    m, x, sizes = model(), text(50), []
+    m, x, sizes = model("rope"), text(50), []
     m.register_forward_pre_hook(lambda _, args: sizes.append(args[0].shape))
     Crop()(m)(x, last=L // 2)
     assert sizes == [(2, L)]

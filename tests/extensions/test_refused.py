@@ -71,7 +71,7 @@ def test_an_option_out_of_bounds_is_named(name, option, values):
         ("clipped-rope-hard", {}, RoPE(Shape(16, 2, 1, length=7000), base=10.0)),
         ("crop", {"stride": 64}, ROPE),
         ("dual-chunk", {"farthest": 64}, ROPE),
-        ("dual-chunk", {"window": 40}, ROPE),
+        *(("dual-chunk", {"window": n}, ROPE) for n in (0, 40)),
         *(("end-prompt", {"terminal": n}, ROPE) for n in (0, 64)),
         ("leaky-rerope", {"width": 63}, ROPE),
         ("longrope", {"long": [1.0, 2.0]}, ROPE),

@@ -225,23 +225,6 @@ def test_a_map_asks_for_distances_and_no_kernel_but_the_explicit_one():
     assert kernels.kernel(mapped, at(mapped, 4)) is kernels.explicit
 
 
-@pytest.mark.parametrize(
-    "make, named",
-    [
-        (lambda: Constant(SHAPE, RoPE(SHAPE), 0), "width=0"),
-        (lambda: Leaky(SHAPE, RoPE(SHAPE), 4, 0.0), "k=0"),
-        (lambda: Grouped(SHAPE, RoPE(SHAPE), 5, 2), "group=2"),
-        (lambda: Constant(SHAPE, discover.scheme("linear-rope", SHAPE), 4), ""),
-        (lambda: DualChunk(SHAPE, RoPE(SHAPE), farthest=4, window=3), "window=3"),
-        (lambda: DualChunk(SHAPE, RoPE(SHAPE), farthest=4, window=0), "window=0"),
-    ],
-)
-def test_refused(make, named):
-    with pytest.raises(ValueError) as error:
-        make()
-    assert str(error.value).startswith(named)
-
-
 @pytest.mark.parametrize("farthest, window", [(6, 2), (7, 3), (8, 1), (6, 3)])
 def test_dual_chunks_as_in_the_authors_code(farthest, window):
     """The positions that it gives to queries within a chunk, towards the one before and towards all

@@ -18,7 +18,7 @@ from extrap.runs.evaluate import entry, evaluate, planned
 from extrap.runs.folder import Named
 from extrap.runs.study import Entry
 from extrap.tasks.scoring.multi_token import exact, greedy
-from extrap.utils.errors import NotApplicable, UserError
+from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
 from tests.support import word_tokenizer
 from tests.support.checkpoint_jobs import L, asked, measured, placed, saved
@@ -112,11 +112,6 @@ def test_extensions_change_what_lies_past_the_context(place, extension):
     values = at.set_index("extension").value
     assert extended.extension_name in values and values.notna().all()
     assert abs(values["direct"] - values[extended.extension_name]) > 1e-4
-
-
-def test_an_extension_that_does_nothing_there_is_refused(place):
-    with pytest.raises(NotApplicable, match="bias-interpolation"):
-        validate.check(asked("extension=bias-interpolation"))
 
 
 def test_diagnostics_look_inside(place):
@@ -266,17 +261,3 @@ def test_a_config_that_names_no_end_of_text_asks_for_one(place, elsewhere):
     with pytest.raises(UserError, match=r"^model\.bos=null: "):
         validate.check(asked("model.checkpoint=endless"))
     validate.check(asked("model.checkpoint=endless", "model.bos=0", "task.nll.multiples=[1]"))
-
-
-def test_a_table_ends_where_it_ends(place, elsewhere):
-    """GPT-2 past its rows: no rows there, and those within stay."""
-    saved(elsewhere / "gpt2", "gpt2", n_positions=L)
-    frame = rows.read(measured("model.checkpoint=gpt2", "model.bos=0").results)
-    assert set(frame[frame.task == "nll"].length) == {16, L}
-
-
-def test_a_checkpoint_of_one_hash_is_told_from_another(place, elsewhere):
-    first = asked().run.identity["checkpoint"]
-    config = asked().source.checkpoint.folder / "config.json"
-    config.write_text(json.dumps(json.loads(config.read_text()) | {"rms_norm_eps": 0.1}))
-    assert asked().run.identity["checkpoint"] != first

@@ -43,8 +43,6 @@ def test_equals_three_others(heads, T):
 @settings(max_examples=15, deadline=None)
 def test_linear_in_any_distance(d, heads):
     s, d = scheme(heads), torch.tensor(d, dtype=torch.float64)
-    assert not s.distance_bias(d * 0, 0).any()
-    close(s.distance_bias(d / 4, 0), s.distance_bias(d, 0) / 4)
     close(
         s.distance_bias(d, 0), -torch.tensor(alibi_slopes(heads), dtype=torch.float64)[:, None] * d
     )
