@@ -123,12 +123,6 @@ def test_patterns_of_layers(layers, acts):
     assert [only.uses("rotate", layer=n) for n in range(4)] == [n in acts for n in range(4)]
 
 
-def test_patterns_follow_the_depth():
-    shape = Shape(dim=16, heads=2, layers=12)
-    assert sorted(Only(shape, RoPE(shape), "every 4").layers) == [3, 7, 11]
-    assert sorted(Only(shape, RoPE(shape), "not 3::4").layers) == [0, 1, 2, 4, 5, 6, 8, 9, 10]
-
-
 @pytest.mark.parametrize(
     "layers", ["", "2", "0:-", "a:b", "0:4:0", "every 0", "every", "not", "4", [4, 1, -5]]
 )

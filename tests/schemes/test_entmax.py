@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from extrap.model.attention import explicit
 from extrap.model.scheme import Shape
 from extrap.schemes.entmax import ASEntmax, entmax15
-from tests.support.scheme_case import at, close, moved, qkv, weights
+from tests.support.scheme_case import at, close, hidden, moved, qkv, weights
 
 SHAPE = Shape(dim=16, heads=2, layers=2, length=16)
 T = 10
@@ -45,7 +45,7 @@ def test_gradients_of_entmax(scale):
 @torch.no_grad()
 def test_the_authors_formula():
     s, layer, (q, k, _) = moved(ASEntmax(SHAPE)), 1, qkv(SHAPE, T)
-    x = torch.randn(2, T, 16, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    x = hidden(SHAPE, T)
     z = (q @ k.mT * s.scale).tolist()
     a = weights(s, q, k, at(s, T, layer, x))
     for b in range(2):
