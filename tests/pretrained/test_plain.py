@@ -2,8 +2,6 @@
 alone, and extrap rejects in a line whatever would act on positions.
 """
 
-import json
-
 import pytest
 import torch
 
@@ -88,12 +86,10 @@ def test_what_would_act_on_positions_is_refused(words, expected, elsewhere):
     ],
 )
 def test_what_cannot_be_read_is_one_line(changes, expected, tmp_path):
-    tiny.made("hunyuan").save_pretrained(tmp_path)
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    checkpoint = tiny.rewritten(tmp_path, "hunyuan", **changes)
     (tmp_path / "mine.py").write_text("raise SystemExit('code of a checkpoint was run')")
     with pytest.raises(UserError) as error:
-        Checkpoint(str(tmp_path)).model()
+        checkpoint.model()
     assert expected in str(error.value) and "\n" not in str(error.value)
 
 

@@ -214,10 +214,7 @@ def test_records_are_asked_in_words(place, elsewhere):
     tiny.made("llama", vocab_size=1000, **tiny.rope("default")).save_pretrained(folder)
     small = ["task=[kv]", "task.kv.multiples=[0.5,0.75]", "task.kv.depths=[0,0.5,1]"]
     small += ["task.kv.trials=3", "task.kv.pairs=2", "model.bos=0"]
-    this = asked(*small, "model.checkpoint=words")
-    validate.check(this)
-    evaluate(this)
-    this.dashboard.finish()
+    this = measured(*small, "model.checkpoint=words")
     frame = rows.read(this.results)
     kv = frame[frame.task == "kv"]
     assert set(kv[kv.metric == "accuracy"].length) == {16, 24}
