@@ -7,9 +7,7 @@ from extrap.audit.properties import cost, far, length, shift
 from extrap.audit.subject import gpt
 from extrap.model.card import kind
 from tests.support.discover import names
-from tests.support.exceptions import EXCUSED
-
-SHIFT, PREFIX = "shift_invariance_is_what_the_card_says", "prefix_consistency"
+from tests.support.exceptions import EXCUSED, PREFIX, SHIFT
 
 
 def subject(name):

@@ -3,7 +3,6 @@ makes of them.
 """
 
 import inspect
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,19 +11,10 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from extrap.runs.build import build, find
+from tests.support.discover import CONF, calls
 from tests.support.hand import drawn_from
 
-CONF = Path(__file__).parents[2] / "conf"
 CORPORA = sorted(path.stem for path in (CONF / "data" / "corpus").glob("*.yaml"))
-
-
-def calls(node, path=""):
-    """Every constructor call of a configuration, nested ones too."""
-    if isinstance(node, dict):
-        if "_target_" in node:
-            yield path, node
-        for key, value in node.items():
-            yield from calls(value, f"{path}.{key}")
 
 
 @pytest.mark.parametrize(

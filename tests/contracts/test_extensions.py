@@ -21,27 +21,17 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.runs.build import find
 from extrap.utils.errors import NotApplicable
-from tests.support.discover import PLUGINS, gpt, made, names, node, theirs
+from tests.support.discover import PLUGINS, calls, gpt, made, names, node, theirs
 from tests.support.exceptions import EXCUSED_EXTENSIONS, EXCUSED_PAIRS
-from tests.support.largest import Largest
+from tests.support.largest import growth
 from tests.support.sample import some
 
 SCHEMES, EXTENSIONS = names("scheme"), names("extension")
 L, VOCAB = 36, 50
 SHAPE = {"dim": 16, "heads": 2, "layers": 2, "length": L, "vocab": VOCAB}
 FEW = [
-    "rope",
-    "xpos-window",
-    "hwfa",
-    "vo-rope",
-    "alibi",
-    "t5",
-    "shaw",
-    "transformer-xl",
-    "sinusoidal",
-    "learned",
-    "nope",
-    "randomised-rope",
+    *("rope", "xpos-window", "hwfa", "vo-rope", "alibi", "t5", "shaw", "transformer-xl"),
+    *("sinusoidal", "learned", "nope", "randomised-rope"),
 ]
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:extrap"),
@@ -59,13 +49,43 @@ APPLIES = {
     "yarn": ["rope", "keynorm-rope", "xpos-window"],
     "log-n": ["nope", "rope", "alibi", "t5", "sinusoidal", "cope"],
 }
+UNMAPPED = [
+    *("nope", "cope", "forgetting", "fire", "sinusoidal", "linear-rope", "tupe-a", "learned"),
+    *("randomised-rope", "shaw"),
+]
 APART = {
+    "bias-interpolation": ["nope", "rope", "cope", "t5-urpe", "tupe-a"],
     "crop": NEAR,
-    "pi": ["hwfa", "nope", "cope", "forgetting", "alibi", "t5", "learned", "fire", "tupe-a"],
-    "ntk": ["hwfa", "nope", "alibi", "sinusoidal", "learned", "t5", "cope"],
-    "yarn": ["hwfa", "alibi", "linear-rope"],
-    "log-n": ["log-n", "ssmax", "window", "learned", "linear-rope"],
+    "drope": ["nope", "linear-rope"],
+    "dual-chunk": ["nope", "sinusoidal", "linear-rope"],
+    "learned-clamp": ["rope", "learned-clamp"],
+    "leaky-rerope": UNMAPPED,
+    "log-n": [
+        *("log-n", "ssmax", "window", "learned", "linear-rope", "lerope", "rope-asentmax"),
+        *("chunked-nope", "rope-sigmoid", "rope-softpick", "stick-breaking"),
+    ],
+    "ms-poe": ["nope", "xpos", "multi-axis-rope", "rope-logn", "keynorm-rope"],
+    "ntk": [
+        *("hwfa", "nope", "alibi", "sinusoidal", "learned", "t5", "cope"),
+        *("inverse-leaky-rope", "selective-rope"),
+    ],
+    "ntk-dynamic-row": ["vo-rope"],
+    "ntk-su-mixed-log-n": ["alibi", "rope-logn-softmax1"],
+    "parallel-windows": ["linear-rope"],
+    "pi": [
+        *("hwfa", "nope", "cope", "forgetting", "alibi", "t5", "learned", "fire", "urpe"),
+        *("t5-urpe", "tupe-a", "deberta", "kerple-log", "keynorm", "log-n", "mul-learned"),
+        *("relative-projection", "sandwich", "shaw", "stick-breaking", "window"),
+    ],
+    "randomised-stride": ["rope"],
+    "rerope": UNMAPPED,
+    "self-extend": UNMAPPED,
+    "streaming-llm": ["learned", "linear-rope"],
+    "string": ["nope", "sinusoidal", "linear-rope"],
+    "window": ["window", "learned", "linear-rope"],
+    "yarn": ["hwfa", "alibi", "sinusoidal", "linear-rope"],
 }
+"""Schemes that an extension refuses."""
 
 
 def schemes(extension_name: str) -> list[str]:
@@ -116,26 +136,35 @@ def close(a: Tensor, b: Tensor, tolerance: float = 1e-10) -> None:
     torch.testing.assert_close(a, b, atol=tolerance, rtol=tolerance)
 
 
-def over(names: list[str], extension_name: str, check: str, test: Callable[[str], None]) -> None:
-    """Runs a check on the named schemes that the extension takes. An excuse that is not needed
-    fails as well.
+def on(check: str, named: Callable[[str], list[str]]) -> Callable[[Callable], Callable]:
+    """Makes a check of an extension and a scheme a test of every extension, on the named schemes
+    that it takes. An excuse that is not needed fails as well.
     """
-    failed = {}
-    for name in names:
-        if reader(extension_name, name) is not None:
-            try:
-                test(name)
-            except AssertionError as error:
-                failed[name] = (
-                    str(error).strip().splitlines()[0] if str(error).strip() else "assertion"
-                )
-    if (extension_name, check) in EXCUSED_EXTENSIONS:
-        assert failed, "the excuse is not needed"
-        return
-    excused = {name for e, name, c in EXCUSED_PAIRS if (e, c) == (extension_name, check)} & set(
-        names
-    )
-    assert set(failed) == excused, failed
+
+    def test_of(test: Callable[[str, str], None]) -> Callable[[str], None]:
+        @pytest.mark.parametrize("name", EXTENSIONS)
+        @torch.no_grad()
+        def over_schemes(name: str) -> None:
+            failed = {}
+            for scheme in named(name):
+                if reader(name, scheme) is not None:
+                    try:
+                        test(name, scheme)
+                    except AssertionError as error:
+                        failed[scheme] = (str(error).strip() or "assertion").splitlines()[0]
+            if (name, check) in EXCUSED_EXTENSIONS:
+                assert failed, "the excuse is not needed"
+                return
+            excused = {s for e, s, c in EXCUSED_PAIRS if (e, c) == (name, check)}
+            assert set(failed) == excused & set(named(name)), failed
+
+        return over_schemes
+
+    return test_of
+
+
+def few(extension_name: str) -> list[str]:
+    return FEW
 
 
 @pytest.mark.parametrize("name", EXTENSIONS)
@@ -153,91 +182,69 @@ def test_takes_some_schemes_and_refuses_the_others_in_a_line(name):
     assert not set(APART.get(name, [])) & set(taken)
 
 
-@pytest.mark.parametrize("name", EXTENSIONS)
-def test_inside_the_window_it_is_the_plain_model(name):
-    def test(scheme: str) -> None:
-        close(read(name, scheme, L), read("direct", scheme, L))
-
-    over(schemes(name), name, "inside", test)
+@on("inside", schemes)
+def test_inside_the_window_it_is_the_plain_model(name, scheme):
+    close(read(name, scheme, L), read("direct", scheme, L))
 
 
-@pytest.mark.parametrize("name", EXTENSIONS)
-def test_outside_it_is_finite_and_different(name):
-    def test(scheme: str) -> None:
-        ours, plain = read(name, scheme, 3 * L), read("direct", scheme, 3 * L)
-        assert ours is not None, "undefined"
-        assert ours.isfinite().all(), "not finite"
-        assert plain is None or not torch.allclose(ours[:, L:], plain[:, L:], atol=1e-11, rtol=0), (
-            "the plain model"
-        )
-
-    over(schemes(name), name, "outside", test)
+@on("outside", schemes)
+def test_outside_it_is_finite_and_different(name, scheme):
+    ours, plain = read(name, scheme, 3 * L), read("direct", scheme, 3 * L)
+    assert ours is not None, "undefined"
+    assert ours.isfinite().all(), "not finite"
+    assert plain is None or not torch.allclose(ours[:, L:], plain[:, L:], atol=1e-11, rtol=0), (
+        "the plain model"
+    )
 
 
-@pytest.mark.parametrize("name", EXTENSIONS)
-def test_prefixes_keep_their_logits(name):
+def keeps(name: str, scheme: str) -> bool:
+    """True if a prefix has the logits that it has in the longer text."""
+    part, whole = read(name, scheme, 2 * L - 5), read(name, scheme, 3 * L)
+    return whole is None or torch.allclose(part, whole[:, : 2 * L - 5], atol=1e-9, rtol=0)
+
+
+@on("prefix", schemes)
+def test_prefixes_keep_their_logits(name, scheme):
     """Where the plain model keeps them; the shorter text ends where no window does."""
-
-    def kept(extension_name: str, scheme: str) -> bool:
-        part, whole = read(extension_name, scheme, 2 * L - 5), read(extension_name, scheme, 3 * L)
-        return whole is None or torch.allclose(part, whole[:, : 2 * L - 5], atol=1e-9, rtol=0)
-
-    def test(scheme: str) -> None:
-        assert kept(name, scheme) or not kept("direct", scheme), "it moves with the text"
-
-    over(schemes(name), name, "prefix", test)
+    assert keeps(name, scheme) or not keeps("direct", scheme), "it moves with the text"
 
 
-@pytest.mark.parametrize("name", EXTENSIONS)
-@torch.no_grad()
-def test_reading_again_is_the_same_and_last_is_the_tail(name):
-    def test(scheme: str) -> None:
-        if (whole := read(name, scheme, 3 * L)) is not None:
-            again = extension(name)(model(scheme))
-            assert torch.equal(again(text(3 * L)), whole), "not repeatable"
-            close(again(text(3 * L), last=3), whole[:, -3:])
-            if isinstance(again, GPT):
-                other = text(3 * L).clone()
-                other[:, 50:] = other[:, 50:].flip(1)
-                alike = again.endings(torch.stack([other, text(3 * L)]), 3)
-                close(alike, torch.stack([again(other, last=3), whole[:, -3:]]))
-
-    over(FEW, name, "repeats", test)
+@on("repeats", few)
+def test_reading_again_is_the_same_and_last_is_the_tail(name, scheme):
+    if (whole := read(name, scheme, 3 * L)) is not None:
+        again = extension(name)(model(scheme))
+        assert torch.equal(again(text(3 * L)), whole), "not repeatable"
+        close(again(text(3 * L), last=3), whole[:, -3:])
+        if isinstance(again, GPT):
+            other = text(3 * L).clone()
+            other[:, 50:] = other[:, 50:].flip(1)
+            alike = again.endings(torch.stack([other, text(3 * L)]), 3)
+            close(alike, torch.stack([again(other, last=3), whole[:, -3:]]))
 
 
-@pytest.mark.parametrize("name", EXTENSIONS)
-@torch.no_grad()
-def test_texts_of_a_batch_do_not_meet(name):
-    def test(scheme: str) -> None:
-        if read(name, scheme, 3 * L) is not None:
-            two = text(2 * L, batch=2)
-            one = reader(name, scheme)
-            close(one(two), torch.cat([one(two[:1]), one(two[1:])]))
-
-    over(FEW, name, "batch", test)
+@on("batch", few)
+def test_texts_of_a_batch_do_not_meet(name, scheme):
+    if read(name, scheme, 3 * L) is not None:
+        one, two = reader(name, scheme), text(2 * L, batch=2)
+        close(one(two), torch.cat([one(two[:1]), one(two[1:])]))
 
 
-@pytest.mark.parametrize("name", EXTENSIONS)
-@torch.no_grad()
-def test_nothing_is_left_behind_on_the_model(name):
+@on("untouched", few)
+def test_nothing_is_left_behind_on_the_model(name, scheme):
     """After a reading, and after every number of an extended model was changed, the plain one is
     what it was.
     """
-
-    def test(scheme: str) -> None:
-        plain = gpt(scheme, **SHAPE)
-        state, held = {k: v.clone() for k, v in plain.state_dict().items()}, plain.scheme
-        before = plain(text(L))
-        extended = extension(name)(plain)
-        extended(text(2 * L if read(name, scheme, 3 * L) is not None else L))
-        if isinstance(extended, GPT) and extended is not plain:
-            for p in extended.parameters():
-                p.zero_()
-        assert plain.scheme is held and not plain.training
-        assert torch.equal(plain(text(L)), before)
-        assert all(torch.equal(state[k], v) for k, v in plain.state_dict().items())
-
-    over(FEW, name, "untouched", test)
+    plain = gpt(scheme, **SHAPE)
+    state, held = {k: v.clone() for k, v in plain.state_dict().items()}, plain.scheme
+    before = plain(text(L))
+    extended = extension(name)(plain)
+    extended(text(2 * L if read(name, scheme, 3 * L) is not None else L))
+    if isinstance(extended, GPT) and extended is not plain:
+        for p in extended.parameters():
+            p.zero_()
+    assert plain.scheme is held and not plain.training
+    assert torch.equal(plain(text(L)), before)
+    assert all(torch.equal(state[k], v) for k, v in plain.state_dict().items())
 
 
 @pytest.mark.sample(10)
@@ -254,15 +261,10 @@ def test_memory_grows_linearly(name, monkeypatch):
         if reader(name, scheme) is not None
     )
     extended = extension(name)(gpt(first, dtype=torch.float32, **SHAPE))
-    peak = []
-    for n in (8 * L, 32 * L):
-        with Largest() as largest:
-            try:
-                extended(text(n), last=1)
-            except OutOfRange:
-                return
-        peak.append(largest.bytes)
-    assert peak[1] <= 4.5 * peak[0]
+    try:
+        assert growth(lambda n: extended(text(n), last=1), 8 * L, 32 * L) <= 4.5
+    except OutOfRange:
+        return
 
 
 @pytest.mark.parametrize("name", EXTENSIONS)
@@ -278,17 +280,9 @@ def test_whether_it_applies_is_known_without_weights(name):
         assert applies == (reader(name, scheme) is not None), scheme
 
 
-def calls(call: dict) -> list[dict]:
-    """Every constructor call of a YAML, nested ones too."""
-    return [
-        call,
-        *(inner for value in call.values() if isinstance(value, dict) for inner in calls(value)),
-    ]
-
-
 @pytest.mark.parametrize("name", EXTENSIONS)
 def test_a_file_is_a_constructor_call_written_down(name):
-    for call in calls(node("extension", name)):
+    for _, call in calls(node("extension", name)):
         assert set(call) - {"_target_"} == set(
             inspect.signature(find(call["_target_"], name, PLUGINS)).parameters
         )

@@ -17,13 +17,14 @@ from extrap.model.scheme import OutOfRange, Scheme, Where
 from extrap.utils.errors import UserError
 from tests.support.discover import gpt, names, scheme
 from tests.support.exceptions import EXCUSED
-from tests.support.largest import Largest
+from tests.support.largest import growth
 
 SCHEMES = names("scheme")
 T = 40
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:extrap"),
     pytest.mark.sample(30),
+    pytest.mark.parametrize("name", SCHEMES),
 ]
 
 
@@ -34,6 +35,12 @@ def strict_excuses(request):
     check = request.node.originalname.removeprefix("test_")
     if (reason := EXCUSED.get((name, check))) is not None:
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+
+
+@pytest.fixture(autouse=True)
+def no_gradients():
+    with torch.no_grad():
+        yield
 
 
 def tokens(T: int = T, seed: int = 0, batch: int = 2) -> torch.Tensor:
@@ -55,8 +62,6 @@ def definition(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Te
     return scheme.gate(scheme.attend(q, k, v, at), at)
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_kernels_equal_the_definition(name, monkeypatch):
     model = gpt(name)
     q, k, v, x = qkvx(model)
@@ -73,8 +78,6 @@ def test_kernels_equal_the_definition(name, monkeypatch):
             close(kernel(model.scheme, q, k, v, at), whole, 1e-12)
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_grouped_keys_equal_repeated_ones(name, monkeypatch):
     """Two heads of keys for four of queries: every kernel gives what it gives where each group is
     written down once for each head that reads it. A scheme without such a form says so in a line.
@@ -99,8 +102,6 @@ def test_grouped_keys_equal_repeated_ones(name, monkeypatch):
     assert model(tokens()).isfinite().all()
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_heads_that_do_not_fill_the_width(name):
     """Four heads of 12 channels in a width of 32, as in Qwen3 and Gemma: defined or refused."""
     try:
@@ -112,7 +113,7 @@ def test_heads_that_do_not_fill_the_width(name):
     assert model(tokens()).shape == (2, T, 50)
 
 
-@pytest.mark.parametrize("name", SCHEMES)
+@torch.enable_grad()
 def test_kernel_gradients_equal_those_of_the_definition(name):
     model = gpt(name)
     q, k, v, x = qkvx(model)
@@ -129,8 +130,6 @@ def test_kernel_gradients_equal_those_of_the_definition(name):
         close(a, b, 1e-9)
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_causality(name):
     model, x = gpt(name), tokens()
     y = x.clone()
@@ -140,22 +139,16 @@ def test_causality(name):
     assert not torch.equal(a[:, 25:], b[:, 25:])
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_prefix_consistency(name):
     model, x = gpt(name), tokens()
     close(model(x[:, :17]), model(x)[:, :17])
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_last_is_the_tail_of_the_full_pass(name):
     model, x = gpt(name), tokens()
     close(model(x, last=3), model(x)[:, -3:])
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_texts_that_begin_alike_are_read_as_each_alone(name):
     model, x = gpt(name), tokens()
     texts = torch.stack([x, x, x])
@@ -164,8 +157,6 @@ def test_texts_that_begin_alike_are_read_as_each_alone(name):
     close(model.endings(texts, 3), torch.stack([model(text)[:, -3:] for text in texts]))
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_shift_invariance_is_what_the_card_says(name):
     """Relative schemes do not feel a constant added to all coordinates; absolute ones do."""
     model = gpt(name, length=128)
@@ -187,7 +178,7 @@ def test_shift_invariance_is_what_the_card_says(name):
         close(run(0), run(40), 1e-9)
 
 
-@pytest.mark.parametrize("name", SCHEMES)
+@torch.enable_grad()
 def test_every_parameter_is_reached_by_the_gradient(name):
     model = gpt(name).train()
     model(tokens()).square().sum().backward()
@@ -195,7 +186,7 @@ def test_every_parameter_is_reached_by_the_gradient(name):
         assert p.grad is not None and p.grad.isfinite().all() and p.grad.abs().sum() > 0, p_name
 
 
-@pytest.mark.parametrize("name", SCHEMES)
+@torch.enable_grad()
 def test_gradients_of_layers_that_are_computed_again(name):
     """The same numbers where the backward computes each layer once more (trainer.recompute)."""
     model, found = gpt(name).train(), []
@@ -208,8 +199,6 @@ def test_gradients_of_layers_that_are_computed_again(name):
         close(once, again)
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_gradient_free_start_is_finite(name):
     """As constructed, in float32: finite for one token, for the training length, and for a text of
     one repeated token.
@@ -220,8 +209,6 @@ def test_gradient_free_start_is_finite(name):
         assert model(x).isfinite().all()
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_past_the_training_length_defined_or_refused(name):
     model, x = gpt(name), tokens(128)
     if model.scheme.limit < 128:
@@ -231,16 +218,12 @@ def test_past_the_training_length_defined_or_refused(name):
         assert model(x).isfinite().all()
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_state_dict_round_trip(name):
     a, b = gpt(name, seed=0), gpt(name, seed=1)
     b.load_state_dict(a.state_dict())
     close(a(tokens()), b(tokens()), 0)
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_instances_do_not_meet(name):
     """Two differently shaped instances, called in turn, give what each gives alone: no state
     outside the object.
@@ -251,8 +234,6 @@ def test_instances_do_not_meet(name):
     close(a(tokens()), alone, 0)
 
 
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_bfloat16(name):
     """Finite, and no farther from float64 than three digits of mantissa explain."""
     model, x = gpt(name), tokens()
@@ -263,7 +244,6 @@ def test_bfloat16(name):
     assert error < 0.02
 
 
-@pytest.mark.parametrize("name", SCHEMES)
 def test_cards_are_complete(name):
     s = scheme(name, gpt(name).scheme.shape)
     assert kind(s) in ("none", "modifier", "relative", "absolute")
@@ -271,7 +251,6 @@ def test_cards_are_complete(name):
 
 
 @pytest.mark.sample(25)
-@pytest.mark.parametrize("name", SCHEMES)
 @settings(
     max_examples=6,
     deadline=None,
@@ -280,7 +259,6 @@ def test_cards_are_complete(name):
     derandomize=True,
 )
 @given(data=st.data())
-@torch.no_grad()
 def test_any_shape_at_any_coordinates(name, data):
     """Drawn heads, widths, layers, lengths and coordinates (gaps of 1 to 5 tokens): the kernel is
     the definition, and causal.
@@ -309,15 +287,8 @@ def test_any_shape_at_any_coordinates(name, data):
 
 
 @pytest.mark.sample(20)
-@pytest.mark.parametrize("name", SCHEMES)
-@torch.no_grad()
 def test_memory_grows_linearly(name, monkeypatch):
     """Four times the length, at most 4.5 times the largest tensor."""
     monkeypatch.setattr(kernels, "ROWS", 16)
     model = gpt(name, length=1024, dtype=torch.float32)
-    peak = []
-    for n in (256, 1024):
-        with Largest() as largest:
-            model(tokens(n, batch=1), last=1)
-        peak.append(largest.bytes)
-    assert peak[1] <= 4.5 * peak[0]
+    assert growth(lambda n: model(tokens(n, batch=1), last=1), 256, 1024) <= 4.5

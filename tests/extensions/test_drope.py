@@ -6,23 +6,16 @@ import pytest
 import torch
 
 from extrap.extensions.drope import DroPE
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.stack import Stack
 from extrap.schemes.log_n import LogN
 from extrap.schemes.rope import RoPE
 from extrap.schemes.vo_rope import VORoPE
 from tests.support.jobs import job
-from tests.support.scheme_case import close
+from tests.support.scheme_case import around, close
 
 SHAPE = Shape(dim=16, heads=2, layers=2, length=24, vocab=30)
 TEXT = torch.randint(30, (2, 60), generator=torch.Generator().manual_seed(0))
-
-
-def gpt(scheme: Scheme) -> GPT:
-    torch.manual_seed(0)
-    return GPT(scheme, 30, Decoder(16, 2, 2)).double().eval()
 
 
 @torch.no_grad()
@@ -35,7 +28,7 @@ def gpt(scheme: Scheme) -> GPT:
     ],
 )
 def test_what_is_left_are_the_other_parts(made, left):
-    model, bare = gpt(made()), gpt(left())
+    model, bare = around(made()), around(left())
     close(DroPE()(model)(TEXT), bare(TEXT))
     assert (model(TEXT) - bare(TEXT)).abs().max() > 1e-3
 

@@ -8,8 +8,6 @@ import torch
 from extrap.extensions.all_layers import AllLayers
 from extrap.extensions.dynamic_ntk import DynamicNTK
 from extrap.model import attention as kernels
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.model.stack import Only, Stack
 from extrap.schemes.delta_rule import GatedDeltaRule
@@ -17,7 +15,7 @@ from extrap.schemes.rope import RoPE
 from tests.support.discover import scheme
 from tests.support.explicit_phase import between, logits
 from tests.support.extension_case import close, rope
-from tests.support.scheme_case import at, moved, qkv
+from tests.support.scheme_case import around, at, causal, moved, qkv, scores
 
 T, L = 45, 16
 
@@ -34,11 +32,7 @@ def test_score_in_phases(factor, rows, monkeypatch):
     i, p = torch.arange(T, dtype=torch.float64), torch.arange(4, dtype=torch.float64)
     stretch = (factor * (i + 1) / L - (factor - 1)).clamp(min=1)
     theta = 10000.0 ** (-p / 4) * stretch[:, None, None] ** (-2 * p / 6)
-    a = (
-        (logits(q, k, between(i), theta) * s.scale)
-        .masked_fill(~torch.ones(T, T, dtype=torch.bool).tril(), -torch.inf)
-        .softmax(-1)
-    )
+    a = causal(logits(q, k, between(i), theta) * s.scale)
     close(kernels.attention(s, q, k, v, at(s, T)), a @ v, 1e-12)
     close(s.attend(q, k, v, at(s, T)), a @ v, 1e-12)
 
@@ -47,7 +41,7 @@ def test_score_in_phases(factor, rows, monkeypatch):
 def test_last_row_equals_the_sequence_mode_and_prefixes_are_kept(name):
     """One layer: every row of `row` is the last row of `sequence` on the text up to it."""
     shape = Shape(dim=16, heads=2, layers=2 if name == "hwfa" else 1, length=L, vocab=50)
-    model = GPT(scheme(name, shape), 50, Decoder(16, shape.layers, 2)).double().eval()
+    model = around(scheme(name, shape))
     x = torch.arange(T)[None] * 7 % 50
     with torch.no_grad():
         by_row, by_text = (AllLayers(DynamicNTK(mode=mode))(model) for mode in ("row", "sequence"))
@@ -66,7 +60,7 @@ def test_content_biases_beside_it_read_turned_queries_and_keys(name):
     beside = moved(
         scheme(name, shape, **({"max_distance": 8, "buckets": 8} if name == "t5" else {}))
     )
-    model = GPT(Stack(shape, [RoPE(shape), beside]), 50, Decoder(16, 1, 2)).double().eval()
+    model = around(Stack(shape, [RoPE(shape), beside]))
     x = torch.arange(T)[None] * 7 % 50
     by_row, by_text = (AllLayers(DynamicNTK(mode=mode))(model) for mode in ("row", "sequence"))
     close(by_row(x[:, :L]), model(x[:, :L]), 1e-12)
@@ -84,18 +78,15 @@ def test_coordinates_may_be_spread():
     s = DynamicNTK(mode="row").extend(RoPE(Shape(dim=8, heads=1, length=L)))
     q, k, _ = qkv(s.shape, 20)
     t = torch.arange(20, dtype=torch.float64) * 2.5
-    close(
-        s.score(q, k, at(s, t))[:, :, :L],
-        (lambda r: r.score(*r.rotate(q, k, at(r, t)), at(r, t)))(rope(8, L))[:, :, :L],
-        1e-12,
-    )
+    plain = scores(rope(8, L), q, k, at(s, t))
+    close(s.score(q, k, at(s, t))[:, :, :L], plain[:, :, :L], 1e-12)
 
 
 @torch.no_grad()
 def test_layers_that_own_their_attention_stay_as_they_are_in_row_mode():
     shape = Shape(16, 2, 2, 16, 50)
     parts = [Only(shape, RoPE(shape), [0]), Only(shape, GatedDeltaRule(shape), [1])]
-    model = GPT(Stack(shape, parts), 50, Decoder(16, 2, 2)).double().eval()
+    model = around(Stack(shape, parts))
     x = torch.randint(50, (2, 16), generator=torch.Generator().manual_seed(0))
     for mode in ("row", "sequence"):
         close(AllLayers(DynamicNTK(2.0, mode))(model)(x), model(x))

@@ -12,14 +12,13 @@ from extrap.extensions.dynamic_ntk import DynamicNTK
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import NTK, NTKFixed, NTKMixed, NTKOld
+from extrap.extensions.pi_pair import PairInterpolation
 from extrap.model.rotary import pairing
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.model.spectrum import frequencies_used
-from extrap.model.stack import Stack
 from extrap.schemes.multi_axis_rope import MultiAxisRoPE
 from extrap.schemes.p_rope import PRoPE
 from extrap.schemes.partial_rope import PartialRoPE
-from extrap.schemes.rope import RoPE
 from tests.support.discover import node, scheme
 from tests.support.explicit_phase import between, logits
 from tests.support.extension_case import close, rope, row, theta
@@ -151,11 +150,15 @@ def test_score_in_phases(extension, layout):
 
 def test_reductions():
     """Mixed with b = 1 is fixed, with b = 0 interpolation; the last pair of bloc97 is interpolated;
-    llama3 is by parts.
+    interpolation of each pair is that of all; llama3 is by parts.
     """
     close(theta(NTKMixed(8.0, b=1.0), rope()), theta(NTKFixed(8.0), rope()), 1e-12)
     close(theta(NTKMixed(8.0, b=0.0), rope()), theta(Interpolation(8.0), rope()), 1e-12)
     close(theta(NTK(8.0), rope(64))[-1], rope(64).spectrum(1)[-1] / 8, 1e-12)
+    close(theta(PairInterpolation(8.0, None), rope()), theta(Interpolation(8.0), rope()), 1e-12)
+    for pair in range(4):
+        slowed = rope().spectrum(1) / (1 + 3 * (torch.arange(4) == pair))
+        close(theta(PairInterpolation(4.0, pair), rope()), slowed, 1e-12)
     assert node("extension", "llama3") == node("extension", "ntk-by-parts") | {"beta_fast": 4.0}
 
 
@@ -169,6 +172,7 @@ def test_reductions():
         NTKByParts(4.0),
         YaRN(4.0),
         LongRoPE(4.0),
+        PairInterpolation(4.0, 1),
     ],
 )
 def test_pairs_count_in_their_own_grid(extension):
@@ -199,11 +203,3 @@ def test_no_part_of_a_stack_is_missed():
     faded = NTK(4.0).extend(scheme("xpos", shape))
     assert torch.equal(faded.fading(), scheme("xpos", shape).fading())
     close(faded.spectrum(256), slow, 1e-12)
-
-
-def test_temperature_spares_biases():
-    shape = Shape(dim=8, heads=1, length=16)
-    s = YaRN(4.0).extend(Stack(shape, [RoPE(shape), scheme("alibi", shape)]))
-    plain = Stack(shape, [RoPE(shape), scheme("alibi", shape)])
-    d = torch.arange(9, dtype=torch.float64)
-    assert torch.equal(s.distance_bias(d, 0), plain.distance_bias(d, 0))

@@ -6,15 +6,11 @@ import pytest
 import torch
 
 from extrap.extensions.interpolation import Interpolation
-from extrap.extensions.probe import reads_coordinates
-from extrap.model.decoder import Decoder
-from extrap.model.functional import sinusoid
-from extrap.model.gpt import GPT
-from extrap.model.parts import parts
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.sinusoidal import Sinusoidal
-from tests.support.discover import names, scheme
+from tests.support.discover import scheme
 from tests.support.extension_case import close
+from tests.support.scheme_case import around
 
 SHAPE = Shape(dim=16, heads=2, layers=2, length=16, vocab=50)
 
@@ -26,28 +22,19 @@ def test_positions(factor, T, s):
     extended = Interpolation(factor).extend(Sinusoidal(SHAPE))
     t = extended.positions(torch.arange(T, dtype=torch.float64))
     close(t, torch.arange(T, dtype=torch.float64) / s, 1e-12)
-    x = torch.zeros(1, T, 16, dtype=torch.float64)
-    place = Where.whole(t, 1.0)
-    close(
-        extended.embed(x, place)[0], sinusoid(torch.arange(T, dtype=torch.float64) / s, 16), 1e-12
-    )
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        "complex-order",
-        "floater",
-        "mul-sinusoidal",
-        "raw-index-channel",
-        "sinusoidal-concat",
-        "transformer-xl",
+        *("complex-order", "floater", "floater-qkv", "mul-sinusoidal", "raw-index-channel"),
+        *("sinusoidal-concat", "sinusoidal-split", "transformer-xl"),
     ],
 )
 @torch.no_grad()
 def test_functions_of_a_coordinate(name):
     """A text of T tokens at factor s is one whose coordinates are i / s."""
-    model = GPT(scheme(name, SHAPE), 50, Decoder(16, 2, 2)).double().eval()
+    model = around(scheme(name, SHAPE))
     x = torch.arange(24)[None] * 7 % 50
     squeezed = Interpolation(3.0)(model)(x)
     assert not torch.allclose(squeezed, model(x), atol=1e-6)
@@ -55,25 +42,3 @@ def test_functions_of_a_coordinate(name):
         torch.arange(24, dtype=torch.float64) / 3, model.scheme.scale, tokens=tokens
     )
     close(squeezed, model(x), 1e-12)
-
-
-COORDINATES = {
-    *("ComplexOrder", "ConcatenatedProjected", "ConcatenatedSplit", "Floater", "FloaterQKV"),
-    *("InverseLeaky", "MultiplicativeSinusoidal", "RawIndex", "Sinusoidal", "TransformerXL"),
-}
-NO_COORDINATES = {
-    *("ALiBi", "CoPE", "DeBERTa", "FIRE", "Forgetting", "KerpleLog", "KeyNorm", "Learned", "LogN"),
-    *("MultiplicativeLearned", "NoPE", "RandomisedPositions", "Sandwich", "Shaw", "T5", "TUPE"),
-    *("RelativeProjection", "StickBreaking", "URPE", "Window"),
-}
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning:extrap")
-def test_functions_of_a_coordinate_are_found_by_trying():
-    """Tables, clips, biases of distance and what counts tokens are none."""
-    shape = Shape(dim=16, heads=2, layers=2, length=64, vocab=50)
-    singles = [part for name in names("scheme") for part in parts(scheme(name, shape))]
-    found = {type(part).__name__: reads_coordinates(part) for part in singles}
-    assert {name for name in found if found[name]} >= COORDINATES
-    assert not {name for name in found if found[name]} & NO_COORDINATES
-    assert found.keys() >= COORDINATES | NO_COORDINATES

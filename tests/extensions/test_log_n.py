@@ -1,41 +1,26 @@
 """Clipped log-n, alone and after another extension."""
 
-from math import log
-
-import pytest
 import torch
 
 from extrap.extensions.chain import Chain
 from extrap.extensions.log_n import ClippedLogN
 from extrap.extensions.ntk import NTKMixed
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
+from extrap.schemes.log_n import LogN
 from extrap.schemes.rope import RoPE
-from tests.support.discover import scheme
 from tests.support.extension_case import close
-from tests.support.scheme_case import at
+from tests.support.scheme_case import around, at
 
 
-def model(name: str, length: int = 16) -> GPT:
-    return GPT(scheme(name, Shape(16, 2, 2, length, 50)), 50, Decoder(16, 2, 2)).double().eval()
-
-
-def test_published_temperature():
-    """ln 1024 / ln 512 = 1.111111 at the last row, 1 up to the training length."""
-    s = ClippedLogN().extend(RoPE(Shape(dim=8, heads=1, length=512)))
-    c = s.temperature(at(s, 1024))[:, 0]
-    assert (
-        float(c[-1])
-        == pytest.approx(log(1024) / log(512), abs=1e-12)
-        == pytest.approx(1.111111, abs=1e-6)
-    )
-    assert (c[:512] == 1).all() and (c[512:].diff() > 0).all()
+def test_it_heats_as_the_clipped_scheme():
+    shape = Shape(dim=8, heads=1, length=512)
+    ours, scheme = ClippedLogN().extend(RoPE(shape)), LogN(shape, floor=1.0)
+    close(ours.temperature(at(ours, 1024)), scheme.temperature(at(scheme, 1024)))
 
 
 @torch.no_grad()
 def test_chain_is_one_after_the_other():
-    plain, x = model("rope"), torch.arange(50)[None] * 7 % 50
+    plain, x = around(RoPE(Shape(16, 2, 2, 16, 50))), torch.arange(50)[None] * 7 % 50
     chain = Chain(NTKMixed(4.0), ClippedLogN())
     close(chain(plain)(x), ClippedLogN()(NTKMixed(4.0)(plain))(x), 0)
     close(chain(plain)(x), NTKMixed(4.0)(ClippedLogN()(plain))(x), 1e-12)

@@ -6,24 +6,14 @@ import pytest
 import torch
 
 from extrap.extensions.nbce import NBCE, entropy, merged
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
-from extrap.model.scheme import Shape
-from extrap.model.stack import Stack
-from extrap.schemes.rope import RoPE
-from extrap.schemes.window import Window
 from tests.support import discover
-from tests.support.scheme_case import close
+from tests.support.scheme_case import close, text
 
 L = 16
 
 
 def logs(*rows: float) -> torch.Tensor:
     return torch.tensor(rows, dtype=torch.float64).log()
-
-
-def text(T: int, batch: int = 2) -> torch.Tensor:
-    return torch.randint(50, (batch, T), generator=torch.Generator().manual_seed(3))
 
 
 def test_tokens_impossible_without_context_are_not_divided_by_their_probability():
@@ -114,39 +104,3 @@ def test_losses_are_of_distributions_and_no_window_exceeds_the_training_length()
     out = NBCE()(model)(x, last=8)
     close(out.logsumexp(-1), torch.zeros(2, 8, dtype=torch.float64))
     assert max(sizes) == L
-
-
-@torch.no_grad()
-def test_a_record_anywhere_reaches_the_answer():
-    """A model that is sure of the token after the last occurrence of the one asked for finds it in
-    every context.
-    """
-
-    def copies(tokens: torch.Tensor, last: int) -> torch.Tensor:
-        logits = torch.zeros(*tokens.shape, 50, dtype=torch.float64)
-        for b, line in enumerate(tokens.tolist()):
-            for t, token in enumerate(line):
-                if token in line[:t]:
-                    place = max(i for i in range(t) if line[i] == token)
-                    logits[b, t, line[place + 1]] = 20
-        return logits[:, -last:]
-
-    copies.scheme = discover.gpt("rope", length=L).scheme
-    read = NBCE()(copies)
-    for place in range(1, 40, 2):
-        x = torch.zeros(1, 42, dtype=torch.long)
-        x[0, 1:41] = torch.arange(40) + 3
-        x[0, -1] = x[0, place]
-        assert int(read(x, last=1).argmax()) == int(x[0, place + 1]), place
-
-
-@pytest.mark.parametrize("pool", ["entropy", "mean"])
-@pytest.mark.parametrize("beta", [0.0, 0.25])
-@torch.no_grad()
-def test_it_changes_every_model_even_one_that_looks_a_token_back(pool, beta):
-    """The first predictions of a reading follow the cut, whatever the contexts hold."""
-    shape = Shape(dim=32, heads=4, layers=1, length=L, vocab=50)
-    s = Stack(shape, [RoPE(shape), Window(shape, 2)])
-    m, x = GPT(s, 50, Decoder(32, 1, 4)).double().eval(), text(40)
-    read = NBCE(pool=pool, beta=beta)(m)
-    assert not torch.allclose(read(x), m(x).log_softmax(-1), rtol=0, atol=1e-9)

@@ -10,13 +10,9 @@ from hypothesis import strategies as st
 from extrap.extensions.parallel_windows import ParallelWindows, Windows
 from extrap.model.scheme import Shape, Where
 from tests.support import discover
-from tests.support.scheme_case import close, lower
+from tests.support.scheme_case import close, lower, text
 
 L = 16
-
-
-def text(T: int) -> torch.Tensor:
-    return torch.randint(50, (2, T), generator=torch.Generator().manual_seed(3))
 
 
 def lists(T: int, length: int, c: int) -> tuple[list[int], torch.Tensor]:
@@ -63,13 +59,3 @@ def test_a_whole_window_reads_as_if_it_stood_alone_behind_the_first_token(name):
         alone = model(torch.cat([x[:, :1], x[:, stop - 8 : stop]], 1))
         close(out[:, stop - 8 : stop], alone[:, 1:], 1e-9)
     assert out.isfinite().all()
-
-
-@torch.no_grad()
-def test_the_end_of_the_text_reads_all_windows():
-    model, x = discover.gpt("rope", length=L), text(60)
-    out = ParallelWindows()(model)(x, last=1)
-    for changed in (1, 20, 52, 58):
-        y = x.clone()
-        y[:, changed] = (y[:, changed] + 1) % 50
-        assert not torch.allclose(ParallelWindows()(model)(y, last=1), out)

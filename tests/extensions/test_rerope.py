@@ -1,27 +1,25 @@
-"""ReRoPE, Leaky ReRoPE, Self-Extend as extensions: the maps with their defaults, what they leave
-alone.
+"""Extensions that map distances: their defaults, chains and factors. The maps are tested in
+tests/model/test_distance_maps.py.
 """
 
 import pytest
 import torch
 
 from extrap.extensions.chain import Chain
+from extrap.extensions.dual_chunk import DualChunkAttention
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.log_n import ClippedLogN
 from extrap.extensions.ntk import NTK
 from extrap.extensions.rerope import LeakyReRoPE, ReRoPE
 from extrap.extensions.self_extend import SelfExtend
-from extrap.model.distance_maps import Constant, Grouped, Leaky
+from extrap.extensions.shifted_positions import STRING
+from extrap.model.distance_maps import Constant, DualChunk, Grouped, Leaky, Shifted
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from tests.support import discover
-from tests.support.scheme_case import at, close
+from tests.support.scheme_case import at, close, text
 
 SHAPE = Shape(dim=16, heads=2, length=64)
-
-
-def text(T: int) -> torch.Tensor:
-    return torch.randint(50, (2, T), generator=torch.Generator().manual_seed(3))
 
 
 def farthest(mapped: Leaky | Grouped, n: int) -> float:
@@ -45,23 +43,10 @@ def test_widths_by_default():
     assert ReRoPE().extend(RoPE(SHAPE)).width == 32
     assert LeakyReRoPE().extend(RoPE(SHAPE)).width == 16
     assert SelfExtend().extend(RoPE(SHAPE)).width == 32
-
-
-@pytest.mark.parametrize("name", ["rope", "alibi", "kerple-power", "transformer-xl"])
-@torch.no_grad()
-def test_what_is_no_farther_than_the_width_stays(name):
-    model, x = discover.gpt(name), text(64)
-    plain = model(x)
-    for extension, width in (
-        (ReRoPE(20), 20),
-        (LeakyReRoPE(width=20), 20),
-        (SelfExtend(window=20, group=4), 20),
-    ):
-        extended = extension(model)(x)
-        close(extended[:, :width], plain[:, :width])
-        assert not torch.allclose(extended[:, width + 1 :], plain[:, width + 1 :])
-    close(ReRoPE(64)(model)(x), plain)
-    close(model(x), plain, 0)
+    s = DualChunkAttention().map(RoPE(SHAPE))
+    assert isinstance(s, DualChunk) and (s.farthest, s.chunk) == (48, 44)
+    s = STRING().map(RoPE(SHAPE))
+    assert isinstance(s, Shifted) and (s.width, s.local) == (21, 4)
 
 
 @torch.no_grad()

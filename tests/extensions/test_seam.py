@@ -5,48 +5,29 @@ changed on one object, rows of it.
 from copy import deepcopy
 
 import pytest
-import torch
 
 from extrap.extensions.base import (
     Extension,
     SchemeExtension,
     replace_parts,
     with_parts,
-    with_scheme,
 )
 from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.ntk import NTK
 from extrap.extensions.rerope import ReRoPE
-from extrap.model.card import describe_parts
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used, pairs, respectrum, turns_pairs
 from extrap.model.stack import Stack
-from extrap.schemes.log_n import LogN
 from extrap.schemes.nope import NoPE
 from extrap.schemes.rope import RoPE
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.utils.errors import NotApplicable
 from tests.support.discover import scheme
 from tests.support.extension_case import close, rope, row
+from tests.support.scheme_case import around
 
 SHAPE = Shape(dim=16, heads=2, layers=3, length=64, vocab=50)
-
-
-def gpt(s: Scheme) -> GPT:
-    return GPT(s, 50, Decoder(16, 3, 2)).double().eval()
-
-
-def test_another_scheme_around_copied_weights():
-    model, other = gpt(RoPE(SHAPE)), NoPE(SHAPE)
-    extended = with_scheme(model, other)
-    assert extended.scheme is other and not extended.training and not other.training
-    assert isinstance(model.scheme, RoPE)
-    kept = model.embedding.weight.clone()
-    extended.embedding.weight.data.zero_()
-    assert torch.equal(model.embedding.weight, kept)
 
 
 def test_parts_are_replaced_in_stacks_and_layers():
@@ -60,12 +41,6 @@ def test_parts_are_replaced_in_stacks_and_layers():
         )
 
 
-def test_parts_are_added_to_a_flat_stack():
-    s = with_parts(Stack(SHAPE, [RoPE(SHAPE)]), LogN(SHAPE))
-    assert [type(part).__name__ for part in s.parts] == ["RoPE", "LogN"]
-    assert describe_parts(s) == "RoPE + LogN"
-
-
 class Twice(SchemeExtension):
     def extend(self, scheme: Scheme) -> Scheme:
         return with_parts(scheme, RoPE(scheme.shape))
@@ -73,7 +48,7 @@ class Twice(SchemeExtension):
 
 def test_what_a_stack_refuses_is_refused_by_name():
     with pytest.raises(NotApplicable):
-        Twice()(gpt(RoPE(SHAPE)))
+        Twice()(around(RoPE(SHAPE)))
 
 
 def test_factor_in_force():
@@ -119,7 +94,7 @@ class Squared(Scheme):
 
 
 def test_rows_of_what_is_in_force():
-    model = gpt(RoPE(SHAPE))
+    model = around(RoPE(SHAPE))
     rows = frequency_rows(model.scheme, NTK(4.0)(model).scheme)
     assert {(r["protocol"], r["metric"], r["length"]) for r in rows} == {
         (p, m, 64) for p in ("trained", "used") for m in ("theta", "turns")
@@ -129,7 +104,7 @@ def test_rows_of_what_is_in_force():
 
 
 def test_rows_of_an_adaptive_factor_say_from_which_length():
-    model = gpt(RoPE(SHAPE))
+    model = around(RoPE(SHAPE))
     rows = [
         r
         for r in frequency_rows(model.scheme, NTK(None)(model).scheme, doublings=2)
@@ -141,7 +116,7 @@ def test_rows_of_an_adaptive_factor_say_from_which_length():
 
 
 def test_rows_of_a_bias_at_interpolated_distances():
-    model = gpt(scheme("alibi", SHAPE))
+    model = around(scheme("alibi", SHAPE))
     fixed, adaptive = (
         {
             (r["length"], r["head"], r["at"]): r["value"]
@@ -158,7 +133,7 @@ def test_rows_of_a_bias_at_interpolated_distances():
 
 def test_a_bias_under_a_map_of_distances_has_no_rows():
     """Under ReRoPE no distance is what it is for all pairs."""
-    model = gpt(scheme("alibi", SHAPE))
+    model = around(scheme("alibi", SHAPE))
     rows = frequency_rows(model.scheme, ReRoPE(width=16)(model).scheme, doublings=1)
     assert {r["protocol"] for r in rows} == {"trained"}
 

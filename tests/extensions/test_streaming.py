@@ -18,11 +18,7 @@ from extrap.schemes.rope import RoPE
 from extrap.utils.errors import NotApplicable
 from tests.support import discover
 from tests.support.explicit_phase import logits
-from tests.support.scheme_case import close, lower, qkv
-
-
-def text(T: int, batch: int = 2) -> torch.Tensor:
-    return torch.randint(50, (batch, T), generator=torch.Generator().manual_seed(3))
+from tests.support.scheme_case import close, lower, qkv, text
 
 
 def stream(
@@ -67,35 +63,21 @@ def stream(
     return torch.cat(out, 1)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "rope",
-        "rope-half",
-        "xpos",
-        "alibi",
-        "t5",
-        "kerple-log",
-        "transformer-xl",
-        "vo-rope",
-        "rope-logn-softmax1",
-    ],
-)
+BY_DISTANCE = [
+    *("rope", "rope-half", "xpos", "alibi", "t5", "kerple-log", "transformer-xl", "vo-rope"),
+    "rope-logn-softmax1",
+]
+
+
+@pytest.mark.parametrize("name", [*BY_DISTANCE, "nope", "sinusoidal", "cope", "fire"])
 @pytest.mark.parametrize("sinks, recent", [(4, 60), (2, 9), (0, 7)])
 @torch.no_grad()
 def test_parallel_equals_token_by_token(name, sinks, recent):
+    """Where attention is no function of the distance, the mask acts alone."""
     model, x = discover.gpt(name), text(sinks + recent + 12, batch=1)
     extended = StreamingLLM(sinks, recent)(model)
-    close(extended(x), stream(model, x, sinks, recent, in_cache=True), 1e-9)
-
-
-@pytest.mark.parametrize("name", ["nope", "sinusoidal", "cope", "fire"])
-@torch.no_grad()
-def test_where_attention_is_no_function_of_the_distance_the_mask_acts_alone(name):
-    model, x = discover.gpt(name), text(76, batch=1)
-    extended = StreamingLLM(4, 60)(model)
-    assert not any(isinstance(part, InCache) for part in extended.scheme.modules())
-    close(extended(x), stream(model, x, 4, 60, in_cache=False), 1e-9)
+    assert any(isinstance(s, InCache) for s in extended.scheme.modules()) == (name in BY_DISTANCE)
+    close(extended(x), stream(model, x, sinks, recent, name in BY_DISTANCE), 1e-9)
 
 
 @torch.no_grad()

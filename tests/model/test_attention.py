@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from extrap.model import attention as kernels
-from extrap.model.attention import attention, fused, masked, strided
+from extrap.model.attention import attention, masked, strided
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.stack import Stack
 from extrap.schemes.alibi import ALiBi
@@ -59,21 +59,6 @@ def test_a_constant_is_kept_beside_a_sink_which_sees_it():
     before = attention(both, q, k, v, at(both, 20))
     t5.table.data += 3
     assert not torch.allclose(attention(both, q, k, v, at(both, 20)), before)
-
-
-@pytest.mark.parametrize("T", [1, 2, 37])
-def test_a_sink_alone_keeps_the_fused_kernel_and_its_gradients(T):
-    s = moved(SinkLogit(SHAPE))
-    assert kernels.kernel(s, at(s, T)) is fused
-    grads = []
-    for attend in (s.attend, lambda *args: fused(s, *args)):
-        leaves = [z.requires_grad_() for z in qkv(SHAPE, T)]
-        s.zero_grad()
-        o = attend(*leaves, at(s, T))
-        o.square().sum().backward()
-        grads.append([o.detach(), *(z.grad for z in leaves), s.logit.grad.clone()])
-    for a, b in zip(*grads, strict=True):
-        close(a, b, 1e-12)
 
 
 @pytest.mark.parametrize("name", ["fire", "cope", "forgetting", "shaw", "urpe", "window"])

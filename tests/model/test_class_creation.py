@@ -4,7 +4,6 @@ import pytest
 from torch import Tensor
 
 from extrap.model.scheme import HOOKS, Scheme
-from extrap.utils.words import one_edit_apart
 
 
 @pytest.mark.parametrize(
@@ -31,11 +30,3 @@ def test_a_card_that_promises_a_hook() -> None:
             return -0.05 * d
 
     type("Steeper", (Tilt,), {"__doc__": card})  # its parent acts
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "near"),
-    [("bias", "bias", False), ("bais", "bias", True), ("sibas", "bias", False), ("", "b", True)],
-)
-def test_one_edit(a: str, b: str, near: bool) -> None:
-    assert one_edit_apart(a, b) == one_edit_apart(b, a) == near

@@ -14,7 +14,7 @@ from extrap.schemes.rope import RoPE
 from extrap.schemes.window import Window
 from tests.support import discover
 from tests.support.explicit_phase import logits
-from tests.support.scheme_case import at, close, lower, qkv, weights
+from tests.support.scheme_case import at, causal, close, lower, qkv, weights
 
 SHAPE = Shape(dim=16, heads=2, length=64)
 
@@ -144,7 +144,7 @@ def test_maps_in_maps_are_maps_of_mapped_distances(chain, rows, monkeypatch):
         [[distance(max(i - j, 0)) for j in range(T)] for i in range(T)], dtype=torch.float64
     )
     s = logits(q, k, n, rope.spectrum(T)) * 8**-0.5
-    expected = s.masked_fill(~lower(T), -torch.inf).softmax(-1) @ v
+    expected = causal(s) @ v
     close(mapped.attend(q, k, v, at(mapped, T)), expected, 1e-11)
     close(kernels.attention(mapped, q, k, v, at(mapped, T)), expected, 1e-11)
 
@@ -199,7 +199,7 @@ def test_every_part_of_attention_acts_at_the_mapped_distances(name, monkeypatch)
             at_d = at_d if b is None else at_d + b
         s = torch.where(one, at_d, s)
         mixes[d] = one, there
-    a = s.masked_fill(~lower(T), -torch.inf).softmax(-1)
+    a = causal(s)
     expected = sum(inner.mix(a * one, v, there) for one, there in mixes.values())
     close(kernels.attention(mapped, q, k, v, here), expected, 1e-10)
 
@@ -223,19 +223,6 @@ def test_a_map_asks_for_distances_and_no_kernel_but_the_explicit_one():
         "distance_bias", "attend", "sees", "mix", "temperature", "sink", "embed", "positions"
     )
     assert kernels.kernel(mapped, at(mapped, 4)) is kernels.explicit
-
-
-@pytest.mark.parametrize(
-    "make, named",
-    [
-        (lambda: Grouped(SHAPE, RoPE(SHAPE), 5, 2), "group=2"),
-        (lambda: Constant(SHAPE, discover.scheme("linear-rope", SHAPE), 4), ""),
-    ],
-)
-def test_refused(make, named):
-    with pytest.raises(ValueError) as error:
-        make()
-    assert str(error.value).startswith(named)
 
 
 @pytest.mark.parametrize("farthest, window", [(6, 2), (7, 3), (8, 1), (6, 3)])

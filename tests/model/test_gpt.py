@@ -41,21 +41,6 @@ def test_every_model_of_conf_is_built(name):
     assert len(made.blocks) == options["layers"]
 
 
-@torch.no_grad()
-@pytest.mark.parametrize("scheme", [RoPE, ALiBi])
-def test_groups_are_heads_that_share_keys(scheme):
-    """The same function as a model whose heads have equal keys and values."""
-    grouped = model(scheme, kv_heads=2)
-    whole = GPT(scheme(Shape(32, 4, 2, 64, 50)), 50, Decoder(32, 2, 4)).double()
-    weights = grouped.state_dict()
-    for name in [name for name in weights if ".qkv." in name]:
-        q, k, v = weights[name].split([32, 16, 16])
-        k, v = (z.unflatten(0, (2, 8)).repeat_interleave(2, 0).flatten(0, 1) for z in (k, v))
-        weights[name] = torch.cat([q, k, v])
-    whole.load_state_dict(weights)
-    torch.testing.assert_close(grouped(TOKENS), whole(TOKENS), atol=1e-12, rtol=1e-12)
-
-
 class Sizes(TorchDispatchMode):
     """Elements of every new tensor."""
 
@@ -86,17 +71,6 @@ def test_groups_are_never_copied_for_every_head(scheme):
     assert not keys
 
 
-@torch.no_grad()
-def test_a_gated_mlp_is_a_product():
-    made = model(mlp="swiglu", bias="all")
-    block, x = made.blocks[0], torch.randn(2, 5, 32, dtype=torch.float64)
-    y = block.norm2(x)
-    gate = F.linear(y, block.gate.weight, block.gate.bias)
-    up = F.linear(y, block.up.weight, block.up.bias)
-    expected = F.linear(gate * gate.sigmoid() * up, block.down.weight, block.down.bias)
-    torch.testing.assert_close(block.feed(x), expected, atol=1e-12, rtol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("bias", "expected"),
     [
@@ -110,27 +84,6 @@ def test_biases_are_where_they_are_asked_for(bias, expected):
     found = {name.split(".")[-2] for name, _ in model(mlp="swiglu", bias=bias).named_parameters()
              if name.endswith(".bias")}  # fmt: skip
     assert found == expected
-
-
-@torch.no_grad()
-def test_a_shared_head_reads_the_embedding_as_it_is():
-    shared, tied = model(head="shared"), model(head="tied")
-    torch.testing.assert_close(shared(TOKENS), tied(TOKENS) * 32**0.5, atol=1e-10, rtol=1e-10)
-
-
-@torch.no_grad()
-def test_a_parallel_block_reads_one_x():
-    made = model(residual="parallel")
-    block, x = made.blocks[0], torch.randn(2, 5, 32, dtype=torch.float64)
-    at = made.where(TOKENS[:, :5])
-    parallel = block(x, made.scheme, at, 0)
-    block.parallel = False
-    assert not torch.allclose(parallel, block(x, made.scheme, at, 0))
-    zero = torch.zeros_like(block.down.weight)
-    down, block.down.weight.data = block.down.weight.data, zero
-    o = block(x, made.scheme, at, 0) - x
-    block.down.weight.data = down
-    torch.testing.assert_close(parallel, x + o + block.feed(x), atol=1e-12, rtol=1e-12)
 
 
 @torch.no_grad()

@@ -7,7 +7,7 @@ import torch
 
 from extrap.model import attention as kernels
 from extrap.model import learned_bias
-from extrap.model.learned_bias import LearnedBias, antidiagonals
+from extrap.model.learned_bias import LearnedBias
 from extrap.model.scheme import Scheme, Shape
 from tests.support.discover import names, scheme
 from tests.support.largest import Largest
@@ -98,15 +98,6 @@ def test_a_bias_that_does_not_learn_is_left_to_the_fused_kernel(monkeypatch):
     kernels.attention(t5, *qkv(SHAPE, 20, dtype=torch.bfloat16), at(t5, 20))
     with pytest.raises(AssertionError):
         step(t5, lambda *a: kernels.attention(t5, *a), 20, 1, torch.float32)
-
-
-def test_antidiagonals():
-    x = torch.randn(2, 3, 5)
-    sums = torch.zeros(2, 7)
-    for a in range(3):
-        for j in range(5):
-            sums[:, a + j] += x[:, a, j]
-    torch.testing.assert_close(antidiagonals(x), sums)
 
 
 def test_groups_of_keys_get_the_gradients_of_their_heads():

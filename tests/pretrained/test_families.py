@@ -85,28 +85,15 @@ def test_logits_are_those_of_transformers(kind, options, tmp_path):
         torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
 
 
-def rewritten(tmp_path, kind="llama", options=None, **changes) -> Checkpoint:
-    """A saved model whose config.json is changed; None removes an entry."""
-    tiny.made(kind, **(options or {})).save_pretrained(tmp_path)
-    path = tmp_path / "config.json"
-    config = json.loads(path.read_text()) | changes
-    path.write_text(json.dumps({key: value for key, value in config.items() if value is not None}))
-    return Checkpoint(str(tmp_path))
-
-
 @torch.no_grad()
 @pytest.mark.parametrize("kind", ["gpt2", "mpt", "llama"])
 def test_a_head_of_its_own_is_not_taken_for_the_embedding(kind, tmp_path):
     """A config that says they are one does not make them one."""
-    theirs = tiny.made(kind, tie_word_embeddings=False)
-    theirs.save_pretrained(tmp_path)
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"tie_word_embeddings": True}))
-    ours = Checkpoint(str(tmp_path)).model()
+    own = {"tie_word_embeddings": False}
+    ours = tiny.rewritten(tmp_path, kind, own, tie_word_embeddings=True).model()
     assert kind == "llama" or type(ours) is GPT
-    torch.testing.assert_close(
-        ours(TOKENS[:, :9]), theirs(TOKENS[:, :9]).logits, atol=1e-4, rtol=1e-4
-    )
+    expected = tiny.made(kind, **own)(TOKENS[:, :9]).logits
+    torch.testing.assert_close(ours(TOKENS[:, :9]), expected, atol=1e-4, rtol=1e-4)
 
 
 CAP, PART = "original_max_position_embeddings", "partial_rotary_factor"
@@ -129,13 +116,13 @@ REFUSED = [
 @pytest.mark.parametrize(("kind", "changes", "named"), REFUSED)
 def test_what_is_not_supported_is_refused_by_name(kind, changes, named, tmp_path):
     with pytest.raises(UserError) as error:
-        rewritten(tmp_path, kind, **changes).model()
+        tiny.rewritten(tmp_path, kind, **changes).model()
     assert named in str(error.value) and "\n" not in str(error.value)
     assert str(tmp_path) in str(error.value)
 
 
 def test_a_length_that_is_given_counts(tmp_path):
-    found = rewritten(tmp_path, "bloom", seq_length=None).model(length=40)
+    found = tiny.rewritten(tmp_path, "bloom", seq_length=None).model(length=40)
     assert found.scheme.shape.length == 40
 
 
@@ -205,6 +192,6 @@ def test_a_place_that_is_not_there(place):
 
 
 def test_the_hash_is_that_of_config_and_weights(tmp_path):
-    first = rewritten(tmp_path).sha256
-    assert rewritten(tmp_path).sha256 == first
-    assert rewritten(tmp_path, rms_norm_eps=0.5).sha256 != first
+    first = tiny.rewritten(tmp_path, "llama").sha256
+    assert tiny.rewritten(tmp_path, "llama").sha256 == first
+    assert tiny.rewritten(tmp_path, "llama", rms_norm_eps=0.5).sha256 != first

@@ -56,15 +56,6 @@ def test_perplexity_is_that_of_transformers(checkpoint, ids):
     torch.testing.assert_close(found, expected, atol=1e-3, rtol=1e-3)
 
 
-@torch.no_grad()
-def test_it_knows_the_capital_of_france(checkpoint):
-    from tokenizers import Tokenizer
-
-    made = Tokenizer.from_file(str(checkpoint.folder / "tokenizer.json"))
-    tokens = torch.tensor([made.encode("The capital of France is").ids])
-    assert made.decode([int(checkpoint.model()(tokens, last=1).argmax())]) == " Paris"
-
-
 def test_its_shape(checkpoint):
     made = checkpoint.model(empty=True)
     assert made.scheme.shape.length == 8192

@@ -1,4 +1,4 @@
-"""ALiBi against three other implementations, for any number of heads."""
+"""ALiBi against x-transformers, for any number of heads."""
 
 import pytest
 import torch
@@ -21,30 +21,18 @@ def bias(s: ALiBi, T: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 4, 6, 8, 12, 20])
 @pytest.mark.parametrize("T", [1, 7, 64])
-def test_equals_three_others(heads, T):
-    from transformers.models.bloom.modeling_bloom import build_alibi_tensor
-    from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
-
+def test_equals_x_transformers(heads, T):
     from tests.support.oracles import AlibiPositionalBias
 
     ours = bias(scheme(heads), T).float()
     theirs = AlibiPositionalBias(heads)(T, T)
     close(ours[:, lower(T)], theirs[:, lower(T)], 1e-5)
-    # bloom and mpt count from the first and to the last key: away from ours by a constant per row,
-    # which a softmax forgets
-    slopes, n = torch.tensor(alibi_slopes(heads))[:, None, None], torch.arange(T)[:, None]
-    bloom = build_alibi_tensor(torch.ones(1, T), heads, torch.float32)
-    mpt = build_mpt_alibi_tensor(heads, T)
-    close((ours + slopes * n)[:, lower(T)], bloom.expand(-1, T, -1)[:, lower(T)], 1e-5)
-    close((ours - slopes * (T - 1 - n))[:, lower(T)], mpt.expand(-1, T, -1)[:, lower(T)], 1e-5)
 
 
 @given(d=st.lists(st.floats(0, 1e7), min_size=1, max_size=5), heads=st.integers(1, 33))
 @settings(max_examples=15, deadline=None)
 def test_linear_in_any_distance(d, heads):
     s, d = scheme(heads), torch.tensor(d, dtype=torch.float64)
-    assert not s.distance_bias(d * 0, 0).any()
-    close(s.distance_bias(d / 4, 0), s.distance_bias(d, 0) / 4)
     close(
         s.distance_bias(d, 0), -torch.tensor(alibi_slopes(heads), dtype=torch.float64)[:, None] * d
     )

@@ -8,7 +8,6 @@ from extrap.model.functional import sinusoid
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.concatenated import ConcatenatedProjected, ConcatenatedSplit
-from extrap.schemes.sinusoidal import Sinusoidal
 from tests.support.scheme_case import close
 
 SHAPE = Shape(16, 2)
@@ -23,12 +22,6 @@ def test_projected_is_the_product_with_the_concatenation(width):
     beside = torch.cat([X, sinusoid(T, width).expand(2, -1, -1)], -1)
     close(scheme.embed(X, AT), beside @ scheme.projection)
     assert scheme.projection.shape == (16 + width, 16)
-
-
-def test_sum_is_concatenation_with_tied_projections():
-    scheme, eye = ConcatenatedProjected(SHAPE).double(), torch.eye(16, dtype=torch.float64)
-    scheme.projection.data = torch.cat([eye, eye])
-    assert torch.equal(scheme.embed(X, AT), Sinusoidal(SHAPE).embed(X, AT))
 
 
 def test_split_replaces_a_quarter_of_the_token():

@@ -41,8 +41,12 @@ def test_the_threshold_is_learned_from_the_rows_before_it():
 @pytest.mark.parametrize("first", [0, 300])
 @pytest.mark.parametrize("spacing", [1.0, 0.25])
 def test_pieces_are_the_network_forward_and_backward(hidden, first, spacing):
-    """A block of query rows far beyond the threshold, against f asked for every pair."""
+    """A block of query rows far beyond the threshold, against f asked for every pair. Of five
+    hidden units two have no weight, and one of these no bias.
+    """
     s, q = moved(FIRE(SHAPE, hidden=hidden)), torch.empty(0)
+    if hidden == 5:
+        s.f[1][0].weight.data[:2] = s.f[1][0].bias.data[1] = 0
     place = at(s, torch.arange(340, dtype=torch.float64) * spacing, layer=1).block(first, 340)
     plain = s.f[1](s.interpolated(place.distance, place.q, 1)[..., None]).movedim(-1, 0)
     g = torch.randn_like(plain).masked_fill(~place.visible, 0)
@@ -53,13 +57,3 @@ def test_pieces_are_the_network_forward_and_backward(hidden, first, spacing):
         grads.append(torch.autograd.grad(b, [*s.f[1].parameters(), s.c, s.a], g))
     for a, b in zip(*grads, strict=True):
         close(a, b, 1e-9)
-
-
-def test_pieces_where_a_weight_is_zero():
-    s = moved(FIRE(SHAPE, hidden=5))
-    for f in s.f:
-        f[0].weight.data[:2] = 0
-        f[0].bias.data[1] = 0
-    q, place = torch.empty(0), at(s, 20)
-    plain = s.f[0](s.interpolated(place.distance, place.q, 0)[..., None]).movedim(-1, 0)
-    close(s.bias(q, q, place).masked_fill(~place.visible, 0), plain.masked_fill(~place.visible, 0))

@@ -1,14 +1,12 @@
 """FoPE: the series of the paper as a loop, and which frequencies are left."""
 
-from cmath import exp, phase
 from math import cos, pi, sin
 
 import pytest
-import torch
 
 from extrap.model.scheme import Shape
 from extrap.schemes.fope import FoPE
-from tests.support.scheme_case import at, close, qkv
+from tests.support.scheme_case import at, qkv
 
 SHAPE = Shape(dim=32, heads=2, length=64)  # 8 pairs, 1 to 10**-3.5; 2 pi / 64 is .098
 LONG = Shape(dim=32, heads=2, length=10**5)
@@ -35,22 +33,7 @@ def test_the_papers_series(shape, W, P):
                     assert y[0, h, t, 2 * p + 1] == pytest.approx(expected.imag, abs=1e-12)
 
 
-def test_without_noise_every_second_frequency_leads_a_pair():
-    s = FoPE(LONG, noise=0.0)
-    turns = s.series(torch.tensor([1.0], dtype=torch.float64), torch.float64)[0, 0]
-    for p, z in enumerate(turns.tolist()):
-        assert z == pytest.approx(exp(1j * 10000 ** (-2 * p / 8)))
-        assert phase(z) == pytest.approx(10000 ** (-2 * p / 8))
-
-
 def test_no_frequency_is_left_that_training_never_turned_once():
     for length in (7, 64, 1000):
         theta = FoPE(Shape(dim=32, heads=2, length=length)).theta
         assert (theta * length > 2 * pi).all() and theta[0] == 1
-
-
-def test_heads_that_share_keys_share_the_series():
-    s = FoPE(Shape(dim=32, heads=2, length=64, kv_heads=1))
-    q, k, _ = qkv(SHAPE, 4)
-    turned, _ = s.rotate(q, k[:, :1], at(s, 4))
-    close(turned[:, 1], s.rotate(q.flip(1), k[:, :1], at(s, 4))[0][:, 0])

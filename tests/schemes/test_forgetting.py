@@ -1,4 +1,4 @@
-"""Forgetting attention against x-transformers and the formula as a loop."""
+"""Forgetting attention against x-transformers."""
 
 from math import log
 
@@ -23,30 +23,6 @@ def test_equals_x_transformers(T, dim, heads):
     x = hidden(shape, T, torch.float32)
     ours = s.bias(*qkv(shape, T, dtype=torch.float32)[:2], at(s, T, layer=1, x=x)).float()
     close(ours[..., lower(T)], oracle(x)[..., lower(T)], 1e-5)
-
-
-@torch.no_grad()
-def test_the_papers_sum():
-    s, T = moved(Forgetting(SHAPE)), 9
-    x = hidden(SHAPE, T)
-    ours = s.bias(*qkv(SHAPE, T)[:2], at(s, T, layer=1, x=x))
-    for h in range(2):
-        gates = [float((s.w[1, h] @ x[0, t] + s.b[1, h]).sigmoid()) for t in range(T)]
-        for i in range(T):
-            for j in range(i + 1):
-                assert float(ours[0, h, i, j]) == pytest.approx(
-                    sum(log(gates[t]) for t in range(j + 1, i + 1)), abs=1e-12
-                )
-
-
-@torch.no_grad()
-def test_cable_is_the_same_with_the_sign_of_its_gates():
-    """b_t = cumsum(-softplus(w x_t + b)), and b_i - b_j is added: arXiv 2503.08067."""
-    s, T = moved(Forgetting(SHAPE)), 9
-    x = hidden(SHAPE, T)
-    b = -torch.nn.functional.softplus(-(x @ s.w[1].T + s.b[1])).cumsum(1).transpose(1, 2)
-    ours = s.bias(*qkv(SHAPE, T)[:2], at(s, T, layer=1, x=x))
-    close(ours, b[..., :, None] - b[..., None, :], 1e-12)
 
 
 @torch.no_grad()

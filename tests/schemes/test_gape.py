@@ -1,4 +1,4 @@
-"""GAPE: the formula of its source as a loop, and what landmarks escape."""
+"""GAPE: the formula of its source as a loop."""
 
 from math import exp, log1p
 
@@ -21,6 +21,8 @@ def softplus(x: float) -> float:
 @pytest.mark.parametrize("t", [[0.0, 1, 2, 3, 4, 5, 6], [0.0, 0.5, 3, 11, 12.5, 30, 31]])
 @torch.no_grad()
 def test_the_formula(t, layout):
+    start = GAPE(SHAPE)
+    assert not start.b.any() and softplus(float(start.gamma[1, 1])) == pytest.approx(1)
     s, layer, t = moved(GAPE(SHAPE, 10.0, layout)), 1, torch.tensor(t, dtype=torch.float64)
     place, T = at(s, t, layer), len(t)
     q, k, _ = qkv(SHAPE, T)
@@ -37,26 +39,3 @@ def test_the_formula(t, layout):
                 mask = head * g * float(t[j] * (1 - spared) + t[i] * spared) / 16
                 e.append(exp(float(content[0, h, i, j]) + mask))
             close(ours[0, h, i, : i + 1], torch.tensor(e, dtype=torch.float64) / sum(e))
-
-
-@torch.no_grad()
-def test_landmarks_are_read_as_by_rope_and_other_keys_less_the_farther_they_are():
-    s = GAPE(SHAPE).double()
-    s.w.zero_()
-    q, k, _ = qkv(SHAPE, 40)
-    place, plain = at(s, 40), RoPE(SHAPE)
-    s.b[1] = 50.0  # every key is a landmark
-    close(weights(s, q, k, place), weights(plain, q, k, place))
-    s.b[1] = -50.0
-    ratio = (weights(s, q, k, place) / weights(plain, q, k, place))[0, 0, 39].log().diff()
-    close(ratio, torch.full((39,), softplus(0.0) / 16).double(), 1e-6)
-
-
-@torch.no_grad()
-def test_starts_with_half_of_a_gentle_slope_in_every_head():
-    s = GAPE(SHAPE).double()
-    s.w.zero_()
-    q, k, _ = qkv(SHAPE, 20)
-    place = at(s, 20)
-    expected = -softplus(0.0) / 2 * place.distance / 16
-    close(s.bias(q, k, place), expected.expand(2, 2, 20, 20), 1e-6)

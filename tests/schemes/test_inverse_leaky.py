@@ -11,7 +11,7 @@ from extrap.schemes.alibi import ALiBi
 from extrap.schemes.inverse_leaky import InverseLeaky
 from extrap.schemes.rope import RoPE
 from tests.support.explicit_phase import logits
-from tests.support.scheme_case import at, close, lower, qkv
+from tests.support.scheme_case import at, causal, close, qkv
 
 SHAPE = Shape(dim=16, heads=2, length=16)
 T = 16
@@ -25,9 +25,7 @@ def test_training_meets_every_distance_of_the_test():
     n = at(s, T).distance
     d = torch.where(n < 4, n, 4 + (n - 4) * 8)
     assert d.max() == 92
-    expected = (logits(q, k, d, RoPE(SHAPE).spectrum(T)) * 8**-0.5).masked_fill(
-        ~lower(T), -torch.inf
-    ).softmax(-1) @ v
+    expected = causal(logits(q, k, d, RoPE(SHAPE).spectrum(T)) * 8**-0.5) @ v
     close(kernels.attention(s, q, k, v, at(s, T)), expected, 1e-11)
 
 

@@ -1,4 +1,4 @@
-"""KeyNorm and CosA against the cosine of torch, and the ways they stack."""
+"""KeyNorm and CosA against the cosine of torch."""
 
 from math import log
 
@@ -7,44 +7,28 @@ import torch
 import torch.nn.functional as F
 
 from extrap.model.scheme import Scheme, Shape
-from extrap.model.stack import Stack
 from extrap.schemes.keynorm import CosA, KeyNorm
-from extrap.schemes.log_n import LogN
-from tests.support.scheme_case import at, close, lower, qkv, weights
+from tests.support.scheme_case import at, close, qkv, scores
 
 SHAPE = Shape(dim=16, heads=2, length=64)
 
 
-def scores(s: Scheme, q, k):
-    place = at(s, q.shape[2])
-    return s.score(*s.rotate(q, k, place), place)
+def logits(s: Scheme, q, k):
+    return scores(s, q, k, at(s, q.shape[2]))
 
 
 def test_keynorm_forgets_the_length_of_keys_alone():
     s, (q, k, _) = KeyNorm(SHAPE), qkv(SHAPE, 9)
-    close(scores(s, q, k), torch.einsum("bhid, bhjd -> bhij", q, k / k.norm(dim=-1, keepdim=True)))
-    close(scores(s, q, 7 * k), scores(s, q, k))
-    close(scores(s, 7 * q, k), 7 * scores(s, q, k))
+    close(logits(s, q, k), torch.einsum("bhid, bhjd -> bhij", q, k / k.norm(dim=-1, keepdim=True)))
+    close(logits(s, q, 7 * k), logits(s, q, k))
+    close(logits(s, 7 * q, k), 7 * logits(s, q, k))
 
 
 def test_cosa_is_lam_times_the_cosine():
     s, (q, k, _) = CosA(SHAPE), qkv(SHAPE, 9)
     cosine = F.cosine_similarity(q[..., :, None, :], k[..., None, :, :], dim=-1)
-    close(scores(s, q, k), 4 * log(32) * cosine)
-    close(scores(CosA(SHAPE, 3.0), 5 * q, 7 * k), 3 * cosine)
-
-
-def test_cosa_beside_log_n_counts_per_query():
-    """lam_i = 4 ln n_i."""
-    s, T = Stack(SHAPE, [CosA(SHAPE, 4 * log(64)), LogN(SHAPE, 0.0)]), 70
-    q, k, _ = qkv(SHAPE, T)
-    n = torch.arange(1, T + 1, dtype=torch.float64)
-    expected = (
-        (4 * n.log()[:, None] * scores(CosA(SHAPE, 1.0), q, k))
-        .masked_fill(~lower(T), -torch.inf)
-        .softmax(-1)
-    )
-    close(weights(s, q, k, at(s, T)), expected, 1e-10)
+    close(logits(s, q, k), 4 * log(32) * cosine)
+    close(logits(CosA(SHAPE, 3.0), 5 * q, 7 * k), 3 * cosine)
 
 
 @pytest.mark.parametrize("cls", [KeyNorm, CosA])

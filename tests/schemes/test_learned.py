@@ -5,11 +5,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Shape, Where
 from extrap.schemes.learned import Learned, read
-from tests.support.scheme_case import close
+from tests.support.scheme_case import around, close
 
 P = torch.tensor([[1.0], [2.0], [4.0]], dtype=torch.float64)
 SHAPE = Shape(8, 2, layers=2, length=16)
@@ -17,11 +15,6 @@ SHAPE = Shape(8, 2, layers=2, length=16)
 
 def rows(t, policy: str, table: torch.Tensor = P) -> torch.Tensor:
     return read(table, torch.as_tensor(t, dtype=torch.float64), policy)[:, 0]
-
-
-def gpt(**options) -> GPT:
-    torch.manual_seed(0)
-    return GPT(Learned(SHAPE, **options), 20, Decoder(8, 2, 2)).double()
 
 
 def test_every_layer_has_a_table_of_its_own():
@@ -69,22 +62,8 @@ def test_hierarchical_against_the_formula_and_inside_the_table():
 @pytest.mark.parametrize(("policy", "longest"), [("raise", 16), ("hierarchical", 256)])
 @torch.no_grad()
 def test_a_finite_table_ends(policy, longest):
-    model = gpt(policy=policy)
+    model = around(Learned(SHAPE, policy=policy))
     assert model.scheme.limit == longest
     assert model(torch.zeros(1, longest, dtype=torch.long)).isfinite().all()
     with pytest.raises(OutOfRange):
         model(torch.zeros(1, longest + 1, dtype=torch.long))
-
-
-@pytest.mark.parametrize(
-    ("policy", "consistent"), [("clamp", True), ("hierarchical", True), ("interpolate", False)]
-)
-@torch.no_grad()
-def test_which_policies_keep_a_prefix_past_the_table(policy, consistent):
-    model, x = (
-        gpt(policy=policy),
-        torch.randint(20, (2, 64), generator=torch.Generator().manual_seed(0)),
-    )
-    assert torch.allclose(model(x)[:, :32], model(x[:, :32]), atol=1e-12) is consistent
-    inside = gpt()
-    close(model(x[:, :16]), inside(x[:, :16]))

@@ -4,19 +4,12 @@ import pytest
 import torch
 
 from extrap.model.scheme import Scheme, Shape, Where
-from extrap.schemes.cope import CoPE
-from extrap.schemes.fope import FoPE
-from extrap.schemes.hope import HoPE
 from extrap.schemes.learned_frequencies import LearnedFrequencies
-from extrap.schemes.multi_axis_rope import MultiAxisRoPE
 from extrap.schemes.p_rope import PRoPE
 from extrap.schemes.partial_rope import PartialRoPE
 from extrap.schemes.rope import RoPE
 from extrap.schemes.rope_id import RoPEID
 from extrap.schemes.ssmax import AffineSSMax
-from extrap.schemes.t5 import T5
-from extrap.schemes.urpe import URPE
-from extrap.schemes.xpos import XPos
 from tests.support.discover import scheme
 from tests.support.scheme_case import at, close, qkv
 
@@ -27,20 +20,20 @@ NOPE, ROPE, HALF = Scheme(SHAPE), RoPE(SHAPE), RoPE(SHAPE, layout="half")
 @pytest.mark.parametrize(
     "ours, other",
     [
-        (CoPE(SHAPE), NOPE),
-        (T5(SHAPE), NOPE),
-        (URPE(SHAPE), NOPE),
+        (scheme("cope", SHAPE), NOPE),
+        (scheme("t5", SHAPE), NOPE),
+        (scheme("urpe", SHAPE), NOPE),
         (AffineSSMax(SHAPE), NOPE),
         (PRoPE(SHAPE, fraction=0.0), NOPE),
         (PRoPE(SHAPE, fraction=1.0, layout="half"), HALF),
         (PartialRoPE(SHAPE, fraction=1.0, layout="half"), HALF),
         (PartialRoPE(SHAPE, fraction=1.0, layout="interleaved"), ROPE),
         (RoPEID(SHAPE), PartialRoPE(SHAPE, base=RoPEID(SHAPE).base)),
-        (HoPE(SHAPE, turns=0.0), ROPE),
-        (FoPE(SHAPE, noise=0.0), PRoPE(SHAPE, fraction=0.5)),
+        (scheme("hope", SHAPE, turns=0.0), ROPE),
+        (scheme("fope", SHAPE, noise=0.0), PRoPE(SHAPE, fraction=0.5)),
         (LearnedFrequencies(SHAPE), ROPE),
-        (MultiAxisRoPE(SHAPE, axes=1), ROPE),
-        (XPos(SHAPE, gamma=1e15), ROPE),
+        (scheme("multi-axis-rope", SHAPE, axes=1), ROPE),
+        (scheme("xpos", SHAPE, gamma=1e15), ROPE),
     ],
     ids=lambda s: type(s).__name__,
 )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from extrap.model.scheme import Shape
 from extrap.schemes.multi_axis_rope import MultiAxisRoPE
 from tests.support.explicit_phase import logits
-from tests.support.scheme_case import at, close, qkv, weights
+from tests.support.scheme_case import at, close, qkv, scores
 
 
 def scheme(D: int = 8, axes: int = 2, width: int | None = 5, **more) -> MultiAxisRoPE:
@@ -48,12 +48,4 @@ def test_the_score_knows_differences_of_coordinates_alone(t, width, layout):
     distance = torch.stack([line[:, None] - line] * 2 + [column[:, None] - column] * 2, -1)
     order = torch.arange(8) if layout == "interleaved" else torch.arange(8).view(2, 4).T.flatten()
     expected = logits(q[..., order], k[..., order], distance, s.spectrum(len(t))) * s.scale
-    close(s.score(*s.rotate(q, k, at(s, t)), at(s, t)), expected, 1e-9)
-
-
-def test_a_shift_by_whole_lines_is_not_felt():
-    s, t = scheme(), torch.arange(12, dtype=torch.float64)
-    q, k, _ = qkv(s.shape, 12)
-    a = weights(s, q, k, at(s, t))
-    close(a, weights(s, q, k, at(s, t + 35)), 1e-10)
-    assert not torch.allclose(a, weights(s, q, k, at(s, t + 1)))
+    close(scores(s, q, k, at(s, t)), expected, 1e-9)

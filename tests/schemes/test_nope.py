@@ -1,44 +1,17 @@
-"""Without positions only the causal mask tells order, and one layer of it tells less than two.
-SCHEMES.md P0, D1, D2.
-"""
+"""Without positions only the causal mask tells order. SCHEMES.md P0."""
 
 import pytest
 import torch
 
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.nope import NoPE
-
-
-def gpt(layers: int) -> GPT:
-    torch.manual_seed(0)
-    return GPT(NoPE(Shape(32, 4, layers)), 50, Decoder(32, layers, 4)).double()
-
-
-def last_row_gap(layers: int) -> float:
-    """Largest change of the last row's logits when the tokens before it are permuted."""
-    x = torch.randint(50, (2, 20), generator=torch.Generator().manual_seed(0))
-    order = torch.cat(
-        [torch.randperm(19, generator=torch.Generator().manual_seed(1)), torch.tensor([19])]
-    )
-    with torch.no_grad():
-        a, b = (gpt(layers)(z)[:, -1] for z in (x, x[:, order]))
-    return float((a - b).abs().max())
-
-
-def test_one_layer_does_not_see_the_order_of_earlier_tokens():
-    assert last_row_gap(layers=1) < 1e-13
-
-
-def test_two_layers_see_the_order_of_earlier_tokens():
-    assert last_row_gap(layers=2) > 1e-2
+from tests.support.scheme_case import around
 
 
 @pytest.mark.parametrize("layers", [1, 2, 4])
 @torch.no_grad()
 def test_a_repeated_token_gives_equal_rows_at_every_depth(layers):
-    h = gpt(layers).hidden(torch.full((1, 33), 7))
+    h = around(NoPE(Shape(32, 4, layers))).hidden(torch.full((1, 33), 7))
     torch.testing.assert_close(h, h[:, :1].expand_as(h), atol=1e-12, rtol=0)
 
 

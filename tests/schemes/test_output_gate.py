@@ -6,32 +6,27 @@ import pytest
 import torch
 
 from extrap.model import attention as kernels
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.model.stack import Only, Stack
 from extrap.schemes.output_gate import OutputGate
 from tests.support.discover import scheme
-from tests.support.scheme_case import at, close, moved, qkv
+from tests.support.scheme_case import at, close, hidden, moved, qkv
 
 SHAPE = Shape(dim=16, heads=2, layers=2, length=64, vocab=50)
 T = 9
-
-
-def x() -> torch.Tensor:
-    return torch.randn(2, T, 16, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+X = hidden(SHAPE, T)
 
 
 @pytest.mark.parametrize("per", ["channel", "head"])
 @torch.no_grad()
 def test_the_papers_formula(per):
     s, layer, (q, k, v) = moved(OutputGate(SHAPE, per)), 1, qkv(SHAPE, T)
-    here = at(s, T, layer, x())
+    here = at(s, T, layer, X)
     plain, gated = s.attend(q, k, v, here), kernels.attention(s, q, k, v, here)
     assert s.w.shape == (2, 2, 8 if per == "channel" else 1, 16)
     for b, h, i, c in [(0, 0, 0, 0), (1, 1, 8, 7), (0, 1, 4, 3), (1, 0, 5, 6)]:
         row = s.w[layer, h, c if per == "channel" else 0]
-        gate = 1 / (1 + exp(-float(row @ x()[b, i])))
+        gate = 1 / (1 + exp(-float(row @ X[b, i])))
         close(gated[b, h, i, c], plain[b, h, i, c] * gate)
 
 
@@ -51,7 +46,7 @@ def test_the_papers_formula(per):
 def test_it_acts_after_every_kernel(name, kernel):
     beside, gate = moved(scheme(name, SHAPE)), moved(OutputGate(SHAPE))
     s, (q, k, v) = Stack(SHAPE, [gate, beside]), qkv(SHAPE, T)
-    here = at(s, T, 0, x())
+    here = at(s, T, 0, X)
     assert kernels.kernel(s, here) is kernel
     close(kernels.attention(s, q, k, v, here), gate.gate(beside.attend(q, k, v, here), here))
 
@@ -61,18 +56,7 @@ def test_two_gates_multiply_and_one_may_act_in_some_layers():
     a, b = moved(OutputGate(SHAPE)), moved(OutputGate(SHAPE, "head"))
     both, (o, _, _) = Stack(SHAPE, [a, b, Only(SHAPE, a, [1])]), qkv(SHAPE, T)
     for layer in (0, 1):
-        here = at(both, T, layer, x())
+        here = at(both, T, layer, X)
         factor = a.gate(torch.ones_like(o), here) * b.gate(torch.ones_like(o), here)
         factor = factor * a.gate(torch.ones_like(o), here) if layer else factor
         close(both.gate(o, here), o * factor)
-
-
-@torch.no_grad()
-def test_a_closed_gate_leaves_the_mlp_alone():
-    model = GPT(OutputGate(SHAPE), 50, Decoder(16, 2, 2)).double()
-    model.scheme.w.zero_()
-    half = model(torch.arange(T)[None])
-    for block in model.blocks:
-        block.out.weight.mul_(0.5)
-    model.scheme = scheme("nope", SHAPE)
-    close(half, model(torch.arange(T)[None]))

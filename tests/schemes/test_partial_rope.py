@@ -6,7 +6,7 @@ import torch
 from extrap.model.scheme import Shape
 from extrap.schemes.partial_rope import PartialRoPE
 from tests.support.explicit_phase import between, logits
-from tests.support.scheme_case import at, close, qkv
+from tests.support.scheme_case import at, close, qkv, scores
 
 
 def scheme(D: int = 8, fraction: float = 0.5, layout="half") -> PartialRoPE:
@@ -36,4 +36,4 @@ def test_the_score_is_a_small_rope_plus_content():
     order = [1, 3, 0, 2]
     small = logits(q[..., order], k[..., order], between(t), s.spectrum(4))
     content = q[..., 4:] @ k[..., 4:].transpose(-1, -2)
-    close(s.score(*s.rotate(q, k, at(s, t)), at(s, t)), (small + content) * s.scale, 1e-10)
+    close(scores(s, q, k, at(s, t)), (small + content) * s.scale, 1e-10)

@@ -1,17 +1,13 @@
-"""PaTH against the product of its matrices token by token, and the stack with forget gates."""
-
-from math import log
+"""PaTH against the product of its matrices token by token."""
 
 import pytest
 import torch
 
 from extrap.model import attention as kernels
 from extrap.model.scheme import Shape
-from extrap.model.stack import Stack
 from extrap.schemes import path
-from extrap.schemes.forgetting import Forgetting
 from extrap.schemes.path import PaTH
-from tests.support.scheme_case import at, close, hidden, moved, qkv, weights
+from tests.support.scheme_case import at, close, hidden, moved, qkv
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
 
@@ -58,37 +54,6 @@ def test_reflections_are_made_of_the_last_tokens():
         u = (u * u.sigmoid()).view(2, 6)
         close(w[0, :, t], u / u.norm(dim=-1, keepdim=True))
         close(b[0, :, t], 2 * (s.beta[1] @ x[0, t] + s.c[1]).sigmoid())
-
-
-@torch.no_grad()
-def test_full_reflections_keep_lengths_and_repeat_after_two():
-    """b = 2 is a reflection: the same token twice in between is as if nothing were there."""
-    s, T = moved(PaTH(SHAPE, taps=1)), 5
-    s.beta.zero_(), s.c.fill_(800.0)
-    x = hidden(SHAPE, 1).expand(2, T, 12)
-    q, k, _ = qkv(SHAPE, 1)
-    logits = s.score(q.expand(2, 2, T, 6), k.expand(2, 2, T, 6), at(s, T, x=x))
-    close(logits[..., 4, 0], logits[..., 4, 2])
-    close(logits[..., 4, 0], logits[..., 4, 4])
-    assert (logits[..., 4, 1] - logits[..., 4, 0]).abs().max() > 1e-3
-
-
-@torch.no_grad()
-def test_path_fox_adds_the_logarithms_of_its_gates():
-    s, T = Stack(SHAPE, [moved(PaTH(SHAPE)), moved(Forgetting(SHAPE))]), 8
-    x = hidden(SHAPE, T)
-    q, k, _ = qkv(SHAPE, T)
-    place = at(s, T, layer=1, x=x)
-    of_path, of_gates = s.parts
-    w, b = of_path.reflections(x, 1)
-    ours = weights(s, q, k, place)
-    for i in range(T):
-        logits = []
-        for j in range(i + 1):
-            f = [float((of_gates.w[1, 0] @ x[0, t] + of_gates.b[1, 0]).sigmoid()) for t in range(T)]
-            content = k[0, 0, j] @ product(w[0, 0], b[0, 0], j, i) @ q[0, 0, i] / 6**0.5
-            logits.append(content + sum(log(f[t]) for t in range(j + 1, i + 1)))
-        close(ours[0, 0, i, : i + 1], torch.stack(logits).softmax(0), 1e-11)
 
 
 @torch.no_grad()

@@ -1,4 +1,4 @@
-"""Polar attention: its formulas as a loop, and what stays the same as a text grows."""
+"""Polar attention: its formulas as a loop."""
 
 from math import exp, log, log1p, sqrt
 
@@ -34,13 +34,3 @@ def test_the_formulas(cls):
             u = exp(null) * value + sum(e[j] * v[0, h, j] for j in range(i + 1))
             u = u / (exp(null) + sum(e))
             close(ours[0, h, i], u / u.norm() if cls is PolarAttention else u)
-
-
-@torch.no_grad()
-def test_the_same_value_everywhere_has_one_direction_at_every_length():
-    s = PolarAttention(SHAPE).double()
-    s.v.zero_()
-    q, k, v = qkv(SHAPE, 200)
-    place = at(s, 200)
-    o = s.gate(s.attend(q, k, v[:, :, :1].expand_as(v), place), place)
-    close(o, (v[:, :, :1] / v[:, :, :1].norm(dim=-1, keepdim=True)).expand_as(o))

@@ -3,11 +3,7 @@
 import pytest
 import torch
 
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
-from extrap.model.stack import Only
-from extrap.schemes.nope import NoPE
 from extrap.schemes.sinusoidal import Sinusoidal
 
 
@@ -41,18 +37,3 @@ def test_original_scale_multiplies_the_token_once():
     )
     close(scheme.embed(x, at), 4 * x + table(torch.arange(5), 16))
     close(scheme.embed(x, at.at_layer(1, x)), x + table(torch.arange(5), 16))
-
-
-@torch.no_grad()
-def test_first_is_every_confined_to_layer_zero():
-    shape, x = Shape(32, 4, 3), torch.randint(50, (2, 20))
-
-    def logits(scheme):
-        torch.manual_seed(0)
-        return GPT(scheme, 50, Decoder(32, 3, 4)).double()(x)
-
-    every = Sinusoidal(shape, layers="every")
-    first = logits(Sinusoidal(shape))
-    close(logits(Only(shape, every, [0])), first, 1e-12)
-    assert (logits(every) - first).abs().max() > 1e-2
-    assert (logits(NoPE(shape)) - first).abs().max() > 1e-2

@@ -2,6 +2,7 @@
 contract.
 """
 
+from collections.abc import Iterator
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -41,6 +42,15 @@ def node(group: str, name: str) -> dict:
 @cache  # each file of tests lists whole groups while it is collected
 def _read(path: Path) -> dict:
     return yaml.safe_load(path.read_text())
+
+
+def calls(given: Any, path: str = "") -> Iterator[tuple[str, dict]]:
+    """Every constructor call of a configuration, nested ones too, and where it stands."""
+    if isinstance(given, dict):
+        if "_target_" in given:
+            yield path, given
+        for key, value in given.items():
+            yield from calls(value, f"{path}.{key}")
 
 
 def made(options: dict, path: str, **given) -> Any:

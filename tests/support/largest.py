@@ -1,5 +1,7 @@
 """The largest tensor that any operation makes."""
 
+from collections.abc import Callable
+
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -18,3 +20,13 @@ class Largest(TorchDispatchMode):
                 self.bytes = max(self.bytes, t.numel() * t.element_size())
                 self.entries = max(self.entries, t.numel())
         return out
+
+
+def growth(read: Callable[[int], object], short: int, long: int) -> float:
+    """Bytes of the largest tensor that read(long) makes over that of read(short)."""
+    peak = []
+    for n in (short, long):
+        with Largest() as largest:
+            read(n)
+        peak.append(largest.bytes)
+    return peak[1] / peak[0]

@@ -4,26 +4,20 @@ import warnings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    from x_transformers.attend import Attend
     from x_transformers.x_transformers import (
         AlibiPositionalBias,
         CoPE,
         DataDependentAlibi,
-        PolarEmbedding,
         RelativeProjPositionalBias,
         RotaryEmbedding,
-        apply_polar_pos_emb,
         apply_rotary_pos_emb,
     )
 
 __all__ = [
     "AlibiPositionalBias",
-    "Attend",
     "CoPE",
     "DataDependentAlibi",
-    "PolarEmbedding",
     "RelativeProjPositionalBias",
     "RotaryEmbedding",
-    "apply_polar_pos_emb",
     "apply_rotary_pos_emb",
 ]

@@ -1,10 +1,12 @@
-"""Random queries, keys and values for one scheme, and its attention over them read back
-as weights.
+"""Random queries, keys, values and texts for one scheme, a model around it, and its attention read
+back as weights.
 """
 
 import torch
 from torch import Tensor
 
+from extrap.model.decoder import Decoder
+from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape, Where
 
 
@@ -24,6 +26,17 @@ def hidden(shape: Shape, T: int, dtype: torch.dtype = torch.float64) -> Tensor:
     return torch.randn(2, T, shape.dim, generator=torch.Generator().manual_seed(1)).to(dtype)
 
 
+def text(T: int, batch: int = 2) -> Tensor:
+    return torch.randint(50, (batch, T), generator=torch.Generator().manual_seed(3))
+
+
+def around(scheme: Scheme) -> GPT:
+    """A small GPT in float64 carrying the scheme; its weights are always the same."""
+    shape = scheme.shape
+    torch.manual_seed(0)
+    return GPT(scheme, shape.vocab, Decoder(shape.dim, shape.layers, shape.heads)).double().eval()
+
+
 def at(scheme: Scheme, t: int | Tensor, layer: int = 0, x: Tensor | None = None) -> Where:
     """The place of a whole forward at coordinates t, or at 0 .. t - 1."""
     t = torch.arange(t, dtype=torch.float64) if isinstance(t, int) else t
@@ -38,6 +51,15 @@ def moved(scheme: Scheme, spread: float = 0.5) -> Scheme:
     for p in scheme.double().parameters():
         p.data = p.data.mean() + spread * torch.randn(p.shape, generator=g, dtype=p.dtype)
     return scheme
+
+
+def scores(scheme: Scheme, q: Tensor, k: Tensor, place: Where) -> Tensor:
+    return scheme.score(*scheme.rotate(q, k, place), place)
+
+
+def causal(logits: Tensor) -> Tensor:
+    """Weights of logits (..., T, T) of which a query sees no later key."""
+    return logits.masked_fill(~lower(logits.shape[-1]), -torch.inf).softmax(-1)
 
 
 def weights(scheme: Scheme, q: Tensor, k: Tensor, place: Where) -> Tensor:

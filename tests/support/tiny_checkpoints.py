@@ -2,9 +2,13 @@
 the oracle of extrap/pretrained.
 """
 
+import json
+from pathlib import Path
 from typing import Any
 
 import torch
+
+from extrap.pretrained.checkpoint import Checkpoint
 
 COMMON = {
     "vocab_size": 61,
@@ -69,6 +73,15 @@ KINDS: dict[str, dict[str, Any]] = {
 """By kind: the entries of its config."""
 TYPES = {"gemma3": "gemma3_text", "hunyuan": "hunyuan_v1_dense", "neox": "gpt_neox"}
 """By kind: the model_type, if it is another word."""
+
+
+def rewritten(folder: Path, kind: str, options: dict[str, Any] | None = None, **changes: Any):
+    """A saved model whose config.json is changed; None removes an entry."""
+    made(kind, **(options or {})).save_pretrained(folder)
+    path = folder / "config.json"
+    config = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps({key: value for key, value in config.items() if value is not None}))
+    return Checkpoint(str(folder))
 
 
 def made(kind: str, **options: Any):

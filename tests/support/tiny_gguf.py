@@ -7,6 +7,19 @@ from extrap.model.rotary import relayout
 SPECIAL = ["<|endoftext|>", "<|im_start|>"]
 MERGES = ["t h", "Ġ th", "Ġth e", "1 2", "12 3", "a n"]
 WHOLE = "unmerged"  # a token that no merges make
+NAMES = {"embed_tokens": "token_embd", "norm": "output_norm", "lm_head": "output"}
+NAMES |= {f"{part}_proj": f"ffn_{part}" for part in ("gate", "up", "down")}
+NAMES |= {f"{part}_proj": f"attn_{part}" for part in "qkv"}
+NAMES |= {"o_proj": "attn_output", "input_layernorm": "attn_norm"}
+LLAMA = NAMES | {"post_attention_layernorm": "ffn_norm"}
+GEMMA = NAMES | {
+    "post_attention_layernorm": "post_attention_norm",
+    "pre_feedforward_layernorm": "ffn_norm",
+    "post_feedforward_layernorm": "post_ffw_norm",
+    "q_norm": "attn_q_norm",
+    "k_norm": "attn_k_norm",
+}
+"""By the word of transformers: the word of llama.cpp."""
 
 
 def words() -> list[str]:
@@ -16,13 +29,7 @@ def words() -> list[str]:
     return [*SPECIAL, *sorted(ByteLevel.alphabet()), *merged, WHOLE]
 
 
-INSIDE = {"input_layernorm": "attn_norm", "o_proj": "attn_output"}
-INSIDE |= {"q_proj": "attn_q", "k_proj": "attn_k", "v_proj": "attn_v"}
-INSIDE |= {"gate_proj": "ffn_gate", "up_proj": "ffn_up", "down_proj": "ffn_down"}
-"""Tensors of a block: their names in transformers, and in a GGUF file."""
-
-
-def begun(path: Path, architecture: str, c):
+def _begun(path: Path, architecture: str, c, base: float):
     """A file with the sizes of a config."""
     from gguf import GGUFWriter
 
@@ -33,10 +40,20 @@ def begun(path: Path, architecture: str, c):
     out.add_feed_forward_length(c.intermediate_size)
     out.add_head_count(c.num_attention_heads)
     out.add_head_count_kv(c.num_key_value_heads)
+    out.add_rope_freq_base(base)
+    out.add_layer_norm_rms_eps(c.rms_norm_eps)
     return out
 
 
-def closed(out, path: Path) -> Path:
+def _tensors(model, names: dict[str, str]):
+    """(last word of transformers, name of llama.cpp, tensor) of each weight."""
+    for name, p in model.state_dict().items():
+        *place, last, part = name.removeprefix("model.").split(".")
+        layer = f"blk.{place[1]}." if place else ""
+        yield last, f"{layer}{names[last]}.{part}", p.detach()
+
+
+def _ended(out, path: Path) -> Path:
     out.write_header_to_file()
     out.write_kv_data_to_file()
     out.write_tensors_to_file()
@@ -49,9 +66,8 @@ def written(path: Path, model, pre: str = "smollm", quantised: bool = False, **f
     from gguf import GGMLQuantizationType, quants
 
     c = model.config
-    out = begun(path, fields.pop("architecture", "llama"), c)
-    out.add_rope_freq_base(c.rope_parameters["rope_theta"])
-    out.add_layer_norm_rms_eps(c.rms_norm_eps)
+    base = c.rope_parameters["rope_theta"]
+    out = _begun(path, fields.pop("architecture", "llama"), c, base)
     out.add_tokenizer_model("gpt2")
     out.add_tokenizer_pre(pre)
     out.add_token_list(words())
@@ -60,25 +76,16 @@ def written(path: Path, model, pre: str = "smollm", quantised: bool = False, **f
     out.add_bos_token_id(0)
     for name, value in fields.items():
         out.add_string(name.replace("__", "."), value)
-    names = {"embed_tokens": "token_embd", "norm": "output_norm"}
-    inside = INSIDE | {"post_attention_layernorm": "ffn_norm"}
-    for name, p in model.state_dict().items():
-        *path_, last, part = name.removeprefix("model.").split(".")
-        if last == "lm_head":
-            whole = "output"
-        elif path_:
-            whole = f"blk.{path_[1]}.{inside[last]}"
-        else:
-            whole = names[last]
-        heads = {"q_proj": c.num_attention_heads, "k_proj": c.num_key_value_heads}.get(last)
-        data = p if heads is None else relayout(p, heads, "half", "interleaved")
-        data = data.detach().numpy()
+    turning = {"q_proj": c.num_attention_heads, "k_proj": c.num_key_value_heads}
+    for last, name, p in _tensors(model, LLAMA):
+        turned = relayout(p, turning[last], "half", "interleaved") if last in turning else p
+        data = turned.numpy()
         if quantised and data.ndim == 2 and data.shape[1] % 32 == 0:
             kind = GGMLQuantizationType.Q8_0
-            out.add_tensor(f"{whole}.{part}", quants.quantize(data, kind), raw_dtype=kind)
+            out.add_tensor(name, quants.quantize(data, kind), raw_dtype=kind)
         else:
-            out.add_tensor(f"{whole}.{part}", data)
-    return closed(out, path)
+            out.add_tensor(name, data)
+    return _ended(out, path)
 
 
 def gemma(path: Path, model) -> Path:
@@ -86,12 +93,10 @@ def gemma(path: Path, model) -> Path:
     SentencePiece: special words, bytes, letters and numbered words.
     """
     c = model.config
-    out = begun(path, "gemma3", c)
+    out = _begun(path, "gemma3", c, 1e6)
     out.add_key_length(c.head_dim)
     out.add_value_length(c.head_dim)
     out.add_sliding_window(c.sliding_window)
-    out.add_rope_freq_base(1e6)
-    out.add_layer_norm_rms_eps(c.rms_norm_eps)
     tokens = ["<pad>", "<eos>", "<bos>", "<unk>", *(f"<0x{n:02X}>" for n in range(256)), "\u2581"]
     tokens += [f"{n}" for n in range(c.vocab_size - len(tokens))]
     out.add_tokenizer_model("llama")
@@ -100,18 +105,6 @@ def gemma(path: Path, model) -> Path:
     out.add_token_types([3] * 4 + [6] * 256 + [1] * (len(tokens) - 260))
     out.add_bos_token_id(2)
     out.add_eos_token_id(1)
-    names = INSIDE | {
-        "embed_tokens": "token_embd",
-        "norm": "output_norm",
-        "post_attention_layernorm": "post_attention_norm",
-        "pre_feedforward_layernorm": "ffn_norm",
-        "post_feedforward_layernorm": "post_ffw_norm",
-        "q_norm": "attn_q_norm",
-        "k_norm": "attn_k_norm",
-    }
-    for name, p in model.model.state_dict().items():
-        *place, last, _ = name.split(".")
-        stem = f"blk.{place[1]}.{names[last]}" if place else names[last]
-        data = p.detach() + 1 if "norm" in last else p.detach()
-        out.add_tensor(f"{stem}.weight", data.numpy())
-    return closed(out, path)
+    for last, name, p in _tensors(model.model, GEMMA):
+        out.add_tensor(name, (p + 1 if "norm" in last else p).numpy())
+    return _ended(out, path)

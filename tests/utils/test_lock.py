@@ -1,6 +1,5 @@
 """The lock of a run folder: one process at a time, none left behind."""
 
-import errno
 import fcntl
 import os
 import shutil
@@ -115,17 +114,3 @@ def test_who_holds_it_is_asked_through_a_file_open_for_writing(tmp_path: Path, m
     (tmp_path / lock.NAME).write_text("process 1 on elsewhere")
     assert lock.holder(tmp_path) == "process 1 on elsewhere"
     assert asked[0] & os.O_ACCMODE == os.O_RDWR
-
-
-def test_a_lock_that_cannot_be_written_is_asked_all_the_same(tmp_path: Path, monkeypatch) -> None:
-    (tmp_path / lock.NAME).write_text("process 1 on elsewhere")
-    really = open
-
-    def read_only(path, mode="r", **more):
-        if "+" in mode:
-            raise PermissionError(errno.EACCES, "no", str(path))
-        return really(path, mode, **more)
-
-    monkeypatch.setattr(lock, "open", read_only, raising=False)
-    monkeypatch.setattr(lock, "lock_descriptor", lambda file, **_: False)
-    assert lock.holder(tmp_path) == "process 1 on elsewhere"

@@ -59,12 +59,6 @@ def test_a_sample_is_that_of_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert chosen(cases) != once
 
 
-def test_the_seed_is_that_of_the_commit_if_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(sample.SEED)
-    assert sample.seed()
-    assert sample.SEED + "=" + sample.seed() in sample.header()
-
-
 def test_what_is_not_marked_stays_and_what_is_needed_is_in_every_sample() -> None:
     few = items("b", 50, pytest.mark.sample(5))
     assert chosen([*items("a", 8), *few], ("3", "4"))[:8] == [f"a[{i}]" for i in range(8)]
