@@ -124,7 +124,7 @@ def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str
 
 def _extension(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, str]:
     comment = text.splitlines()[0].removeprefix("#").strip()
-    return {"what it does": comment, "options": _options(node), "source": _sources(node, plugins)}
+    return {"what it does": comment} | _options_and_sources(node, plugins)
 
 
 def _task(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, str]:
@@ -133,7 +133,7 @@ def _task(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, 
         return {"what it asks": asks, "options": "-", "source": "-"}
     first = re.split(r"\.\s", _docstrings(node, plugins)[0].strip().split("\n\n")[0])[0]
     asks = " ".join(first.split()).rstrip(".")
-    return {"what it asks": asks, "options": _options(node), "source": _sources(node, plugins)}
+    return {"what it asks": asks} | _options_and_sources(node, plugins)
 
 
 def _docstrings(node: dict[str, Any], plugins: Sequence[str]) -> tuple[str, str]:
@@ -144,23 +144,20 @@ def _docstrings(node: dict[str, Any], plugins: Sequence[str]) -> tuple[str, str]
     return module.__doc__ or "", inspect.cleandoc(named.__doc__ or "")
 
 
-def _options(node: dict[str, Any]) -> str:
-    """`name=default` of every option that is no object of its own."""
+def _options_and_sources(node: dict[str, Any], plugins: Sequence[str]) -> dict[str, str]:
+    """`name=default` of every option that is no object of its own; and sources."""
     plain = {k: v for k, v in node.items() if k != "_target_" and not isinstance(v, dict)}
     shown = (f"{k}={'null' if v is None else v}".replace(" ", "") for k, v in plain.items())
-    return ", ".join(f"`{option}`" for option in shown) or "-"
+    options, sources = (f"`{option}`" for option in shown), dict.fromkeys(_sources(node, plugins))
+    return {"options": ", ".join(options) or "-", "source": "; ".join(sources) or "-"}
 
 
-def _sources(node: dict[str, Any], plugins: Sequence[str]) -> str:
+def _sources(node: dict[str, Any], plugins: Sequence[str]) -> list[str]:
     """What the docstrings of the classes and modules of a configuration name as sources."""
-    return "; ".join(dict.fromkeys(_named(node, plugins))) or "-"
-
-
-def _named(node: dict[str, Any], plugins: Sequence[str]) -> list[str]:
     texts = _docstrings(node, plugins)
     found = [source for text in texts for source in SOURCE.findall(" ".join(text.split()))]
     inner = (v for v in node.values() if isinstance(v, dict) and "_target_" in v)
-    return [*found, *(source for part in inner for source in _named(part, plugins))]
+    return [*found, *(source for part in inner for source in _sources(part, plugins))]
 
 
 ROWS: dict[str, Callable[[dict[str, Any], str, Sequence[str]], dict[str, str]]] = {

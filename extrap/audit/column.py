@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isnan
 from typing import Any
 
 
@@ -24,15 +23,10 @@ class Column:
     holds: Callable[[Any], bool | None] = lambda value: None
 
     def cell(self, value: Any) -> str:
-        return "-" if missing(value) else self.written(value)
+        return "-" if value != value else self.written(value)
 
     def verdict(self, value: Any) -> bool | None:
-        return None if missing(value) else self.holds(value)
-
-
-def missing(value: Any) -> bool:
-    """True for nan."""
-    return isinstance(value, float) and isnan(value)
+        return None if value != value else self.holds(value)
 
 
 def error(value: float) -> str:

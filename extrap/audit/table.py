@@ -10,10 +10,8 @@ from extrap.utils import files as atomic
 
 def cells(frame: pd.DataFrame, columns: list[Column]) -> pd.DataFrame:
     """Returns the cells of the table, under the heads of the columns."""
-    return pd.DataFrame(
-        {c.head: [c.cell(value) for value in frame[c.name].tolist()] for c in columns},
-        index=frame.index,
-    )
+    written = {c.head: [c.cell(value) for value in frame[c.name].tolist()] for c in columns}
+    return pd.DataFrame(written, index=frame.index)
 
 
 def verdicts(frame: pd.DataFrame, columns: list[Column]) -> pd.DataFrame:
@@ -25,12 +23,13 @@ def verdicts(frame: pd.DataFrame, columns: list[Column]) -> pd.DataFrame:
 def text(frame: pd.DataFrame, columns: list[Column]) -> str:
     """Returns an aligned table with its legend; `!` marks a property that does not hold."""
     written, holds = cells(frame, columns), verdicts(frame, columns)
-    blocks = [_column(["scheme", *frame.index], str.ljust)]
-    for head in written:
-        pairs = zip(written[head], holds[head], strict=True)
-        marks = [cell + ("!" if held is False else " ") for cell, held in pairs]
-        blocks.append(_column([f"{head} ", *marks], str.rjust))
-    lines = [" ".join(row).rstrip() for row in zip(*blocks, strict=True)]
+    marked = written + holds.map(lambda held: "!" if held is False else " ")
+    blocks = [["scheme", *frame.index], *([f"{head} ", *marked[head]] for head in marked)]
+    first, *wide = [max(map(len, block)) for block in blocks]
+    lines = [
+        " ".join([scheme.ljust(first), *map(str.rjust, row, wide)]).rstrip()
+        for scheme, *row in zip(*blocks, strict=True)
+    ]
     legend = {c.head: c.says for c in columns} | {"!": "the property does not hold"}
     legend |= {"-": "nothing to measure, or past what is defined"}
     width = max(map(len, legend))
@@ -51,7 +50,3 @@ def write(frame: pd.DataFrame, columns: list[Column], folder: Path) -> list[Path
         lambda: paint(cells(frame, columns), verdicts(frame, columns), [c.says for c in columns])
     )
     return [table, *figures.save(painted, folder / "figures" / "audit")]
-
-
-def _column(entries: list[str], justify) -> list[str]:
-    return [justify(entry, max(map(len, entries))) for entry in entries]

@@ -65,28 +65,24 @@ def available(plugins: Iterable[str] = (), formulas: bool = False) -> dict[str, 
             problem = f"{folder.__name__}: a file"
             raise UserError(option, problem=problem, remedy="put figures into a folder")
         for name, figure in _of(folder, read).items():
-            if name in known:
-                raise UserError(
-                    option,
-                    problem=f"{figure.__name__}: the name is taken",
-                    remedy="give another one",
-                )
-            if not caption(figure):
-                problem = f"{figure.__name__}: no caption"
-                raise UserError(option, problem=problem, remedy="begin it with a docstring")
-            if not _needs(figure):
-                problem = f"{figure.__name__}: no NEEDS, or one without a task or of other columns"
-                remedy = 'give NEEDS = {"task": ..., "metric": ...}, values of columns of the rows'
-                raise UserError(option, problem=problem, remedy=remedy)
+            problem = "the name is taken; give another one" if name in known else _lacking(figure)
+            if problem:
+                raise UserError(f"{option}: {figure.__name__}: {problem}")
             known[name] = figure
     return {name: known[name] for name in sorted(known) if bool(known[name].NEEDS) != formulas}
 
 
-def _needs(figure: Any) -> bool:
-    """True if NEEDS names the rows of a task, by columns that rows have, or is empty."""
+def _lacking(figure: Any) -> str:
+    """Returns `problem; remedy` of a figure without a caption or the rows of a task in NEEDS."""
+    if not caption(figure):
+        return "no caption; begin it with a docstring"
     needs = getattr(figure, "NEEDS", None)
-    known = isinstance(needs, dict) and {*needs} <= {*SCHEMA, "seen"}
-    return known and (not needs or "task" in needs)
+    if isinstance(needs, dict) and {*needs} <= {*SCHEMA, "seen"} and (not needs or "task" in needs):
+        return ""
+    return (
+        "no NEEDS, or one without a task or of other columns; "
+        'give NEEDS = {"task": ..., "metric": ...}, values of columns of the rows'
+    )
 
 
 def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, Any]:

@@ -34,7 +34,10 @@ def draw(rows):
     table, lines = reach(rows), {}
     for label in table.index:
         length = float(found[label].rows["train_length"].iloc[0])
-        cells = [_over(cell, length) for cell in table.loc[label]]
+        cells = [
+            Effective(*(tokens / length for tokens in cell[:3]), cell.least)
+            for cell in table.loc[label]
+        ]
         lines[label] = [(cell, _interval(cell)) for cell in cells] + [_average(cells)]
     order = sorted(lines, key=lambda label: (-lines[label][-1][0].tokens, label))
     columns = [*table.columns, *(["average"] if table.shape[1] > 1 else [])]
@@ -64,11 +67,6 @@ def draw(rows):
     words += "95 % interval, from 3 seeds on · average: geometric mean"
     entitle(figure, "Effective length by task", f"{note(rows)} · {words}")
     return figure
-
-
-def _over(length: Effective, unit: float) -> Effective:
-    """Returns a length in other units: unit=L gives multiples of L."""
-    return Effective(length.tokens / unit, length.low / unit, length.high / unit, length.least)
 
 
 def _average(cells: list[Effective]) -> tuple[Effective, str]:

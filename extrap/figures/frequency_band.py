@@ -64,10 +64,7 @@ def slopes(rows: pd.DataFrame) -> np.ndarray:
 def _words(found: np.ndarray) -> str:
     if not len(found):
         return "no seed has every width"
-    interval = ""
-    if len(found) >= 3:
-        low, high = t_interval(found)
-        interval = f" [{low:.2f}, {high:.2f}]"
+    interval = " [{:.2f}, {:.2f}]".format(*t_interval(found)) if len(found) >= 3 else ""
     return f"{found.mean():.2f}{interval}"
 
 

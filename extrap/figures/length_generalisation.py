@@ -60,7 +60,7 @@ def draw(rows):
         if panel is axes[min(2, len(axes)) - 1]:  # names of all panels stand beside this one
             label_ends(panel, ends)
     words = f"{note(rows)} · to twice the trained lengths, which are shaded · thin: seeds, thick: "
-    words += "their mean; dotted: chance" + "".join(f" · {lost}" for lost in below(rows))
+    words += "their mean; dotted: chance" + below(rows)
     entitle(figure, "Length generalisation", words)
     return figure
 
@@ -75,14 +75,14 @@ def _end(panel, s: Series, protocol: str, last: float) -> End:
     return line(panel, rows, "at", style, s.label, band=0)
 
 
-def below(rows) -> list[str]:
-    """Returns [`below the gate: copy 7, reverse 12 of 15 runs`]: a mean holds seeds that did not
+def below(rows) -> str:
+    """Returns ` · below the gate: copy 7, reverse 12 of 15 runs`: a mean holds seeds that did not
     learn.
     """
     lost = rows[rows["mark"] != "ok"].groupby("protocol")["run"].nunique()
     runs = rows.groupby("protocol")["run"].nunique()
     words = ", ".join(f"{protocol} {count} of {runs[protocol]}" for protocol, count in lost.items())
-    return [f"below the gate: {words} runs (hollow: all of a scheme)"] if words else []
+    return f" · below the gate: {words} runs (hollow: all of a scheme)" if words else ""
 
 
 def trained(rows) -> dict[str, float]:

@@ -7,20 +7,22 @@ t-interval of the paired differences. Lines leave the frame .5 nats above 0. Con
 2205.09921 (figure 5).
 """
 
+from dataclasses import replace
+
+import numpy as np
+
 from extrap.figures.drawing import (
     QUIET,
-    End,
     entitle,
     label_ends,
+    line,
     log2_axis,
     mark_training,
     note,
     panels,
     style_of,
-    thin_lines,
 )
 from extrap.results.series import Series, seeds, select, series
-from extrap.results.stats.intervals import t_interval
 
 NEEDS = {"task": "nll-position", "metric": "nll", "axis": "position", "seen": "text"}
 CUT = 0.5
@@ -36,7 +38,13 @@ def draw(rows):
     rows = rows[rows["length"] == rows.groupby("run")["length"].transform("max")]
     found = [(s, table) for s in series(rows) if len(table := difference(s))]
     figure, ((panel,),) = panels((1, 1), (3.6, 2.6), labels=[s.label for s, _ in found])
-    ends = [_line(panel, s, table) for s, table in found]
+    ends = []
+    for s, table in found:
+        style, drawn = style_of(s), table.rename_axis("at").reset_index().melt("at").dropna()
+        drawn = drawn.assign(low=np.nan, high=np.nan, metric=NEEDS["metric"])
+        band = 0.15 * (table.shape[1] > 2)
+        end = line(panel, drawn, "at", style, s.label, band=band, marker="")
+        ends.append(replace(end, y=min(end.y, CUT)))
     panel.axhline(0, color=QUIET, linewidth=0.8, label="zero", zorder=1.5)
     trained = sorted(rows["train_length"].unique())
     low = min(float(table.mean(axis=1).min()) for _, table in found)
@@ -61,15 +69,3 @@ def difference(s: Series):
     )
     table = (full - windowed).dropna(how="all")
     return table.rolling(SMOOTH, center=True, min_periods=1).median()
-
-
-def _line(panel, s: Series, table) -> End:
-    style = style_of(s)
-    middle = table.mean(axis=1)
-    thin_lines(panel, table, style)
-    if table.shape[1] >= 3:
-        low, high = t_interval(table.to_numpy(float).T)
-        panel.fill_between(table.index, low, high, color=style.colour, alpha=0.15, linewidth=0)
-    stroke = style.stroke | {"marker": ""}
-    panel.plot(middle.index, middle, label=s.label, zorder=3, **stroke)
-    return End(s.label, style, float(middle.index[-1]), min(float(middle.iloc[-1]), CUT))

@@ -7,7 +7,6 @@ distance up to which a fifth are found, k_max (arXiv 2306.15595, table 4), is a 
 """
 
 import numpy as np
-import pandas as pd
 
 from extrap.figures.drawing import bound, log2_axis
 from extrap.figures.drawing.depth_panels import depth_figure
@@ -48,13 +47,10 @@ def pooled(rows):
     """
     place = ["run", "extension", "factor", "length"]
     rows = rows.sort_values([*place, "at"])
-    group = rows.groupby(place, dropna=False).cumcount() // POOLED
-    out = []
-    for _, part in rows.assign(group=group).groupby([*place, "group"], dropna=False):
-        n = part["n"].astype(float)
-        hits, trials = float((part["value"] * n).sum()), float(n.sum())
-        low, high = wilson(round(hits), trials)
-        at = round(float(np.exp(np.log(part["at"].astype(float)).mean())), 6)
-        pool = {"value": hits / trials, "low": low, "high": high, "n": int(trials), "at": at}
-        out.append(part.iloc[[0]].assign(**pool))
-    return pd.concat(out, ignore_index=True)
+    rows["group"] = rows.groupby(place, dropna=False).cumcount() // POOLED
+    rows = rows.assign(value=rows["value"] * rows["n"], at=np.log(rows["at"]))
+    form = dict.fromkeys(rows, "first") | {"value": "sum", "n": "sum", "at": "mean"}
+    out = rows.groupby([*place, "group"], dropna=False, as_index=False).agg(form)
+    low, high = wilson(out["value"].round(), out["n"])
+    at, value = np.exp(out["at"]).round(6), out["value"] / out["n"].astype(float)
+    return out.assign(value=value, low=low, high=high, at=at)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from matplotlib.ticker import MaxNLocator
 
 from extrap.figures.drawing import DOTS, QUIET, entitle, label_ends, note, panels
-from extrap.figures.drawing.diagnostics import beside_columns, datasets, lines, of_state
+from extrap.figures.drawing.diagnostics import beside_columns, lines, of_state
 from extrap.results.series import select, where_known
 
 NEEDS = {"task": "diagnostics", "metric": "mass"}
@@ -22,7 +22,7 @@ def draw(rows):
     rows, uniform = (where_known(part[part["at"] == 0]) for part in (rows, uniform))
     trained, untrained = of_state(rows, "trained"), of_state(rows, "untrained")
     one = trained["seed"].nunique() == 1
-    data, (height, room) = datasets(trained), beside_columns(rows, 2.2)
+    data, (height, room) = sorted(trained["data"].unique()), beside_columns(rows, 2.2)
     figure, axes = panels((1, len(data)), (2.4, height), right=room, gap=0.25)
     for panel, name in zip(axes[0], data, strict=True):
         before, after, even = (part[part["data"] == name] for part in (untrained, trained, uniform))

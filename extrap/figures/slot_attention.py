@@ -9,7 +9,7 @@ that to a dummy in its place. Means over inputs and seeds. arXiv 2406.16008.
 import numpy as np
 
 from extrap.figures.drawing import DOTS, entitle, label_ends, level, note, panels, perplexity_axis
-from extrap.figures.drawing.diagnostics import beside_columns, datasets, lines, of_state, once
+from extrap.figures.drawing.diagnostics import beside_columns, lines, of_state, once
 from extrap.results.series import select
 
 NEEDS = {"task": "diagnostics", "metric": "slot_mass"}
@@ -23,7 +23,7 @@ def draw(rows):
     metrics = ("slot_mass", "calibrated", "slot_mass_uniform")
     raw, calibrated, uniform = (select(rows, **NEEDS | {"metric": metric}) for metric in metrics)
     raw, calibrated = (part[part["layer"].isna()] for part in (raw, calibrated))
-    data, lengths = datasets(raw), sorted(raw["length"].unique())
+    data, lengths = sorted(raw["data"].unique()), sorted(raw["length"].unique())
     height, room = beside_columns(raw, 1.8)
     margins = {"right": room, "gap": 0.5, "between": 0.62, "left": 0.95}
     figure, axes = panels((len(data), 2 * len(lengths)), (2.5, height), **margins)

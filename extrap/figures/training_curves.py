@@ -33,7 +33,7 @@ def draw(rows):
     trained = trained.drop_duplicates(["run", "protocol", "metric", "at"])
     shown = {}
     for protocol, metric in parts(trained):
-        part = trained[(trained["protocol"] == protocol) & (trained["metric"] == metric)]
+        part = select(trained, protocol=protocol, metric=metric)
         shown[protocol, metric] = series(judged(part, rows) if metric == "accuracy" else part)
     rooms = [label_room(_labels(found)) for found in shown.values()]
     height = label_height(max(len(found) for found in shown.values()), 2.5)

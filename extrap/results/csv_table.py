@@ -88,9 +88,12 @@ class Table:
         yield from self._parsed(text, file)
 
     def _parsed(self, text: str, file: Path) -> Iterator[tuple[int, dict]]:
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        reader, schema = csv.reader(io.StringIO(text, newline=""), strict=True), [*self.schema]
         try:
-            self._check_header(next(reader, []))
+            if (header := next(reader, [])) != schema:
+                other = [name for name in header + schema if (name in header) != (name in schema)]
+                wrong = escaped(other[0]) if other else "order of columns"
+                raise Damaged(f"wrong header ({wrong}); columns are {','.join(schema)}")
             for cells in reader:
                 yield reader.line_num, self._record(cells)
             if not text.endswith("\n"):
@@ -98,14 +101,6 @@ class Table:
         except (Damaged, csv.Error) as error:
             line = max(reader.line_num, 1)
             raise UserError(f"{file}:{line}", problem=error, remedy=AGAIN) from None
-
-    def _check_header(self, header: list[str]) -> None:
-        schema = [*self.schema]
-        if header != schema:
-            one = [name for name in header if name not in schema]
-            other = [name for name in schema if name not in header]
-            wrong = escaped((one + other)[0]) if one + other else "order of columns"
-            raise Damaged(f"wrong header ({wrong}); columns are {','.join(schema)}")
 
     def _record(self, cells: list[str]) -> dict:
         if len(cells) != len(self.schema):
@@ -121,10 +116,9 @@ class Table:
 
     def frame(self, records: list[dict]) -> pd.DataFrame:
         """Returns text as str (empty if missing), whole numbers as Int64, numbers as float64."""
-        columns = {name: [record[name] for record in records] for name in self.schema}
         return pd.DataFrame({
-            name: pd.array(values, dtype=DTYPES[self.schema[name]])
-            for name, values in columns.items()
+            name: pd.array([record[name] for record in records], dtype=DTYPES[kind])
+            for name, kind in self.schema.items()
         })  # fmt: skip
 
     def as_read(self, rows: Iterable[Mapping]) -> pd.DataFrame:

@@ -34,8 +34,9 @@ def rules(study: Path) -> list[Rule]:
         return []
     parsed = read_yaml(path)
     if not isinstance(parsed, list):
-        problem = "expected a list of rules, each with columns and their values"
-        raise UserError(path, problem=problem)
+        raise UserError(
+            path, problem="expected a list of rules, each with columns and their values"
+        )
     for number, rule in enumerate(parsed, 1):
         _check(f"{path}: rule {number}", rule)
     return parsed

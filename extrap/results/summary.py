@@ -47,12 +47,11 @@ def reach(rows: pd.DataFrame) -> pd.DataFrame:
     """
     lines = {s.label: effective_lengths(s) for s in _all_series(rows)}
     lines = {label: line for label, line in lines.items() if line}
-    columns = sorted({place for line in lines.values() for place in line})
-    out = pd.DataFrame(index=list(lines), columns=[" ".join(place) for place in columns])
-    for label, line in lines.items():
-        for place in columns:
-            out.at[label, " ".join(place)] = line.get(place, NOTHING)
-    return out
+    cells = {
+        " ".join(place): [line.get(place, NOTHING) for line in lines.values()]
+        for place in sorted({place for line in lines.values() for place in line})
+    }
+    return pd.DataFrame({name: pd.Series(cells[name], [*lines], object) for name in cells})
 
 
 def against(rows: pd.DataFrame, scheme: str) -> pd.DataFrame:

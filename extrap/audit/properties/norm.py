@@ -5,6 +5,8 @@ M_n^T M_n = scale**2 I; a score that fades, or an addition to queries and keys, 
 scheme owns attention and shows no queries and keys.
 """
 
+from itertools import starmap
+
 import torch
 from torch import Tensor
 
@@ -32,11 +34,8 @@ def measure(subject: Subject) -> dict[str, float]:
     here = place(model, words(L)).at_layer(0, x)
     q, k = draw(2, 1, SHAPE.heads, L, SHAPE.head_dim, seed=5)
     turned = model.scheme.rotate(q, k, here)
-    changes = [
-        lengthened(x, model.scheme.embed(x, here)),
-        *(lengthened(a, b) for a, b in zip((q, k), turned, strict=True)),
-    ]
-    return {"norm": max(*changes, bent(model, here))}
+    pairs = (x, model.scheme.embed(x, here)), *zip((q, k), turned, strict=True)
+    return {"norm": max(*starmap(lengthened, pairs), bent(model, here))}
 
 
 def lengthened(before: Tensor, after: Tensor) -> float:

@@ -77,10 +77,7 @@ def depth_figure(
             panel.set_title((_counted if counted else _multiple)(columns[j], here, items))
         if j == len(columns) - 1:
             label_ends(panel, ends)
-    counts = sorted(rows["n"].dropna().unique())
-    trials = (
-        " to ".join(str(n) for n in dict.fromkeys((counts[0], counts[-1]))) if counts else "all"
-    )
+    trials = _ends(rows["n"].dropna()) or "all"
     bars = f"bars: 95 % Wilson over {trials} trials"
     entitle(figure, title, f"{spread_note(rows, bars)} · {marks}")
     return figure
@@ -103,8 +100,13 @@ def _multiple(multiple, here, items: str) -> str:
 
 
 def _counted(number, here, items: str) -> str:
-    lengths = sorted({here["length"].min(), here["length"].max()})
-    return f"{number:g} {items} ({' to '.join(f'{length:g}' for length in lengths)} tokens)"
+    return f"{number:g} {items} ({_ends(here['length'])} tokens)"
+
+
+def _ends(numbers) -> str:
+    """Returns `3 to 8`, the least number and the greatest; nothing without numbers."""
+    ends = (numbers.min(), numbers.max()) if len(numbers) else ()
+    return " to ".join(dict.fromkeys(map(str, ends)))
 
 
 def _guesses(panel, lengths, guesses, protocol: str) -> None:

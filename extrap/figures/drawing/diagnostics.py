@@ -20,26 +20,12 @@ def of_state(rows: pd.DataFrame, state: str) -> pd.DataFrame:
     return rows[records if records.any() else rows["protocol"] == f"{state}_text"]
 
 
-def datasets(rows: pd.DataFrame) -> list[str]:
-    """Returns the names of the training data."""
-    return sorted(set(rows["data"]))
-
-
 def once(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns untrained models of the first data set by name for every scheme, extension and seed:
     they know nothing of their data.
     """
     first = rows.groupby(["scheme", "extension", "seed", "train_length"])["data"].transform("min")
     return rows[rows["data"] == first]
-
-
-def columns(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Returns titles and rows of panels: the untrained models once, the trained ones by data."""
-    trained = of_state(rows, "trained")
-    return [
-        ("untrained", once(of_state(rows, "untrained"))),
-        *((f"trained: {name}", trained[trained["data"] == name]) for name in datasets(rows)),
-    ]
 
 
 def beside_columns(rows: pd.DataFrame, least: float) -> tuple[float, float]:
@@ -71,7 +57,11 @@ def state_panels(rows: pd.DataFrame, by: str, across: str, what: str, least: flo
     and for each data set, a row for each length. across, what: names of the axes; least: height.
     """
     lengths = sorted(rows["length"].unique())
-    shown, (height, room) = columns(rows), beside_columns(rows, least)
+    shown = [("untrained", once(of_state(rows, "untrained")))]
+    shown += [
+        (f"trained: {name}", part) for name, part in of_state(rows, "trained").groupby("data")
+    ]
+    height, room = beside_columns(rows, least)
     margins = {"right": room, "gap": 0.25, "between": 0.45, "left": 0.95}
     figure, axes = panels((len(lengths), len(shown)), (2.1, height), **margins)
     for (i, j), panel in np.ndenumerate(axes):

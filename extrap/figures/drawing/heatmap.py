@@ -25,11 +25,7 @@ MARKS = (
 )
 
 
-def _number(value: float) -> str:
-    return f"{value:.2f}"
-
-
-def cells(panel, table, form=_number, **colours) -> None:
+def cells(panel, table, form="{:.2f}".format, **colours) -> None:
     """Draws a table (rows, columns) as coloured cells with their numbers, the first row on top.
 
     A missing number leaves its cell blank. form(number): its text; colours: cmap, vmin and vmax
@@ -74,7 +70,10 @@ def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):
         panel.set_yticks(np.arange(len(depths)) + 0.5, named)
         panel.set_ylabel("depth (0 = start)" if leftmost(panel) else "")
         panel.set_xlabel("length (tokens)" if i == len(lines) - 1 or j >= len(lines[i + 1]) else "")
-    _scale(figure, axes[0, -1])
+    box, inch = axes[0, -1].get_position(), 1 / figure.get_size_inches()[0]
+    beside = figure.add_axes((box.x1 + 0.35 * inch, box.y0, 0.1 * inch, box.height))
+    bar = figure.colorbar(ScalarMappable(Normalize(0, 1), "viridis"), cax=beside, label="accuracy")
+    bar.outline.set_visible(False)
     entitle(figure, title, f"{note(rows)} · {MARKS}")
     return figure
 
@@ -112,11 +111,3 @@ def _distance(panel, depths, lengths, distance: int) -> None:
         panel.plot(x, y, label=f"{distance} tokens to the query", **dashed)
         beside = {"textcoords": "offset points", "va": "center", "fontsize": 6}
         panel.annotate(f"{distance}", (x[-1], y[-1]), (1.5, 0), color=INK, **beside)
-
-
-def _scale(figure, panel) -> None:
-    """Draws one colour bar right of the first line of panels."""
-    box, inch = panel.get_position(), 1 / figure.get_size_inches()[0]
-    axes = figure.add_axes((box.x1 + 0.35 * inch, box.y0, 0.1 * inch, box.height))
-    bar = figure.colorbar(ScalarMappable(Normalize(0, 1), "viridis"), cax=axes, label="accuracy")
-    bar.outline.set_visible(False)

@@ -8,13 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from extrap.figures.drawing.axes import (
-    SHARE,
-    length_axis,
-    level,
-    mark_training,
-    perplexity_axis,
-)
+from extrap.figures.drawing.axes import SHARE, length_axis, mark_training, perplexity_axis
 from extrap.figures.drawing.ends import End, label_ends
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import curve
@@ -82,8 +76,10 @@ def length_figure(
         mark_training(panel, trained)
         panel.set_title(titles[protocol], pad=16)
         panel.set_xlabel(across)
-    if perplexity:
-        limits = _one_scale(axes[0], ends)
+    if perplexity:  # one scale, so that panels can be compared
+        lows, highs = zip(*(panel.get_ylim() for panel in axes[0]), strict=True)
+        highest = max((end.y for part in ends.values() for end in part), default=1.0)
+        limits = min(lows), min(max(highs), BEYOND * highest)
     for panel, protocol in zip(axes[0], shown, strict=True):
         panel.set_ylim(limits)
         panel.tick_params(labelleft=panel is axes[0, 0] or limits is None)
@@ -96,13 +92,6 @@ def length_figure(
     return figure
 
 
-def _one_scale(panels, ends: dict[str, list[End]]) -> tuple[float, float]:
-    """Returns limits for all panels, so that they can be compared."""
-    lows, highs = zip(*(panel.get_ylim() for panel in panels), strict=True)
-    highest = max((end.y for part in ends.values() for end in part), default=1.0)
-    return min(lows), min(max(highs), BEYOND * highest)
-
-
 def _all(ends: list[list[End]]) -> list[End]:
     """Returns the ends of the last panel, and of lines that only other panels show."""
     *before, last = ends
@@ -110,13 +99,3 @@ def _all(ends: list[list[End]]) -> list[End]:
     away = [seen[name] for name in dict.fromkeys(end.label for part in before for end in part)]
     named = {end.label for end in last}
     return last + [replace(e, y=math.nan, elsewhere=True) for e in away if e.label not in named]
-
-
-def chance_lines(rows):
-    """Returns a function that draws the accuracy of random answers to a protocol."""
-
-    def also(panel, protocol: str) -> None:
-        for value in rows.loc[rows["protocol"] == protocol, "value"].unique():
-            level(panel, value, "chance")
-
-    return also

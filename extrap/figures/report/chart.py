@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 from matplotlib.ticker import LogLocator
 
-from extrap.figures.report.text import number
+from extrap.figures.report.text import interval, number
 from extrap.figures.report.views import Curve, Point, View
 
 WIDTH, HEIGHT = 460, 300
@@ -66,8 +66,11 @@ def chart(view: View, names: Sequence[str], styles, train_lengths: Sequence[int]
     x, ticks = _across(view, points, train_lengths)
     y, levels = _up(view, points)
     body = [_grid(x, y, ticks, levels, view)]
-    if view.kind == "length":
-        body += [_training(x(length)) for length in train_lengths]
+    body += [
+        f'<path class="L" d="M{x(length):.1f},{TOP}V{HEIGHT - BOTTOM}"/>'
+        f'<text x="{x(length) + 3:.1f}" y="{TOP - 3}">L</text>'
+        for length in (train_lengths if view.kind == "length" else ())
+    ]
     body += [_group(view, curve, names[curve.series], styles[curve.series], x, y)
              for curve in view.curves]  # fmt: skip
     what = f"{view.score} by {view.kind}" + (f", {view.length} tokens" if view.length else "")
@@ -119,19 +122,8 @@ def _grid(x: Axis, y: Axis, ticks, levels, view: View) -> str:
     ]
     under = "tokens read" if view.kind == "length" else "depth (0 start, 1 end)"
     up = "perplexity" if view.loss else view.metric
-    lines += [
-        f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 4}" text-anchor="middle">'
-        f"{under}</text>",
-        f'<text x="4" y="14">{escape(up)}</text>',
-    ]
-    return "".join(lines)
-
-
-def _training(x: float) -> str:
-    return (
-        f'<path class="L" d="M{x:.1f},{TOP}V{HEIGHT - BOTTOM}"/>'
-        f'<text x="{x + 3:.1f}" y="{TOP - 3}">L</text>'
-    )
+    across = f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 4}" text-anchor="middle">'
+    return "".join([*lines, f'{across}{under}</text><text x="4" y="14">{escape(up)}</text>'])
 
 
 def _group(view: View, curve: Curve, name: str, style, x: Axis, y: Axis) -> str:
@@ -160,9 +152,7 @@ def _group(view: View, curve: Curve, name: str, style, x: Axis, y: Axis) -> str:
 def point_title(view: View, curve: Curve, name: str, point: Point) -> str:
     """What a point is, in words: series, place, value, interval, seeds."""
     where = f"{point.x:g} tokens" if view.kind == "length" else f"depth {point.x:g}"
-    value = number(point.value)
-    if math.isfinite(point.low):
-        value += f" [{number(point.low)}, {number(point.high)}]"
+    value = interval(point.value, point.low, point.high)
     seeds = f"{point.seeds} seed{'s' * (point.seeds > 1)}"
     if curve.below:
         seeds += f", {curve.below} below the gate"

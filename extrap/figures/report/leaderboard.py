@@ -21,8 +21,6 @@ from extrap.results.stats.ranks import rank_intervals
 FURTHEST = 4
 """Greatest multiple of the training length at which series are ranked."""
 NONE = pd.Series(dtype=float)
-Values = dict[int, pd.Series]
-"""{series: values by seed}."""
 
 
 class Score(NamedTuple):
@@ -82,15 +80,10 @@ def leaderboard(views: Sequence[View], found: Sequence[Series]) -> tuple[str, st
     lines = []
     for i in order:
         rows, here, close = found[i].rows, far.get(i, NONE), of.mean(near.get(i, NONE))
-        cells = [
-            found[i].label,
-            (of.words(here), of.mean(here)),
-            _ranks(*ranks.get(str(i), (0, 0))),
-        ]
-        cells += [(number(close), close)]
-        if other:
-            mean = loss.mean(other.get(i, NONE))
-            cells += [(number(mean), mean)]
+        place = ranks.get(str(i), (0, 0))
+        cells = [found[i].label, (of.words(here), of.mean(here)), _ranks(*place)]
+        means = [close, loss.mean(other.get(i, NONE))] if other else [close]
+        cells += [(number(mean), mean) for mean in means]
         below = rows.loc[(rows["mark"] != "ok") & (rows["task"] == of.task), "run"].nunique()
         size = float(rows["params"].astype(float).max())
         cells += [(str(lengths[i]), lengths[i].tokens)]
@@ -101,7 +94,7 @@ def leaderboard(views: Sequence[View], found: Sequence[Series]) -> tuple[str, st
     return lead, table(head, lines, kind="sorts", series=order)
 
 
-def _lead(found, order: list[int], of: Score, multiple, far: Values, ranks, lengths) -> str:
+def _lead(found, order: list[int], of: Score, multiple, far: dict, ranks, lengths) -> str:
     """Returns who is best, who may be as good, who is last, and how many keep their score."""
     if not order:
         return "No series was evaluated beyond its training length."
@@ -136,18 +129,20 @@ def _ranks(best: int, worst: int) -> tuple[str, float]:
     return (f"{best}–{worst}" if worst > best else str(best)), best + worst / 1000
 
 
-def _by_multiple(found: Sequence[Series], of: Score) -> dict[float, Values]:
-    """Returns values at each multiple of the training length, means over depths; losses in nats."""
+def _by_multiple(found: Sequence[Series], of: Score) -> dict[float, dict[int, pd.Series]]:
+    """Returns {multiple of the training length: {series: values by seed}}, means over depths;
+    losses in nats.
+    """
     rows = pd.concat([scored(s.rows).assign(series=i) for i, s in enumerate(found)])
     rows = select(rows, task=of.task, protocol=of.protocol, metric=of.metric)
     depths = rows["depth"].notna()
     rows = rows[depths] if depths.any() else rows
     multiple = (rows["length"] / rows["train_length"]).astype(float)
-    means = rows.groupby([multiple.rename("multiple"), "series", "seed"])["value"].mean()
-    out: dict[float, Values] = {}
-    for (at, index), part in means.groupby(level=["multiple", "series"]):
-        out.setdefault(float(at), {})[int(index)] = part.droplevel(["multiple", "series"])
-    return out
+    means = rows.groupby([multiple, "series", "seed"])["value"].mean()
+    return {
+        at: {i: one.droplevel([0, 1]) for i, one in part.groupby(level="series")}
+        for at, part in means.groupby(level=0)
+    }
 
 
 def _effective(s: Series, of: Score) -> Effective:

@@ -49,7 +49,9 @@ def page(
     rows = rows.sort_values(list(KEY), kind="stable")
     all_series = known(rows)
     shown = views(all_series)
-    styles = [_style(s) for s in all_series]
+    # name of the colour, marker and condition, as figures have them
+    drawn_as = [(*colour_and_marker(s.scheme), s.condition) for s in all_series]
+    styles = [(NAMES[colour], *more) for colour, *more in drawn_as]
     names = [s.label for s in all_series]
     lead, board = leaderboard(shown, all_series)
     lengths = sorted(int(n) for n in rows["train_length"].unique())
@@ -77,12 +79,6 @@ def page(
 
 def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _style(s: Series) -> tuple[str, str, int]:
-    """Returns name of the colour, marker and condition, as figures have them."""
-    colour, marker = colour_and_marker(s.scheme)
-    return NAMES[colour], marker, s.condition
 
 
 def _switches(found: Sequence[Series], styles) -> str:

@@ -77,7 +77,7 @@ def failures(rows: pd.DataFrame) -> str:
     lost = rows[(rows["metric"] == "gate") & (rows["status"] == "not trained")].sort_values(who)
     lines = [
         (*(getattr(row, name) for name in who[:-1]), f"{row.task} {row.protocol}",
-         f"{status_name(row.status)}: {interval(row.value, _bare(row.low), _bare(row.high))}")
+         f"{status_name(row.status)}: {interval(row.value, row.low, row.high)}")
         for row in lost.itertuples()
     ]  # fmt: skip
     diverged = rows[rows["status"] == "diverged"].drop_duplicates(["run", "task"])
@@ -107,7 +107,3 @@ def configuration(rows: pd.DataFrame) -> str:
 
 def _tasks(rows: pd.DataFrame) -> list[str]:
     return sorted(set(rows["task"]) - {"train", "used"})
-
-
-def _bare(value) -> float:
-    return float("nan") if pd.isna(value) else float(value)

@@ -114,11 +114,9 @@ def items(scores_of: Scores, found: Series) -> tuple[dict[Cell, dict[int, Items]
             if value is None:
                 continue
             if not np.isclose(scores.sums.sum() / scores.counts.sum(), value, rtol=1e-6, atol=1e-6):
-                raise UserError(
-                    path,
-                    problem=f"does not belong to the rows beside it ({cell})",
-                    remedy="delete both files and evaluate the run again",
-                )
+                problem = f"does not belong to the rows beside it ({cell})"
+                remedy = "delete both files and evaluate the run again"
+                raise UserError(path, problem=problem, remedy=remedy)
             out.setdefault(cell, {})[int(seed)] = scores
     return out, sorted(lacking)
 

@@ -36,19 +36,11 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
         fitting = [(at, one) for at, one in spelled if short in (at, FACTOR.sub("", at))]
         fitting = fitting or [(at, one) for at, one in spelled if short == one.extension]
         if len({label for label, _ in fitting}) != 1:
-            raise UserError(
-                "SERIES",
-                name,
-                "several factors fit this name" if fitting else "no such series",
-                listed,
-            )
+            problem = "several factors fit this name" if fitting else "no such series"
+            raise UserError("SERIES", name, problem, listed)
         if len(fitting) != 1:
-            raise UserError(
-                "SERIES",
-                name,
-                f"{len(fitting)} series have this name",
-                "give each a study of its own, or label=... to the runs of one",
-            )
+            remedy = "give each a study of its own, or label=... to the runs of one"
+            raise UserError("SERIES", name, f"{len(fitting)} series have this name", remedy)
         found.append(fitting[0][1])
     return found
 
@@ -66,7 +58,11 @@ def paired(
         for other, theirs in zip(chosen[1:], of_items[1:], strict=True)
     ]
     unlike = sorted({c.cell.task for c in chain(*pairs) if c.unlike})
-    pairs = adjusted(_declared(pairs, declared), together=bool(declared))
+    kept = [
+        [c for c in pair if not declared or any(_fits(words, c.cell) for words in declared)]
+        for pair in pairs
+    ]
+    pairs = adjusted(kept, together=bool(declared))
     return pairs, sorted(set(chain(*lacking))), unlike
 
 
@@ -82,14 +78,6 @@ def _check_declared(chosen: list[Series], declared: list[str]) -> None:
         if not words.split() or not any(_fits(words, cell) for cell in cells):
             known = f"cells are {', '.join(map(str, cells))}"
             raise UserError("--cell", words, "no such cell", known)
-
-
-def _declared(pairs: list[list[Contrast]], declared: list[str]) -> list[list[Contrast]]:
-    """Returns the contrasts of the declared cells; all of them if no cell is declared."""
-    return [
-        [c for c in pair if not declared or any(_fits(words, c.cell) for words in declared)]
-        for pair in pairs
-    ]
 
 
 def _fits(words: str, cell: Cell) -> bool:
@@ -113,13 +101,9 @@ def in_memory(
     keyed = rows.assign(file=rows["run"] + " " + rows["config"], mark=judged(rows), status="ok")
     chosen = choose(series(keyed), names)
     pairs, lacking, unlike = paired(chosen, scores, [])
-    if lacking:
-        tasks = ", ".join(lacking)
-        warnings.warn(
-            f"no scores of single items ({tasks}): one seed has no interval", stacklevel=3
-        )
-    if unlike:
-        warnings.warn(unlike_words(unlike), stacklevel=3)
+    absent = f"no scores of single items ({', '.join(lacking)}): one seed has no interval"
+    for words in [absent] * bool(lacking) + [unlike_words(unlike)] * bool(unlike):
+        warnings.warn(words, stacklevel=3)
     return pd.DataFrame(
         {"first": chosen[0].label, "second": other.label} | cell_values(contrast)
         for other, pair in zip(chosen[1:], pairs, strict=True)

@@ -46,10 +46,8 @@ def declared(results: Path) -> list[str]:
 def judged(results: Path, study: str) -> list[Finding]:
     """Judges a study by name; without rows nothing is measured. Raises UserError if unknown."""
     if study not in declared(results):
-        listed = ", ".join(declared(results)) or "none yet"
-        raise UserError(
-            "STUDY", study, f"no {FILE} of it in {results}", f"studies with one: {listed}"
-        )
+        listed = f"studies with one: {', '.join(declared(results)) or 'none yet'}"
+        raise UserError("STUDY", study, f"no {FILE} of it in {results}", listed)
     folder = place(results, study)
     return findings(folder, table.read(folder) if study in table.studies(results) else None)
 
@@ -84,9 +82,8 @@ def written(results: Path) -> dict[Path, str]:
     def finding(study: str, name: str) -> Finding:
         known = {one.statement.id: one for one in found.get(study, [])}
         if name not in known:
-            raise UserError(
-                place(results, study) / FILE, problem=f"no statement {name}, which a sentence reads"
-            )
+            problem = f"no statement {name}, which a sentence reads"
+            raise UserError(place(results, study) / FILE, problem=problem)
         return known[name]
 
     every = [one for study in found.values() for one in study]

@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, logit
 
 from extrap.results.findings.statement import OF_UNITS, RECIPE, SUM, Selection, Statement, Term
 from extrap.results.series import settings
@@ -153,9 +154,9 @@ def _sum(parts: list[pd.DataFrame], weights: list[float]) -> pd.DataFrame:
     """Returns the weighted sum where all parts have a place; errors add in squares."""
     total: pd.DataFrame | float = 0.0
     for part, times in zip(parts, weights, strict=True):
-        ends = ["down", "up"] if times > 0 else ["up", "down"]
-        squares = part[ends].set_axis(["down", "up"], axis=1) * times
-        total = total + pd.DataFrame({"value": part["value"] * times}).join(squares**2)
+        down, up = ("down", "up") if times > 0 else ("up", "down")
+        squares = {"down": (part[down] * times) ** 2, "up": (part[up] * times) ** 2}
+        total = total + pd.DataFrame({"value": part["value"] * times} | squares)
     common = reduce(pd.Index.intersection, (part.index for part in parts))
     total[["down", "up"]] = np.sqrt(total[["down", "up"]])
     return total.loc[common]
@@ -197,16 +198,12 @@ def _of_units(statistic: str, values: pd.DataFrame) -> pd.DataFrame:
     of = concordance if statistic == "concordance" else _share
     table = values.to_numpy(float)
     value, n = of(table), len(table)
-    left_out = [_logit(of(np.delete(table, i, axis=0))) for i in range(n)]
-    middle = n * _logit(value) - (n - 1) * np.mean(left_out)  # a few units agree by chance
+    shares = [value, *(of(np.delete(table, i, axis=0)) for i in range(n))]
+    whole, *left_out = logit(np.clip(shares, 1e-6, 1 - 1e-6))
+    middle = n * whole - (n - 1) * np.mean(left_out)  # a few units agree by chance
     half = student(n - 1) * np.sqrt((n - 1) * np.var(left_out))
-    low, high = (1 / (1 + np.exp(-end)) for end in (middle - half, middle + half))
+    low, high = expit([middle - half, middle + half])
     return pd.DataFrame({"value": value, "down": [max(value - low, 0)], "up": max(high - value, 0)})
-
-
-def _logit(share: float) -> float:
-    share = min(max(share, 1e-6), 1 - 1e-6)
-    return float(np.log(share / (1 - share)))
 
 
 def _share(table: np.ndarray) -> float:
