@@ -119,14 +119,6 @@ class TextLoss(AtLengths):
             problem = f"{found} validation documents have {end} tokens or more, {why}"
             asked = f"task.{self.name}.documents={self.documents} are wanted"
             raise UserError(corpus.option, problem=problem, remedy=f"{asked}: {advice}")
-            raise UserError(
-                corpus.option,
-                problem=(
-                    f"{found} validation documents have {end} tokens or more, {why} of "
-                    f"task.{self.name}.multiples"
-                ),
-                remedy=f"task.{self.name}.documents={self.documents} are asked for: {advice}",
-            )
 
     def texts(self, corpus, train_length: int) -> tuple[np.ndarray, np.ndarray]:
         """Returns (text, bytes behind each token), (documents, end) int64 each: the first tokens of
