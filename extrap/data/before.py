@@ -12,7 +12,6 @@ draws and protocols are those of extrap.data.keyvalue. One sequence of 16 tokens
 """
 
 from dataclasses import dataclass, field
-from typing import Self
 
 import numpy as np
 
@@ -51,6 +50,3 @@ class RecordsBefore(Records):
     """As many records `v k` as fit; depth and draws as in Records."""
 
     layout: RecordLayout = field(default=ValueFirst(), kw_only=True)
-
-    def written(self, layout: RecordLayout) -> Self:
-        return self  # a tokenizer's `key: value` lines have no such form

@@ -22,8 +22,8 @@ lengths or depths. Sources: arXiv 2307.03172 (records), RULER, arXiv 2404.06654 
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal, Self
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Interval
@@ -31,7 +31,7 @@ from annotated_types import Interval
 from extrap.data.context import Context, among
 from extrap.data.curriculum import Graded, counts
 from extrap.data.part import EARLY, Drawn, Size
-from extrap.data.trials.base import Form, OneQuestion
+from extrap.data.trials.base import Form, Questions
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.bounds import Share, at_least, at_most
 from extrap.utils.errors import UserError
@@ -181,9 +181,6 @@ class PairForm(Form):
 
     layout: RecordLayout = field(default=RecordLayout(), kw_only=True)
 
-    def written(self, layout: RecordLayout) -> Self:
-        return replace(self, layout=layout)
-
     def body(self, length: int) -> int:
         """Returns the tokens between BOS and the query without the gold record."""
         return length - 1 - self.layout.query_width - self.layout.width
@@ -199,7 +196,7 @@ class PairForm(Form):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         check_keys(vocabulary, self.records(length), length)
 
-    def question(self, context: Context, depth: float) -> OneQuestion:
+    def question(self, context: Context, depth: float) -> Questions:
         length, n = context.length, self.records(context.length)
         slots, at = self.distractors(length), self.gold(length, depth)
         keys, values = context.keys(n), context.values(n)
@@ -207,7 +204,7 @@ class PairForm(Form):
         text = context.text(self.body(length) - records[1:].size)
         body = among(text, slots, records[1:])
         query = self.layout.queries(keys[0])
-        return OneQuestion(
+        return Questions(
             np.concatenate([[context.vocabulary.bos], body[:at], records[0], body[at:], query]),
             values[:1],
             values[:, None],

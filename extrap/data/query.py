@@ -30,7 +30,7 @@ from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.keyvalue import FEWEST, check_keys
 from extrap.data.part import Drawn, Size, Weight, stacked
-from extrap.data.trials.base import Form, OneQuestion, check_records
+from extrap.data.trials.base import Form, Questions, check_records
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Share
 
@@ -98,7 +98,7 @@ class QueryForm(Form):
         check_records(option, length, self.records(length))
         check_keys(vocabulary, self.records(length), length)
 
-    def question(self, context: Context, depth: float) -> OneQuestion:
+    def question(self, context: Context, depth: float) -> Questions:
         length, bos = context.length, context.vocabulary.bos
         n = self.records(length)
         index = round(depth * (n - 1))
@@ -108,7 +108,7 @@ class QueryForm(Form):
         front = text[0] if self.form == "last" else keys[0]
         end = bos if self.form == "first" else text[1]
         head = [bos, front, *text[2 : 2 + length % 2]]
-        return OneQuestion(
+        return Questions(
             np.array([*head, *np.insert(others, 2 * index, asked), end, keys[0]]),
             asked if self.form == "first" else asked[1:],
             values[:, None],

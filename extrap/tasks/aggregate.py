@@ -45,7 +45,7 @@ class Aggregation(Retrieval):
     modulus: Few = 4
     ask: OneOrMore[Kind] = KINDS
 
-    def forms(self) -> dict[str, AggregateForm]:
+    def forms(self, vocabulary) -> dict[str, AggregateForm]:
         return {kind: AggregateForm(self.labels, self.modulus, kind) for kind in self.ask}
 
     def guess(self, form: AggregateForm, vocabulary: Vocabulary, length: int) -> None:

@@ -29,7 +29,6 @@ from extrap.data.keyvalue import Padded
 from extrap.data.multivalue import Needles, most_needles, needles
 from extrap.data.passkey import k_max, noise, passkey_distances
 from extrap.data.trials.base import DEPTHS, guess_in_turn
-from extrap.data.trials.dialogue import in_turns
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
 from extrap.tasks.scoring.recorder import Recorder
@@ -89,7 +88,7 @@ class Haystack(Retrieval):
         most = min(held, vocabulary.keys, vocabulary.values)
         at_most(f"task.{self.name}.needles", self.needles, most, why)
 
-    def forms(self) -> dict[str, Measure]:
+    def forms(self, vocabulary) -> dict[str, Measure]:
         return {
             "single": partial(self._moved, 1),
             "multikey": partial(self._moved, self.needles),
@@ -116,8 +115,7 @@ class Haystack(Retrieval):
 
     def _moved(self, pairs: int, cells: Recorder, exam: Exam) -> np.ndarray:
         """Returns which answers are right, (trials, depths)."""
-        layout, turns = exam.vocabulary.layout, exam.vocabulary.turns
-        form = in_turns(Padded(pairs, layout=layout), turns)
+        form = Padded(pairs, layout=exam.vocabulary.layout)
         cells.value("guess", form.guess(exam.vocabulary, exam.length))
         questions = partial(form.questions, exam)
         return curve(cells, self.depths, questions, exam.scores, distances=True)
@@ -155,7 +153,7 @@ class Haystack(Retrieval):
     def _passkey(self, cells: Recorder, exam: Exam) -> np.ndarray:
         vocabulary, length = exam.vocabulary, exam.length
         layout, turns = vocabulary.layout, vocabulary.turns
-        form = in_turns(Padded(1, layout=layout), turns)
+        form = Padded(1, layout=layout)
         nearest = layout.width + len(turns.behind)
         farthest = length - len(turns.before) - layout.query_width
         at = passkey_distances(nearest, farthest, self.distances)

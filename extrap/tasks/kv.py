@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from extrap.data.keyvalue import Padded, Records
 from extrap.data.trials.base import Form
+from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Count, Multiples
 
@@ -49,5 +50,6 @@ class KV(Grid):
     multiples: Multiples = (1, 1.25, 1.5, 2, 4, 8)
     pairs: Count = 8
 
-    def forms(self) -> dict[str, Form]:
-        return {"records": Records(), "padded": Padded(self.pairs)}
+    def forms(self, vocabulary: Vocabulary) -> dict[str, Form]:
+        layout = vocabulary.layout
+        return {"records": Records(layout=layout), "padded": Padded(self.pairs, layout=layout)}

@@ -61,7 +61,7 @@ class KVSeveral(Retrieval):
     multiples: Multiples = (1, 2, 4)
     queries: Count = 8
 
-    def forms(self) -> dict[str, int]:
+    def forms(self, vocabulary) -> dict[str, int]:
         return {"records": self.queries}
 
     def guess(self, form: int, vocabulary: Vocabulary, length: int) -> float:

@@ -43,7 +43,7 @@ class MultiQueryRecall(Retrieval):
     pairs: OneOrMore[Count] = (2, 4)
     power: Fraction = 0.01
 
-    def forms(self) -> dict[str, int]:
+    def forms(self, vocabulary) -> dict[str, int]:
         return {f"pairs-{pairs}": pairs for pairs in self.pairs}
 
     def guess(self, form: int, vocabulary: Vocabulary, length: int) -> float:

@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Interval
 
-from extrap.data.facts import RELATIONS
+from extrap.data.facts import RELATIONS, Template
 from extrap.data.multidoc import DocumentForm
 from extrap.data.trials.base import Questions, Trials
 from extrap.data.vocabulary import Vocabulary
@@ -57,12 +57,9 @@ class MultiDoc(Grid):
     top: Annotated[Sequence[Count], Different()] = (1, 2, 3, 5, 10, 20, 40)
     hit: Fraction = 0.1
 
-    def forms(self) -> dict[str, DocumentForm]:
-        return {"ordered": DocumentForm(self.facts, True), "shuffled": DocumentForm(self.facts)}
-
-    def written(self, vocabulary: Vocabulary) -> dict[str, DocumentForm]:
-        """Returns `forms`, which follow the layout and the turns by themselves."""
-        return self.forms()
+    def forms(self, vocabulary: Vocabulary) -> dict[str, DocumentForm]:
+        template = Template.of(vocabulary, self.facts)
+        return {"ordered": DocumentForm(template, True), "shuffled": DocumentForm(template)}
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)
@@ -73,7 +70,7 @@ class MultiDoc(Grid):
         """Returns the cells of the best possible accuracy and of a guess, on the questions of the
         training length; of the grid; and of the retriever.
         """
-        of, form = (vocabulary, corpus.stream("validation")), DocumentForm(self.facts)
+        of, form = (vocabulary, corpus.stream("validation")), self.forms(vocabulary)["shuffled"]
         known = Trials(*of, self.gate_length(train_length), range(self.trials), SEED)
         drawn = [
             ("oracle", 1, form.without_search(known, 1), {}),
@@ -99,4 +96,4 @@ class MultiDoc(Grid):
         return cells[:2] + super().plan(model, corpus, vocabulary, train_length) + cells[2:]
 
     def where(self, form: DocumentForm, vocabulary: Vocabulary, length: int) -> dict:
-        return {"axis": "documents", "at": form.records(vocabulary, length)}
+        return {"axis": "documents", "at": form.records(length - vocabulary.turns.extra)}

@@ -50,7 +50,7 @@ class ListRecall(Retrieval):
     demands: Demands = DEMANDS
     span: Count = 4
 
-    def forms(self) -> dict[Demand, RecallForm]:
+    def forms(self, vocabulary) -> dict[Demand, RecallForm]:
         return {demand: RecallForm((demand,), self.span) for demand in self.demands}
 
     def chances(self, forms, vocabulary) -> dict[str, float]:

@@ -63,7 +63,7 @@ class SinkAblation(Grid, Diagnostic):
     trials: Count = 100
     ask: OneOrMore[Ask] = ("records", "padded")
 
-    def forms(self) -> dict[str, Form]:
+    def forms(self, vocabulary) -> dict[str, Form]:
         return {name: FORMS[name] for name in self.ask}
 
     def cost(self, form: Form, length: int) -> int:

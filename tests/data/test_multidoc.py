@@ -63,7 +63,7 @@ def test_distractors_and_filler_are_the_same_at_every_depth(facts, length):
     for ordered in (True, False):
         rest = set()
         for depth in (0.0, 0.1, 0.5, 0.75, 1.0):
-            trials = DocumentForm(facts, ordered).questions(made, depth)
+            trials = DocumentForm(template, ordered).questions(made, depth)
             behind = (template.most(length) - trials.index) * template.width
             start = length - template.each - behind
             assert trials.tokens.shape == (6, length)
@@ -85,7 +85,9 @@ def test_distractors_and_filler_are_the_same_at_every_depth(facts, length):
 
 def test_ordered_has_the_documents_of_shuffled_with_hard_ones_in_front():
     made, template = Trials(V, STREAM, 128, range(20)), Template.of(V, 1)
-    ordered, shuffled = (DocumentForm(1, o).questions(made, 1.0).tokens for o in (True, False))
+    ordered, shuffled = (
+        DocumentForm(template, o).questions(made, 1.0).tokens for o in (True, False)
+    )
     start = 128 - template.each - template.most(128) * template.width
     differ = 0
     for a, b in zip(ordered, shuffled, strict=True):
@@ -98,7 +100,8 @@ def test_ordered_has_the_documents_of_shuffled_with_hard_ones_in_front():
 
 
 def test_the_lines_ask_the_same_questions():
-    made, form, template = Trials(V, STREAM, 64, range(9)), DocumentForm(2, True), Template.of(V, 2)
+    made, template = Trials(V, STREAM, 64, range(9)), Template.of(V, 2)
+    form = DocumentForm(template, True)
     full = form.questions(made, 0.5)
     alone, none = (form.without_search(made, documents) for documents in (1, 0))
     q = template.each
@@ -112,8 +115,8 @@ def test_the_lines_ask_the_same_questions():
 
 def test_more_documents_of_a_retriever_are_the_same_and_further_ones():
     made, template = Trials(V, STREAM, 64, range(400)), Template.of(V, 2)
-    few, found_few = DocumentForm(2).retrieved(made, 5, 0.2)
-    many, found_many = DocumentForm(2).retrieved(made, 12, 0.2)
+    few, found_few = DocumentForm(template).retrieved(made, 5, 0.2)
+    many, found_many = DocumentForm(template).retrieved(made, 12, 0.2)
     end = 1 + 5 * template.width
     assert (few.tokens[:, :end] == many.tokens[:, :end]).all()
     assert not (found_few & ~found_many).any()
