@@ -125,7 +125,7 @@ class InspectedModel:
 
     def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
         """Returns logits (B, last, vocab) if coordinates of tokens from `after` on are larger by
-        `jump`, before the scheme moves them.
+        `jump`, before the scheme moves them. Raises OutOfRange past the range of the model.
         """
 
         def positions(part: Scheme, t: Tensor) -> Tensor:

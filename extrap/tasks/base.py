@@ -12,20 +12,23 @@ begin alike calls endings_of, which uses `endings`.
 import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from extrap.data.part import Part
+from extrap.model.inspection import InspectedModel
 from extrap.results.rows import check_measured
 from extrap.utils.bounds import Multiples
 from extrap.utils.errors import UserError
 
 Model = Callable[..., Tensor]
+Inside = InspectedModel
+"""A model that can be looked into."""
 Progress = Callable[[int, int], Any]
 
 
@@ -112,72 +115,6 @@ class Task(ABC):
         """Measures the model. progress(done, total) counts tokens read. A length at which the model
         raises OutOfRange has no rows.
         """
-
-
-class Inside(Protocol):
-    """A model that can be looked into; it is called like any other."""
-
-    scheme: Any
-    """In force: the scheme with what an extension made of it."""
-    trained_scheme: Any
-    """Without the extension."""
-    width: int
-    orderless: bool
-    """Whether it is defined without the causal mask."""
-    maskable: bool
-    """Whether some layer has attention that a mask acts on."""
-
-    def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor: ...
-
-    def untrained(self, layers: int | None = None, causal: bool = True) -> "Inside":
-        """Returns the model before training, of its own depth or another. Raises UserError or
-        ValueError if the scheme has no such model.
-        """
-        ...
-
-    def attention(self, tokens: Tensor) -> Tensor:
-        """Returns attention weights (layers, B, H, T, T)."""
-        ...
-
-    def clusters(self, tokens: Tensor) -> dict[int, Tensor]:
-        """Returns {layer: (B, H)}: the cosine of the mean query and the mean key, of layers with
-        attention of queries and keys.
-        """
-        ...
-
-    def unturned(self, tokens: Tensor) -> dict[int, tuple[Tensor, Tensor]]:
-        """Returns {layer: queries, keys}, (B, H, T, D) each, before pairs of channels turn, of
-        layers with attention of queries and keys.
-        """
-        ...
-
-    def silenced(self, tokens: Tensor, heads: Collection[tuple[int, int]], last: int) -> Tensor:
-        """Returns logits (B, last, vocab) with the output of these heads, (layer, head), at 0."""
-        ...
-
-    def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
-        """Returns logits (B, last, vocab) with the coordinates from token `after` on larger by
-        `jump`. Raises OutOfRange if a coordinate lies past the range of the model.
-        """
-        ...
-
-    def without(self, tokens: Tensor, slot: int, last: int) -> Tensor:
-        """Returns logits (B, last, vocab) with the token at `slot` hidden from all others."""
-        ...
-
-    def jacobian(self, tokens: Tensor, probes: Tensor) -> Tensor:
-        """Returns norms (B, T) of the last hidden state's derivative by each input vector, along
-        probes (P, C) of orthonormal rows.
-        """
-        ...
-
-    def gradient(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """Returns norms (B, T) of the derivative of the last position's logit of targets (B,)."""
-        ...
-
-    def gradients(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """Returns the mean loss () of targets (B, T), after a backward pass to all weights."""
-        ...
 
 
 class Diagnostic(Task):
