@@ -118,10 +118,9 @@ class LengthGeneralisation(Task):
     def _strings(self, protocol: str, n: int, vocabulary: Vocabulary) -> np.ndarray:
         """Returns BOS and the string of every trial, (trials, T)."""
         seeds = [(SEED, list(TASKS).index(protocol), n, i) for i in range(self.trials)]
-        drawn = [
-            TASKS[protocol].string(np.random.default_rng(seed), vocabulary, n) for seed in seeds
-        ]
-        return np.stack([[vocabulary.bos, *string.tokens] for string in drawn])
+        rngs = map(np.random.default_rng, seeds)
+        drawn = [TASKS[protocol].string(rng, vocabulary, n)[0] for rng in rngs]
+        return np.stack([[vocabulary.bos, *tokens] for tokens in drawn])
 
     @torch.no_grad()
     def _correct(self, model: Model, tokens: np.ndarray, width: int) -> np.ndarray:
