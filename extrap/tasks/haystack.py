@@ -47,19 +47,17 @@ class Haystack(Retrieval):
     passkey, evenly from the nearest to the farthest place; the other options:
     extrap.tasks.scoring.retrieval. Metrics:
 
-    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, chance
-              as in extrap.tasks.kv; restricted of multivalue and multiquery is recall among value
-              ids alone, format that of multiquery (of multivalue every value is an answer)
+    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, gate, chance
+              as there; restricted of multivalue and multiquery is recall among value ids alone,
+              format that of multiquery (of multivalue every value is an answer)
     recall    multivalue: is the value of a needle among the m most likely tokens, m the number of
               values; multiquery: is the answer to its query, after the right answers to those
               before, the most likely token; by needle, and the share without a depth
-    guess     as in extrap.tasks.kv; of multiquery by elimination, since right answers stand before
-              later queries; 1 where a context has no other record than those that are right
+    guess     as there; of multiquery by elimination, since right answers stand before later
+              queries; 1 where a context has no other record than those that are right
     all       every needle of the trial; of multiquery it is the exact match of greedy decoding
     k_max     passkey: the largest distance such that at every distance up to it at least a fifth of
               the trials succeed, in tokens; bootstrap over trials, each with all its distances
-    gate      mean accuracy or recall at the training length; below 0.9 the rows of the protocol
-              have the status `not trained`
 
     What data=mixture trains covers all but multivalue, which extrap.data.multivalue trains. An
     answer of several tokens is never generated: several values are read off one distribution, in

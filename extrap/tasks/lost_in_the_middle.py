@@ -108,7 +108,7 @@ class LostInTheMiddle(Task):
     format      does it contain any value of the context: what tells an answer of the wrong form
                 from a wrong answer
     guess       expected accuracy of naming the value of a record at random, 1 / records
-    primacy, recency, u_depth, tilt, mid    as in extrap.tasks.kv, where the depths allow
+    primacy, recency, u_depth, tilt, mid    as in tasks.scoring.retrieval, where the depths allow
     gate        mean accuracy over `depths` of the most records that fit into the training length:
                 the largest number asked for that does, else the same examples with as many of their
                 records as fit, at least two. Below 0.9 the rows of the form have the status `not

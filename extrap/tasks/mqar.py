@@ -28,11 +28,8 @@ class MultiQueryRecall(Retrieval):
     as in training; the other options: extrap.tasks.scoring.retrieval. Metrics:
 
     accuracy    share of right answers, bootstrap over contexts, whose questions are not independent
-    gate        the same at the training length; below 0.9 the rows of the protocol have the status
-                `not trained`
     guess       of naming the value of a record at random, 1 / P; whoever leaves out values that
                 were answered already has the mean of 1, 1 / 2, ... 1 / P
-    chance      of naming a value at random, 1 / values
 
     Items: accuracy of each context, its share of right answers.
     """

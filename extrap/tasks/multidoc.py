@@ -36,15 +36,12 @@ class MultiDoc(Grid):
 
     depths: of the gold document, index over K - 1; facts: of a document; top: numbers of documents
     that a retriever hands over, whose gold document has rank j = 1, 2, ... with probability
-    hit (1 - hit)^(j - 1); the other options: extrap.tasks.scoring.retrieval. Rows have K as axis
+    hit (1 - hit)^(j - 1); the other options and rows: tasks.scoring.retrieval. Rows have K as axis
     `documents`. Metrics:
 
-    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, guess, chance
-              as in extrap.tasks.kv
     handed    of the protocol retrieved: share of the trials whose gold document is handed over; no
               reader can do better by reading
-    gate      mean accuracy over depths of `ordered` at the training length; below 0.9 every row has
-              the status `not trained`
+    gate      that of `ordered`, for every row
     """
 
     name: ClassVar[str] = "multidoc"

@@ -34,9 +34,7 @@ class ListRecall(Retrieval):
                 interval by depth; the share of all items that are wanted without a depth, bootstrap
                 over lists
     restricted  the same among key ids alone
-    primacy, recency, u_depth, tilt, mid    as in extrap.tasks.kv
-    gate        the share at the training length; below 0.9 the rows of the protocol have the status
-                `not trained`
+    primacy, recency, u_depth, tilt, mid, gate    as there
     guess       of naming m items of the list at random: 1 for recall, which wants all
     chance      of naming m keys at random, the two marks left out: m / (keys - 2), at every length
 

@@ -43,17 +43,10 @@ and padded (8 records) of extrap.tasks.kv, one-hop of extrap.tasks.alias."""
 class SinkAblation(Grid, Diagnostic):
     """Accuracy by length and depth with and without the first token.
 
-    ask: forms of retrieval, as far as the run was trained on them; the other options:
-    extrap.tasks.scoring.retrieval. Metrics:
-
-    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid    as in extrap.tasks.kv
-    change     mean accuracy of -first and -other less that of the context as it is, paired by
-               trial, t-interval over trials
-    gate       accuracy of the context as it is, at the training length; below 0.9 all rows of the
-               form have the status `not trained`
-    guess, chance    as in extrap.tasks.kv
-
-    Items: accuracy of each trial.
+    ask: forms of retrieval, as far as the run was trained on them; the other options and rows:
+    extrap.tasks.scoring.retrieval, the gate being that of the context as it is. Metric `change`:
+    mean accuracy of -first and -other less that of the context as it is, paired by trial,
+    t-interval over trials. Items: accuracy of each trial.
     """
 
     name: ClassVar[str] = "sinks"

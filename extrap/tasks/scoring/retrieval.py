@@ -107,9 +107,13 @@ class Retrieval(AtLengths):
     """Protocols at several lengths, each of trials with right answers.
 
     multiples: evaluated lengths over the training length, 1 among them; trials: of each protocol
-    and length; batch_tokens: tokens per forward, which changes speed and memory only. Every
-    protocol has the rows of its `measure`, a guess, a gate at the training length, below 0.9 of
-    which its rows have the status `not trained`, and its chance.
+    and length; batch_tokens: tokens per forward, which changes speed and memory only. Rows of every
+    protocol, beside those of its `measure`:
+
+    gate      mean accuracy at the training length; below 0.9 its rows have the status `not trained`
+    guess     expected accuracy of naming the value of a record at random, 1/k + (1 - 1/k)/values
+              with k records
+    chance    of naming a value at random, 1/values
     """
 
     trials: Count = 200
@@ -213,10 +217,16 @@ class Grid(Retrieval):
     """One record of a context is asked for, at every depth of a grid.
 
     depths: in [0, 1], with 0, 1 and one in [.25, .75]; trials: of each protocol, length and depth;
-    the other options: Retrieval. Rows of every protocol: accuracy, restricted and format of each
-    depth with Wilson intervals; primacy, recency, u_depth, tilt and mid; gate, guess and chance.
-    Their meaning is that of extrap.tasks.kv. Items: accuracy of each trial, index and distance of
-    each cell.
+    the other options, gate, guess and chance: Retrieval. Further rows of every protocol:
+
+    accuracy, restricted, format    of the most likely token: is the value asked for; is it, among
+                                    value ids alone; is any value of the context (what remains of a
+                                    broken answer is broken retrieval). Wilson intervals
+    primacy, recency, u_depth, tilt, mid    summaries of a curve over depth (stats.depth_contrasts),
+                                            bootstrap over trials
+
+    Items: accuracy (0 or 1) of each trial, and for each cell the index of the record and its
+    distance to the query in tokens.
     """
 
     depths: Depths = DEPTHS
