@@ -20,7 +20,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from extrap.data.corpora.base import Corpus
 from extrap.data.part import Part
+from extrap.data.vocabulary import Vocabulary
 from extrap.model.inspection import InspectedModel
 from extrap.results.rows import check_measured
 from extrap.utils.bounds import Multiples
@@ -103,14 +105,19 @@ class Task(ABC):
         return UserError(self.option(name), problem=problem, remedy=remedy)
 
     @abstractmethod
-    def check(self, corpus, vocabulary, train_length: int) -> None:
+    def check(self, corpus: Corpus, vocabulary: Vocabulary, train_length: int) -> None:
         """Raises UserError, naming the option, if `run` would fail on this corpus, with this
         vocabulary or at these lengths. Measures nothing.
         """
 
     @abstractmethod
     def run(
-        self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
+        self,
+        model: Model,
+        corpus: Corpus,
+        vocabulary: Vocabulary,
+        train_length: int,
+        progress: Progress,
     ) -> Result:
         """Measures the model. progress(done, total) counts tokens read. A length at which the model
         raises OutOfRange has no rows.
@@ -138,7 +145,7 @@ class AtLengths(Task):
     shortest length shows it.
     """
 
-    def check(self, corpus, vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         if min(self.multiples) < self.least:
             problem = f"expected multiples of the training length of at least {self.least:g}"
             raise self.error("multiples", problem, "leave smaller ones out")

@@ -48,8 +48,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from extrap.data.keyvalue import most
-from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result
+from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Result
 from extrap.tasks.diagnosis.attention_stats import FIRST
 from extrap.tasks.diagnosis.inputs import CONTENTS, Inputs, read
 from extrap.tasks.diagnosis.measure_model import ModelMeasures
@@ -81,7 +80,7 @@ class Diagnostics(AtLengths, Diagnostic):
     layers: Sequence[Count] = (1, 2, 4, 8)
     batch_tokens: Count = 2048
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
         shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
         if shortest <= FIRST:
@@ -93,9 +92,7 @@ class Diagnostics(AtLengths, Diagnostic):
             raise self.error("multiples", problem, "give smaller multiples")
         corpus.check("validation", longest + 1)
 
-    def run(
-        self, model: Inside, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
         stream, ns = corpus.stream("validation"), self.lengths(train_length)
         models = {"trained": model, "untrained": model.untrained()}
         measures = ModelMeasures(self.places, self.probes, self.batch_tokens)

@@ -75,7 +75,7 @@ class Haystack(Retrieval):
     distances: Several = 32
     passkey_trials: Count = 10
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         check_depths(self.option("depths"), self.depths)
         super().check(corpus, vocabulary, train_length)
 

@@ -23,7 +23,7 @@ from extrap.data.trials.base import checksum
 from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most
 from extrap.data.trials.published import read
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import Counter, Model, Progress, Result, Task
+from extrap.tasks.base import Counter, Model, Result, Task
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, OneOrMore, Share, at_least, at_most
@@ -129,7 +129,7 @@ class LostInTheMiddle(Task):
     seed: Annotated[int, Ge(0)] = 0
     batch_tokens: Count = 8192
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         if self.path is None:
             why = f"of ids that task.{self.name}.characters={self.characters} makes"
             at_most(f"task.{self.name}.pairs", max(self.pairs), most(self.characters), why)
@@ -151,9 +151,7 @@ class LostInTheMiddle(Task):
             for k in sorted(self.pairs)
         ]
 
-    def run(
-        self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
         def cell(one: Asked, cost: int, measure: Callable) -> Cell:
             where = {"protocol": one.query, "length": one.length, "axis": "records"}
             return Cell(where | {"at": one.records}, cost, measure)

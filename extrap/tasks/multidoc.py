@@ -58,7 +58,7 @@ class MultiDoc(Grid):
         template = Template.of(vocabulary, self.facts)
         return {"ordered": DocumentForm(template, True), "shuffled": DocumentForm(template)}
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
         fewer = f"fewer than data.vocabulary.keys={vocabulary.keys}"
         at_most(f"task.{self.name}.top", max(self.top, default=0), vocabulary.keys - 1, fewer)

@@ -46,7 +46,7 @@ class NLLPosition(WindowLoss):
     def reach(self, train_length: int) -> tuple[int, str]:
         return max(self.lengths(train_length)), "the longest length"
 
-    def check(self, corpus, vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         if self.lengths(train_length)[0] <= train_length:
             problem = "every multiple must be above 1, past the training length"
             raise self.error("multiples", problem, "leave the others out")

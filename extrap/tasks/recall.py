@@ -15,7 +15,6 @@ import numpy as np
 
 from extrap.data.recall import DEMANDS, MARKS, Demand, Demands, RecallForm
 from extrap.data.trials.base import DEPTHS
-from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Retrieval, check_depths
 from extrap.utils.bounds import Count, Depths, Multiples
@@ -55,7 +54,7 @@ class ListRecall(Retrieval):
         """Returns none: chance is a row of every length."""
         return {}
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         check_depths(self.option("depths"), self.depths)
         super().check(corpus, vocabulary, train_length)
 

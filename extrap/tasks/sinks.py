@@ -22,8 +22,7 @@ from torch import Tensor
 from extrap.data.alias import AliasForm
 from extrap.data.keyvalue import Padded, Records
 from extrap.data.trials.base import Form, Questions
-from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import Diagnostic, Inside, Progress, Result
+from extrap.tasks.base import Diagnostic, Inside, Result
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Grid, curve
 from extrap.utils.bounds import Count, Multiples, OneOrMore
@@ -72,9 +71,7 @@ class SinkAblation(Grid, Diagnostic):
             other.mean("change", found.mean(1) - plain.mean(1))
         return plain
 
-    def run(
-        self, model: Inside, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
         recorder = self.recorder(model, corpus, vocabulary, train_length, progress)
         for form, hidden in product(self.ask, HIDDEN if model.maskable else ()):
             recorder.value("chance", FORMS[form].chance(vocabulary), protocol=f"{form}{hidden}")

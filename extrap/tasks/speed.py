@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from extrap.tasks.base import AtLengths, Diagnostic, Inside, Progress, Result
+from extrap.tasks.base import AtLengths, Diagnostic, Inside, Result
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.bounds import Count, Multiples
 
@@ -41,9 +41,7 @@ class Speed(AtLengths, Diagnostic):
     window_tokens: Count = 4096
     repeats: Count = 7
 
-    def run(
-        self, model: Inside, corpus, vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
         recorder, ns = Recorder(), self.lengths(train_length)
         for done, n in enumerate(ns, 1):
             windows = max(1, self.window_tokens // n)

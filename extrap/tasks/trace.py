@@ -33,7 +33,7 @@ class VariableTracking(Grid):
     multiples: Multiples = (1, 2, 4)
     hops: OneOrMore[Hops] = (1, 2, 3, 4)
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
         shortest = min(self.lengths(train_length))
         most = list(self.forms(vocabulary).values())[self.hops.index(max(self.hops))]

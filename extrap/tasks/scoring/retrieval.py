@@ -151,7 +151,7 @@ class Retrieval(AtLengths):
             return {"": forms[self.gate].chance(vocabulary)}
         return {protocol: form.chance(vocabulary) for protocol, form in forms.items()}
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
         self.check_forms(vocabulary, self.lengths(train_length))
         corpus.check("validation", max(self.lengths(train_length)))
@@ -205,9 +205,7 @@ class Retrieval(AtLengths):
             recorder.value("chance", chance, **({"protocol": protocol} if protocol else {}))
         return recorder
 
-    def run(
-        self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
         recorder = self.recorder(model, corpus, vocabulary, train_length, progress)
         return recorder.by_gate() if self.gate is None else recorder.result(bool(recorder.passed))
 
@@ -236,7 +234,7 @@ class Grid(Retrieval):
     def cost(self, form: Any, length: int) -> int:
         return len(self.depths) * super().cost(form, length)
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         check_depths(self.option("depths"), self.depths)
         super().check(corpus, vocabulary, train_length)
 

@@ -15,7 +15,7 @@ import torch
 from extrap.data.part import Part
 from extrap.data.text import Text
 from extrap.model.scheme import OutOfRange
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches, losses_of
+from extrap.tasks.base import AtLengths, Counter, Model, Result, batches, losses_of
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
@@ -107,7 +107,7 @@ class TextLoss(AtLengths):
     def reach(self, train_length: int) -> tuple[int, str]:
         """Returns how many tokens of a document are read, and for messages, why."""
 
-    def check(self, corpus, vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
         end, why = self.reach(train_length)
         found = len(corpus.documents("validation", at_least=end))
@@ -145,9 +145,7 @@ class WindowLoss(TextLoss):
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
         """Returns the rows; read: the losses of the groups."""
 
-    def run(
-        self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
         text, sizes = self.texts(corpus, train_length)
         plans = self.plans(train_length)
         windows = {group: shared(plan.values()) for group, plan in plans.items()}
