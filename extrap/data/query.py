@@ -37,13 +37,6 @@ from extrap.utils.bounds import Share
 FORMS = ("last", "both", "first")
 
 
-def most_asked_first(length: int) -> int:
-    """Returns how many records `length` tokens hold next to BOS, a key before them, the token after
-    them and a query.
-    """
-    return length // 2 - 2
-
-
 @dataclass(frozen=True, kw_only=True)
 class Query(Graded):
     """Training sequences with the asked keys in front.
@@ -61,9 +54,9 @@ class Query(Graded):
         QueryForm("both").check(option, vocabulary, length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
-        most, size = most_asked_first(context.length), self.size
-        every = counts(context.rng, size, FEWEST, most, difficulty)
-        cues = context.texts(size, 1)[:, 0]
+        most = QueryForm("both").records(context.length)
+        every = counts(context.rng, self.size, FEWEST, most, difficulty)
+        cues = context.texts(self.size, 1)[:, 0]
         rows = zip(every, cues, strict=True)
         return stacked((self._row(context, *one) for one in rows), context.length)
 
@@ -92,7 +85,8 @@ class QueryForm(Form):
     form: str
 
     def records(self, length: int) -> int:
-        return most_asked_first(length)
+        """Returns how many fit next to BOS, a key before them, the token after them and a query."""
+        return length // 2 - 2
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         check_records(option, length, self.records(length))

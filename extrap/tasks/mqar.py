@@ -55,12 +55,12 @@ class MultiQueryRecall(Retrieval):
 
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
         (context,) = replace(exam, items=[form]).contexts(CODE, exam.length)
-        made = draw_associations(context, self.trials, form, self.power)
-        first = int(made.asked.min())
-        full, _ = exam.named(made.tokens, exam.length - first, exam.vocabulary.value_ids)
-        answers = np.take_along_axis(made.tokens, made.asked + 1, 1)
-        right = np.take_along_axis(full[..., 0], made.asked - first, 1) == answers
+        tokens, asked = draw_associations(context, self.trials, form, self.power)
+        first = int(asked.min())
+        full, _ = exam.named(tokens, exam.length - first, exam.vocabulary.value_ids)
+        answers = np.take_along_axis(tokens, asked + 1, 1)
+        right = np.take_along_axis(full[..., 0], asked - first, 1) == answers
         cells.share("accuracy", right)
         cells.scores("accuracy", right.mean(1))
-        cells.drawn(made.tokens, made.asked)
+        cells.drawn(tokens, asked)
         return right

@@ -56,15 +56,8 @@ class Speed(AtLengths, Diagnostic):
             with recorder.at(length=n).within_range() as cells:
                 for protocol, way in ways.items():
                     slow, middle, fast = (size / s for s in _seconds(way, self.repeats))
-                    cells.value(
-                        "tokens_per_second",
-                        middle,
-                        protocol=protocol,
-                        low=slow,
-                        high=fast,
-                        n=self.repeats,
-                        tokens=size,
-                    )
+                    cell = cells.at(protocol=protocol, n=self.repeats, tokens=size)
+                    cell.value("tokens_per_second", middle, low=slow, high=fast)
                 kept = _kept(ways["train"]) / size
                 cells.value("bytes_per_token", kept, protocol="train", tokens=size)
             progress(done, len(ns))

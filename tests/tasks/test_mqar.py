@@ -36,8 +36,8 @@ def remembering(value_of):
 def test_every_key_comes_once_more_with_its_value_behind_it(length):
     pairs = (length - 1) // 4
     made = draw_associations(drawn_from(0, VOCABULARY, None, length), 50, pairs, 0.01)
-    assert made.tokens.shape == (50, length) and (made.tokens[:, 0] == VOCABULARY.bos).all()
-    for row, asked in zip(made.tokens, made.asked, strict=True):
+    assert made[0].shape == (50, length) and (made[0][:, 0] == VOCABULARY.bos).all()
+    for row, asked in zip(*made, strict=True):
         keys, values = row[1 : 1 + 2 * pairs : 2], row[2 : 2 + 2 * pairs : 2]
         assert len({*keys}) == len({*values}) == len({*asked}) == pairs
         assert set(keys) <= set(KEYS) and set(values) <= set(VALUES)
@@ -47,8 +47,8 @@ def test_every_key_comes_once_more_with_its_value_behind_it(length):
 
 def test_gaps_follow_the_power_law():
     """p(g) ~ (g + 1)^(power - 1): the first draw of one record is one draw of that law."""
-    made = draw_associations(drawn_from(0, VOCABULARY, None, 43), 20000, 1, 0.2)
-    gaps = (made.asked[:, 0] - 3) // 2
+    _, asked = draw_associations(drawn_from(0, VOCABULARY, None, 43), 20000, 1, 0.2)
+    gaps = (asked[:, 0] - 3) // 2
     law = np.arange(1, 21) ** -0.8
     np.testing.assert_allclose(np.bincount(gaps, minlength=20) / 20000, law / law.sum(), atol=0.01)
 

@@ -55,28 +55,14 @@ class Example:
         query: the question stands behind the data (last), on both sides of them (both, query-aware
         contextualisation), or in front of them alone (first).
         """
-        records = [
-            _record(*pair)
-            for pair in (
-                *self.distractors[:index],
-                (self.key, self.value),
-                *self.distractors[index:],
-            )
-        ]
-        question = f"Key: {_quoted(self.key)}"
+        pairs = [*self.distractors[:index], (self.key, self.value), *self.distractors[index:]]
+        records = [json.dumps(dict([pair]), ensure_ascii=False)[1:-1] for pair in pairs]
+        question = f"Key: {json.dumps(self.key, ensure_ascii=False)}"
         before, behind = query in ("both", "first"), query in ("last", "both")
         front = f"{INSTRUCTION}\n\n" + f"{question}\n\n" * before + "JSON data:\n{"
         at = len(front) + sum(len(record) + len(",\n ") for record in records[:index])
         back = "}\n\n" + f"{question}\n" * behind + "Corresponding value:"
         return front + ",\n ".join(records) + back, at
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _record(key: str, value: str) -> str:
-    return f"{_quoted(key)}: {_quoted(value)}"
 
 
 def most(characters: int) -> int:
