@@ -61,15 +61,11 @@ class Batch:
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
         """Returns the batch with every tensor changed."""
-        scored, echoes = (
-            {part: change(at) for part, at in places.items()}
-            for places in (self.scored, self.echoes)
-        )
+        both = self.scored, self.echoes
+        scored, echoes = ({part: change(at) for part, at in each.items()} for each in both)
         early = None if self.early is None else change(self.early)
-        tokens, targets = change(self.tokens), change(self.targets)
-        return replace(
-            self, tokens=tokens, targets=targets, early=early, scored=scored, echoes=echoes
-        )
+        changed = {"tokens": change(self.tokens), "targets": change(self.targets), "early": early}
+        return replace(self, **changed, scored=scored, echoes=echoes)
 
 
 @dataclass(frozen=True, kw_only=True)

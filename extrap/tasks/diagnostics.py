@@ -50,7 +50,7 @@ from typing import ClassVar, Literal
 from extrap.data.keyvalue import most
 from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Result
 from extrap.tasks.diagnosis.attention_stats import FIRST
-from extrap.tasks.diagnosis.inputs import CONTENTS, Inputs, read
+from extrap.tasks.diagnosis.inputs import CONTENTS, read
 from extrap.tasks.diagnosis.measure_model import ModelMeasures
 from extrap.tasks.diagnosis.measure_scheme import measure_scheme
 from extrap.tasks.scoring.recorder import TRAINED, Recorder
@@ -119,7 +119,9 @@ class Diagnostics(AtLengths, Diagnostic):
         if "records" not in self.contents:
             return recorder.result()
         records = read("records", stream, vocabulary, known, 10 * self.inputs)
-        learned = self._learned(model, records)
+        likely = model(records.tokens, last=1)[:, -1].argmax(-1).cpu()
+        # else the trained model says nothing about records
+        learned = bool((likely == records.targets).double().mean() >= TRAINED)
         return recorder.result(lambda protocol: learned or protocol != "trained_records")
 
     def _undone(self, model: Inside) -> Iterator[tuple[str, Inside]]:
@@ -133,9 +135,3 @@ class Diagnostics(AtLengths, Diagnostic):
                 continue
         if model.orderless:
             yield "untrained_unmasked", model.untrained(causal=False)
-
-    @staticmethod
-    def _learned(model: Inside, records: Inputs) -> bool:
-        """True if the run learned retrieval; else the trained model says nothing about records."""
-        likely = model(records.tokens, last=1)[:, -1].argmax(-1).cpu()
-        return bool((likely == records.targets).double().mean() >= TRAINED)

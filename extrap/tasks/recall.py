@@ -66,14 +66,7 @@ class ListRecall(Retrieval):
         named = exam.named(questions.tokens, 1, ids, m)  # (2, lists, 1, m)
         recalled = (items[:, :, None] == named).any(3)
         found = {"recall": recalled[0], "restricted": recalled[1]}
-        self._report(cells, found)
-        cells.drawn(questions.tokens, items)
-        cells.value("chance", len(wanted) / (exam.vocabulary.keys - MARKS))
-        return found["recall"]
-
-    def _report(self, cells: Recorder, found: dict[str, np.ndarray]) -> None:
-        last = found["recall"].shape[1] - 1
-        places = [round(depth * last) for depth in self.depths]
+        places = [round(depth * (m - 1)) for depth in self.depths]
         for depth, place in zip(self.depths, places, strict=True):
             cell = cells.at(depth=depth)
             for metric, hits in found.items():
@@ -82,3 +75,6 @@ class ListRecall(Retrieval):
         for metric, hits in found.items():
             cells.share(metric, hits)
         cells.scores("recall", found["recall"].mean(1))
+        cells.drawn(questions.tokens, items)
+        cells.value("chance", m / (exam.vocabulary.keys - MARKS))
+        return found["recall"]

@@ -17,7 +17,6 @@ from itertools import product
 from typing import ClassVar, Literal
 
 import numpy as np
-from torch import Tensor
 
 from extrap.data.alias import AliasForm
 from extrap.data.keyvalue import Padded, Records
@@ -81,16 +80,10 @@ class SinkAblation(Grid, Diagnostic):
 
 def _hiding(exam: Exam, hidden: str, several: list[Questions]) -> list[dict[str, np.ndarray]]:
     """Returns the scores of the model with one token hidden from it, at every depth."""
-
-    def scores(questions: Questions) -> dict[str, np.ndarray]:
-        slot = 0 if hidden == "-first" else other_slot(questions)
-
-        def model(tokens: Tensor, last: int) -> Tensor:
-            return exam.model.without(tokens, slot, last)
-
-        return replace(exam, model=model).score(questions)
-
-    return [scores(questions) for questions in several]
+    slots = [0 if hidden == "-first" else other_slot(questions) for questions in several]
+    models = [partial(exam.model.without, slot=slot) for slot in slots]
+    exams = [replace(exam, model=model) for model in models]
+    return [exam.score(questions) for exam, questions in zip(exams, several, strict=True)]
 
 
 def other_slot(questions: Questions) -> int:
