@@ -18,7 +18,7 @@ extrap.data.keyvalue (the first two), extrap.data.multivalue. Sources: RULER, ar
 2404.06654; passkey and k_max, Position Interpolation, arXiv 2306.15595.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -27,7 +27,6 @@ import numpy as np
 
 from extrap.data.keyvalue import Padded
 from extrap.data.multivalue import Needles, most_needles, needles
-from extrap.data.passkey import k_max, noise, passkey_distances
 from extrap.data.trials.base import DEPTHS, guess_in_turn
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
@@ -36,6 +35,20 @@ from extrap.tasks.scoring.retrieval import Exam, Retrieval, check_depths, curve
 from extrap.utils.bounds import Count, Depths, Several, at_most
 
 Measure = Callable[[Recorder, Exam], np.ndarray]
+# as in Landmark Attention, arXiv 2305.16300
+NOISE = b"Rain falls on the hills. Nothing is to be learned from this line. The road goes on. "
+
+
+def k_max(distances: Sequence[int], success: np.ndarray, share: float = 0.2) -> np.ndarray:
+    """Returns the largest distance k with that share of successes at every distance up to k; 0 if
+    there is none.
+
+    distances: (d,), in any order; success: (..., d); the result is (...). A billionth is left to
+    rounding.
+    """
+    order = np.argsort(distances)
+    reached = (np.asarray(success)[..., order] >= share - 1e-9).cumprod(-1).sum(-1)
+    return np.array([0, *np.asarray(distances)[order]])[reached]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,8 +167,11 @@ class Haystack(Retrieval):
         form = Padded(1, layout=layout)
         nearest = layout.width + len(turns.behind)
         farthest = length - len(turns.before) - layout.query_width
-        at = passkey_distances(nearest, farthest, self.distances)
-        exam = replace(exam, stream=noise(vocabulary, length), items=range(self.passkey_trials))
+        at = np.linspace(nearest, farthest, self.distances).round().astype(int)
+        at = sorted({*at.tolist()})
+        ids = vocabulary.encoder(NOISE)[0]
+        noise = np.tile(ids, 1 + 2 * length // len(ids))
+        exam = replace(exam, stream=noise, items=range(self.passkey_trials))
         correct = []
         for distance in at:
             depth = (farthest - distance) / (farthest - nearest)

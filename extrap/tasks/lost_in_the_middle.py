@@ -5,8 +5,8 @@ moved through them.
     both    in front of them as well (query-aware contextualisation)
     first   in front of them alone
 
-Records are read from the published files (extrap.data.trials.published) or generated; their
-prompts: extrap.data.trials.json_prompt. Source: arXiv 2307.03172, whose score is `substring`. Text
+Records are read from the published files or generated, and so are their prompts, by
+extrap.data.trials.json_prompt. Source: arXiv 2307.03172, whose score is `substring`. Text
 is read as the vocabulary reads it; in bytes, a record of two UUIDs is 80 tokens.
 """
 
@@ -20,8 +20,7 @@ import numpy as np
 from annotated_types import Ge, Interval, MinLen
 
 from extrap.data.trials.base import checksum
-from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most
-from extrap.data.trials.published import read
+from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most, read
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model, Result, Task
 from extrap.tasks.scoring.multi_token import exact, greedy

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from extrap.data.multivalue import most_needles, needles, places
-from extrap.data.passkey import k_max
 from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.haystack import k_max
 
 V = Vocabulary()
 STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
