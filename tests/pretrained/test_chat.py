@@ -135,7 +135,7 @@ def test_documents_are_rendered_as_transformers_does(theirs, plain, spoken, stre
 @pytest.mark.parametrize("query", ["last", "both", "first"])
 def test_json_records_are_rendered_as_transformers_does(query, theirs, spoken):
     example = generate(3, 6, 0, 0)
-    (found,), _ = Asked([example], query, spoken).prompts(1)
+    (found,), _ = Asked([example], query, spoken, print, 1).prompts(1)
     assert found.tolist() == ids_of(theirs, example.prompt(1, query)[0])
 
 
