@@ -22,7 +22,7 @@ import numpy as np
 
 from extrap.tasks.base import Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_loss import Losses, Plan, TextWindows, WindowLoss, sliding
+from extrap.tasks.scoring.text_loss import Losses, Plan, Window, WindowLoss, sliding
 from extrap.utils.bounds import Count, Fraction, Multiples
 
 
@@ -56,8 +56,8 @@ class NLLPosition(WindowLoss):
         L, step = train_length, max(1, round(self.stride * train_length))
         plans: dict[Any, Plan] = {}
         for n in self.lengths(L):
-            plans["full", n] = {"full": [TextWindows(n, n, (n,))]}
-            windows = [TextWindows(L, L, (L,)), *sliding(L, step, L, n)]
+            plans["full", n] = {"full": [Window(n, n, n)]}
+            windows = [Window(L, L, L), *sliding(L, step, L, n)]
             plans["windowed", n] = {"windowed": windows}
         return plans
 
