@@ -88,10 +88,8 @@ class WideForm(Form):
 
 @dataclass(frozen=True, kw_only=True)
 class Wide(ScenePart):
-    """Training sequences of wide records. width, pool: as in WideForm.
-
-    Easy: a log-uniform number of records; hard: a uniform one, and a random amount of training text
-    in front of half of the sequences, which puts records on every slot.
+    """Training sequences of wide records, easy and hard as of every ScenePart. width, pool: as in
+    WideForm.
     """
 
     width: Annotated[int, Interval(ge=1, le=WIDEST)] = 2
