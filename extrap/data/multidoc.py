@@ -159,25 +159,17 @@ class DocumentForm:
         """Returns contexts as tokens. made: questions, and the documents of each in order; filler
         in front makes up the length, turns of a dialogue not counted.
         """
-        bos, rows, values, behind = [trials.vocabulary.bos], [], [], []
-        template = self.template
+        bos, template, each = [trials.vocabulary.bos], self.template, []
         for question, order in made:
-            asked = template.questions(question.facts.subjects[0], np.array(question.relation))
-            documents = template.documents(question.facts[order]).ravel()
+            facts, fact = question.facts, question.fact
+            asked = template.questions(facts.subjects[0], np.array(question.relation))
+            documents = template.documents(facts[order]).ravel()
             filler = question.filler[: max(0, length - 1 - len(documents) - len(asked))]
-            rows.append(np.concatenate([bos, filler, documents, asked]))
-            values.append(question.facts.objects[order].ravel())
-            behind.append(template.distance(len(order) - at, question.fact))
-        answers = np.array([question.facts.objects[0, question.fact] for question, _ in made])
-        plain = Questions(
-            np.stack(rows),
-            answers[:, None],
-            np.stack(values)[:, :, None],
-            at,
-            float(np.mean(behind)),
-            template.each,
-        )
-        return plain.laid(trials.vocabulary.turns)
+            tokens = np.concatenate([bos, filler, documents, asked])
+            answer, values = facts.objects[0, fact : fact + 1], facts.objects[order].reshape(-1, 1)
+            distance = template.distance(len(order) - at, fact)
+            each.append(Questions(tokens, answer, values, at, distance, template.each))
+        return Questions.stacked(each).laid(trials.vocabulary.turns)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Returns the expected accuracy of naming the object of a random fact."""

@@ -2,7 +2,7 @@
 
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import ClassVar, NamedTuple, Self
@@ -69,6 +69,14 @@ class Questions(NamedTuple):
             "drawn": checksum(self.tokens, self.answers),
         }
 
+    @classmethod
+    def stacked(cls, each: Iterable["Questions"]) -> "Questions":
+        """Returns single questions, whose tail is the same, as one."""
+        *arrays, index, distance, tail = zip(*each, strict=True)
+        tokens, answers, values = map(np.stack, arrays)
+        index, distance = (of[0] if len({*of}) == 1 else fmean(of) for of in (index, distance))
+        return cls(tokens, answers, values, index, distance, tail[0])
+
     def laid(self, turns: Turns) -> "Questions":
         """Returns the questions in the turns of a dialogue, `turns.extra` tokens longer."""
         tokens, behind = turns.laid(self.tokens, self.tail), len(turns.behind)
@@ -105,13 +113,8 @@ class Form(ABC):
         their length counts: a pure function of the arguments.
         """
         turns, contexts = trials.vocabulary.turns, trials.contexts(self.code, trials.length)
-        made = [self.question(each.shorter(turns.extra), depth) for each in contexts]
-        tokens, answers, values, *places = zip(*made, strict=True)
-        index, distance, tail = (each[0] if len({*each}) == 1 else fmean(each) for each in places)
-        plain = Questions(
-            np.stack(tokens), np.stack(answers), np.stack(values), index, distance, int(tail)
-        )
-        return plain.laid(turns)
+        made = (self.question(each.shorter(turns.extra), depth) for each in contexts)
+        return Questions.stacked(made).laid(turns)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Returns the expected accuracy of answering with a random record."""
