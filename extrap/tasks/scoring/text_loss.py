@@ -52,9 +52,9 @@ def shared(plan: Plan) -> Shapes:
     for width, scored, end in chain.from_iterable(plan.values()):
         most[width, end] = max(scored, most.get((width, end), 0))
     ends: Shapes = {}
-    for (width, end), scored in sorted(most.items(), key=lambda window: window[0][1]):
+    for (width, end), scored in most.items():
         ends.setdefault((width, scored), []).append(end)
-    return ends
+    return {shape: sorted(found) for shape, found in ends.items()}
 
 
 @dataclass(frozen=True)
