@@ -113,8 +113,8 @@ class Form(ABC):
         their length counts: a pure function of the arguments.
         """
         turns, contexts = trials.vocabulary.turns, trials.contexts(self.code, trials.length)
-        made = (self.question(each.shorter(turns.extra), depth) for each in contexts)
-        return Questions.stacked(made).laid(turns)
+        made = (self.question(each.shorter(turns.extra), depth).laid(turns) for each in contexts)
+        return Questions.stacked(made)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Returns the expected accuracy of answering with a random record."""
