@@ -125,9 +125,8 @@ class AggregateForm(SceneForm):
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregate(ScenePart):
-    """Training sequences in which all kinds of questions follow the same labels.
-
-    labels: number of different ones; modulus: of counts; size, weight: as of every part.
+    """Training sequences in which all kinds of questions follow the same labels. labels: number of
+    different ones; modulus: of counts.
     """
 
     labels: Few = 4

@@ -16,16 +16,6 @@ from extrap.utils.bounds import Count, at_least
 from extrap.utils.errors import UserError
 
 
-@dataclass(frozen=True)
-class String:
-    """tokens (t,): string and answer; answers (t,): which tokens belong to an answer. A test asks
-    for the last of the answers.
-    """
-
-    tokens: np.ndarray
-    answers: np.ndarray
-
-
 @dataclass(frozen=True, kw_only=True)
 class Algorithmic(Part):
     """Training strings of one task. longest: symbols of a string."""
@@ -39,8 +29,10 @@ class Algorithmic(Part):
     least_values: ClassVar[int] = 2
 
     @abstractmethod
-    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
-        """Draws one string of n symbols with its answer."""
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> Drawn:
+        """Draws one string of n symbols with its answer, (t,) tokens, and which of them belong to
+        an answer, (t,). A test asks for the last of the answers.
+        """
 
     @abstractmethod
     def width(self, n: int) -> int:
@@ -50,10 +42,9 @@ class Algorithmic(Part):
         """Returns the tokens of the answer in a test."""
         return 1
 
-    def _string(self, tokens: Sequence[int] | np.ndarray, n: int) -> String:
+    def _string(self, tokens: Sequence[int] | np.ndarray, n: int) -> Drawn:
         """Returns a string whose last `answer_width(n)` tokens are its answer."""
-        whole = np.array(tokens)
-        return String(whole, np.arange(len(whole)) >= len(whole) - self.answer_width(n))
+        return np.array(tokens), np.arange(len(tokens)) >= len(tokens) - self.answer_width(n)
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
         """Returns the exact match of always saying the most frequent answer."""
@@ -87,10 +78,10 @@ class Algorithmic(Part):
         sequences = np.concatenate([bos, context.texts(self.size, context.length)], 1)
         scored = np.zeros(sequences.shape, bool)
         for row, score in zip(sequences, scored, strict=True):
-            string = self.string(rng, vocabulary, int(rng.integers(1, self.longest + 1)))
-            start = 1 + rng.integers(context.length - len(string.tokens) + 1)
-            place = slice(start, start + len(string.tokens))
-            row[place], score[place] = string.tokens, string.answers
+            tokens, answers = self.string(rng, vocabulary, int(rng.integers(1, self.longest + 1)))
+            start = 1 + rng.integers(context.length - len(tokens) + 1)
+            place = slice(start, start + len(tokens))
+            row[place], score[place] = tokens, answers
         return sequences, scored[:, 1:]
 
 
@@ -104,7 +95,7 @@ class Rewritten(Algorithmic):
     def answer(self, symbols: np.ndarray) -> np.ndarray:
         """Returns the symbols of the answer."""
 
-    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> Drawn:
         symbols = vocabulary.value(rng.integers(vocabulary.values, size=n))
         mark = vocabulary.key(self.mark)
         return self._string([mark, *symbols, mark, *self.answer(symbols), mark], n)
@@ -129,7 +120,7 @@ class Judged(Algorithmic):
     def answer(self, bits: np.ndarray) -> int:
         """Returns the answer, 0 or 1."""
 
-    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> Drawn:
         bits, mark = rng.integers(2, size=n), vocabulary.key(self.mark)
         answer = vocabulary.value(self.answer(bits))
         return self._string([mark, *vocabulary.value(bits), mark, answer], n)

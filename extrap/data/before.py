@@ -12,7 +12,6 @@ draws and protocols are those of extrap.data.keyvalue. One sequence of 16 tokens
 """
 
 from dataclasses import dataclass, field
-from typing import Self
 
 import numpy as np
 
@@ -20,30 +19,20 @@ from extrap.data.keyvalue import KeyValue, Records
 from extrap.data.vocabulary import RecordLayout
 
 
-def swapped(records: np.ndarray) -> np.ndarray:
-    """Returns records (..., 2 n) with the two tokens of each in the other order."""
-    return records.reshape(*records.shape[:-1], -1, 2)[..., ::-1].reshape(records.shape)
-
-
 class BeforeKey(KeyValue):
     """Training sequences of records `v k`; options: extrap.data.keyvalue.KeyValue. Echoes, too, are
     `v k v k`, where the second value is scored.
     """
 
-    @staticmethod
-    def _echoes(rng, text, body, length, rows) -> tuple[np.ndarray, np.ndarray]:
-        return KeyValue._echoes(rng, text, swapped(body), length, rows)
-
-    @staticmethod
-    def _place(rng, sequence, pairs, filler, scattered, keys, values, text) -> None:
-        KeyValue._place(rng, sequence, pairs, filler, scattered, values, keys, text)
+    def written(self, records: np.ndarray) -> np.ndarray:
+        return records[:, ::-1]
 
 
 class ValueFirst(RecordLayout):
     """Records `v k` and queries `k`."""
 
     def records(self, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
-        return swapped(super().records(keys, values))
+        return super().records(keys, values)[..., ::-1]
 
 
 @dataclass(frozen=True)
@@ -51,6 +40,3 @@ class RecordsBefore(Records):
     """As many records `v k` as fit; depth and draws as in Records."""
 
     layout: RecordLayout = field(default=ValueFirst(), kw_only=True)
-
-    def written(self, layout: RecordLayout) -> Self:
-        return self  # a tokenizer's `key: value` lines have no such form

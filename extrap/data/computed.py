@@ -30,7 +30,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from extrap.data.algorithmic import Algorithmic, Judged, Rewritten, String
+from extrap.data.algorithmic import Algorithmic, Judged, Rewritten
+from extrap.data.part import Drawn
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import at_most
 
@@ -74,7 +75,7 @@ class Addition(Algorithmic):
     marks: ClassVar[int] = MARKS
     least_values: ClassVar[int] = 10
 
-    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> Drawn:
         a, b = rng.integers(10, size=(2, n))
         carry, digits = 0, []
         for one in [*(a + b).tolist(), 0]:
@@ -143,7 +144,7 @@ class PermutationProduct(Algorithmic):
     marks: ClassVar[int] = MARKS
     least_values: ClassVar[int] = 5
 
-    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> Drawn:
         drawn = rng.choice(list(GENERATORS), size=n)
         at = np.arange(5)
         for permutation in drawn.tolist():

@@ -7,14 +7,6 @@ import numpy as np
 from extrap.data.vocabulary import Vocabulary
 
 
-def windows(rng: np.random.Generator, stream: np.ndarray, count: int, length: int) -> np.ndarray:
-    """Returns `count` stretches of `length` tokens from random places of the stream, (count,
-    length) int64.
-    """
-    starts = rng.integers(len(stream) - length + 1, size=count)
-    return stream[starts[:, None] + np.arange(length)].astype(np.int64)
-
-
 def among(text: np.ndarray, slots: np.ndarray, records: np.ndarray) -> np.ndarray:
     """Returns records (n, w) with their first tokens at these slots (n,), and text elsewhere."""
     row = np.empty(len(text) + records.size, np.int64)
@@ -44,8 +36,9 @@ class Context:
         return self.texts(1, tokens)[0]
 
     def texts(self, count: int, tokens: int) -> np.ndarray:
-        """Draws `count` stretches of running text, (count, tokens)."""
-        return windows(self.rng, self.stream, count, tokens)
+        """Draws `count` stretches of running text from random places, (count, tokens) int64."""
+        starts = self.rng.integers(len(self.stream) - tokens + 1, size=count)
+        return self.stream[starts[:, None] + np.arange(tokens)].astype(np.int64)
 
     def keys(self, count: int) -> np.ndarray:
         """Draws `count` different key ids."""

@@ -43,12 +43,6 @@ class Curriculum:
     ramp: Share = 0.12
     kept: Fraction = 0.25
 
-    def last_switch(self, steps: int) -> int:
-        """Returns the step, of a training of `steps`, at which a part switches that has learned
-        nothing.
-        """
-        return round(self.latest * steps)
-
     def difficulty(self, step: int, switch: int, steps: int) -> float:
         """Returns the difficulty, in [0, 1], of the sequences of a step, for a part that switches
         at `switch`.
@@ -67,21 +61,18 @@ class Switches:
     """The state of a curriculum: the step at which each part switches, as far as it is known.
 
     `update` is called after every step with the accuracy of each part in it. `at(part)` works for
-    any part; before the part has switched, it is the last possible step.
+    any part; before the part has switched, it is the last possible step. decided: the steps of the
+    parts that switch because they were learned, and not because time was up.
     """
 
     def __init__(self, curriculum: Curriculum, steps: int, parts: Iterable[str]):
         self.accuracy = curriculum.accuracy
-        self.last = curriculum.last_switch(steps)
+        self.last = round(curriculum.latest * steps)  # of a part that has learned nothing
         self.running = dict.fromkeys(parts, 0.0)
         self.decided: dict[str, int] = {}
 
     def at(self, part: str) -> int:
         return self.decided.get(part, self.last)
-
-    def learned(self, part: str) -> bool:
-        """True if a part switches because it was learned, and not because time was up."""
-        return part in self.decided
 
     @property
     def waiting(self) -> list[str]:

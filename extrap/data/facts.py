@@ -27,22 +27,7 @@ from extrap.utils.errors import UserError
 RELATIONS = ("o", "i", "b", "t")  # of, in, by, to
 
 
-@dataclass(frozen=True)
-class Sentence:
-    """A fact as text: relations, after, stop: words before the subject, between subject and object,
-    and after them; ask: words before a question.
-    """
-
-    relations: tuple[str, ...]
-    after: str
-    stop: str
-    ask: str
-
-
-OWN = Sentence(RELATIONS, "", ".", "?")
-ENGLISH = Sentence(
-    (" The color of", " The owner of", " The place of", " The price of"), " is", ".", "\n"
-)
+ENGLISH = (" The color of", " The owner of", " The place of", " The price of")
 
 
 @dataclass(frozen=True)
@@ -83,19 +68,20 @@ class Template:
         """Returns the template in the tokens of a vocabulary; if relations differ in width, each
         has as many tokens as the shortest. Raises UserError if that cuts a sentence.
         """
-        wording = ENGLISH if vocabulary.layout.between else OWN
+        relations, after, ask = RELATIONS, "", "?"
+        if in_words := bool(vocabulary.layout.between):
+            relations, after, ask = ENGLISH, " is", "\n"
 
         def ids(text: str) -> np.ndarray:
             return vocabulary.encoder(text.encode())[0].astype(np.int64)
 
-        encoded = [ids(word) for word in wording.relations]
+        encoded = [ids(word) for word in relations]
         width = min(map(len, encoded))
-        if wording is ENGLISH and any(len(word) != width for word in encoded):
+        if in_words and any(len(word) != width for word in encoded):
             problem = "the tokenizer writes 'The color of' and 'The owner of' in different widths"
             raise UserError("task.multidoc", problem=problem, remedy="leave the task out")
         words = np.stack([word[:width] for word in encoded])
-        stop, ask = (int(ids(mark)[0]) for mark in (wording.stop, wording.ask))
-        return cls(words, ids(wording.after), stop, ask, facts)
+        return cls(words, ids(after), int(ids(".")[0]), int(ids(ask)[0]), facts)
 
     @property
     def each(self) -> int:

@@ -22,16 +22,16 @@ lengths or depths. Sources: arXiv 2307.03172 (records), RULER, arXiv 2404.06654 
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal, Self
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Interval
 
 from extrap.data.context import Context, among
 from extrap.data.curriculum import Graded, counts
-from extrap.data.part import EARLY, Drawn, Size
-from extrap.data.trials.base import Form, OneQuestion
+from extrap.data.part import EARLY, Drawn, Size, answered, stacked
+from extrap.data.trials.base import Form, Questions
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.bounds import Share, at_least, at_most
 from extrap.utils.errors import UserError
@@ -92,36 +92,38 @@ class KeyValue(Graded):
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         """Draws the sequences of one step; answers of echoes are marked EARLY."""
-        rng, vocabulary, length = context.rng, context.vocabulary, context.length
+        rng, length, bos = context.rng, context.length, [context.vocabulary.bos]
         pairs = counts(rng, self.size, FEWEST, most(length), difficulty)
         filler, scattered = self._filler(rng, length - 2 - 2 * pairs, difficulty)
-        order = rng.random((self.size, vocabulary.keys)).argsort(1)
-        keys = vocabulary.key(order[:, : most(length)])
-        values = context.values(*keys.shape)
+        order = rng.random((self.size, context.vocabulary.keys)).argsort(1)
+        keys = context.vocabulary.key(order[:, : most(length)])
+        records = np.stack([keys, context.values(*keys.shape)], -1)
         text = context.texts(self.size, length)
-        # room for a last query that is cut off
-        sequence = np.empty((self.size, length + 3), np.int64)
-        sequence[:, 0] = vocabulary.bos
-        self._place(rng, sequence, pairs, filler, scattered, keys, values, text)
-        answers = self._ask(rng, sequence, 1 + filler + 2 * pairs, pairs, keys, values)
-        sequence, scored = sequence[:, : length + 1], answers[:, 1 : length + 1].astype(np.uint8)
-        echoes = round(self.size * self.echo * (1 - difficulty))
-        body = np.stack([keys, values] * 2, axis=-1).reshape(self.size, -1)
-        is_echo = np.arange(self.size) < echoes
-        sequence[is_echo, 1:], scored[is_echo] = self._echoes(rng, text, body, length, is_echo)
-        return sequence, scored
+        places = rng.random((self.size, length))  # of filler and records that are scattered
+        depths = rng.beta(*DEPTHS[self.depth], (self.size, (length + 3) // 2))
+        starts = rng.integers(4, size=self.size)
+        echoes, rows = round(self.size * self.echo * (1 - difficulty)), []
+        for i, n in enumerate(pairs):
+            if i < echoes:
+                # up to 3 tokens of text put the records on odd and even slots
+                front = np.concatenate([bos, text[i, : starts[i]]])
+                twice = np.tile(self.written(records[i]), 2).ravel()
+                marks = np.resize([0, 0, EARLY, 0], len(twice))
+                rows.append((np.concatenate([front, twice]), np.concatenate([0 * front, marks])))
+                continue
+            units = np.arange(filler[i] + n)
+            units = places[i, : len(units)].argsort() if scattered[i] else units
+            is_record = units >= filler[i]
+            slots = (is_record.cumsum() + np.arange(len(units)))[is_record] - 1
+            body = among(text[i, : filler[i]], slots, self.written(records[i, :n]))
+            # a draw can be exactly 1
+            asked = np.minimum((depths[i] * n).astype(np.int64), n - 1)
+            rows.append(answered(np.concatenate([bos, body]), records[i, asked], 1))
+        return stacked(rows, length)
 
-    @staticmethod
-    def _echoes(rng, text, body, length, rows) -> tuple[np.ndarray, np.ndarray]:
-        """Tokens 1 ... length of the echoes, and which are answers: up to 3 tokens of text, which
-        puts records on odd and even slots, then every record twice; its second key is scored.
-        """
-        start = rng.integers(4, size=len(body))[:, None]
-        slot = np.arange(length) - start
-        doubled = np.take_along_axis(body, slot.clip(0), axis=1)
-        tokens = np.where(slot < 0, text[:, :length], doubled)
-        scored = np.where((slot >= 0) & (slot % 4 == 2), EARLY, 0).astype(np.uint8)
-        return tokens[rows], scored[rows]
+    def written(self, records: np.ndarray) -> np.ndarray:
+        """Returns records (n, 2) of a key and a value as they stand in the context."""
+        return records
 
     def _filler(
         self, rng: np.random.Generator, room: np.ndarray, difficulty: float
@@ -136,53 +138,12 @@ class KeyValue(Graded):
         tail = rng.random(self.size) < difficulty * self.tail
         return np.where(tail, room, amount), np.where(tail, rng.random(self.size) < 0.5, scattered)
 
-    @staticmethod
-    def _place(rng, sequence, pairs, filler, scattered, keys, values, text) -> None:
-        """Writes filler and records: units of width 1 and 2, filler first or in a random order,
-        each kind in its own order.
-        """
-        at = np.arange(sequence.shape[1] - 3)
-        used, is_filler = at < (filler + pairs)[:, None], at < filler[:, None]
-        order = np.where(used & scattered[:, None], rng.random(used.shape), 1.0 + at).argsort(1)
-        is_filler = np.take_along_axis(is_filler, order, 1) & used
-        is_record = used & ~is_filler
-        width = is_filler + 2 * is_record
-        slot = 1 + width.cumsum(1) - width
-        row, unit = np.nonzero(is_filler)
-        sequence[row, slot[row, unit]] = text[at < filler[:, None]]
-        row, unit = np.nonzero(is_record)
-        first = np.arange(keys.shape[1]) < pairs[:, None]
-        sequence[row, slot[row, unit]], sequence[row, slot[row, unit] + 1] = (
-            keys[first],
-            values[first],
-        )
-
-    def _ask(self, rng, sequence, start, pairs, keys, values) -> np.ndarray:
-        """Fills the slots from `start` on with queries and their answers; returns the places of the
-        answers.
-        """
-        width = sequence.shape[1]
-        asked = (
-            rng.beta(*DEPTHS[self.depth], (len(sequence), width // 2)) * pairs[:, None]
-        ).astype(np.int64)
-        asked = np.minimum(asked, pairs[:, None] - 1)  # a draw of exactly 1
-        key = start[:, None] + 2 * np.arange(width // 2)
-        row, query = np.nonzero(key < width - 1)
-        record, slot = asked[row, query], key[row, query]
-        sequence[row, slot], sequence[row, slot + 1] = keys[row, record], values[row, record]
-        answers = np.zeros(sequence.shape, bool)
-        answers[row, slot + 1] = True
-        return answers
-
 
 @dataclass(frozen=True)
 class PairForm(Form):
     """Records and filler: the gold record K V is moved, everything else stays."""
 
     layout: RecordLayout = field(default=RecordLayout(), kw_only=True)
-
-    def written(self, layout: RecordLayout) -> Self:
-        return replace(self, layout=layout)
 
     def body(self, length: int) -> int:
         """Returns the tokens between BOS and the query without the gold record."""
@@ -199,7 +160,7 @@ class PairForm(Form):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         check_keys(vocabulary, self.records(length), length)
 
-    def question(self, context: Context, depth: float) -> OneQuestion:
+    def question(self, context: Context, depth: float) -> Questions:
         length, n = context.length, self.records(context.length)
         slots, at = self.distractors(length), self.gold(length, depth)
         keys, values = context.keys(n), context.values(n)
@@ -207,7 +168,7 @@ class PairForm(Form):
         text = context.text(self.body(length) - records[1:].size)
         body = among(text, slots, records[1:])
         query = self.layout.queries(keys[0])
-        return OneQuestion(
+        return Questions(
             np.concatenate([[context.vocabulary.bos], body[:at], records[0], body[at:], query]),
             values[:1],
             values[:, None],

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import accumulate
 
 import numpy as np
 import torch
@@ -61,15 +61,11 @@ class Batch:
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
         """Returns the batch with every tensor changed."""
-        scored, echoes = (
-            {part: change(at) for part, at in places.items()}
-            for places in (self.scored, self.echoes)
-        )
+        both = self.scored, self.echoes
+        scored, echoes = ({part: change(at) for part, at in each.items()} for each in both)
         early = None if self.early is None else change(self.early)
-        tokens, targets = change(self.tokens), change(self.targets)
-        return replace(
-            self, tokens=tokens, targets=targets, early=early, scored=scored, echoes=echoes
-        )
+        changed = {"tokens": change(self.tokens), "targets": change(self.targets), "early": early}
+        return replace(self, **changed, scored=scored, echoes=echoes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,19 +168,19 @@ class Batches:
                 continue
             draws, difficulty = self._draws(t, name, part, switches)
             rng = np.random.default_rng((self.seed, i, *draws))
-            if switches.learned(name):
+            if name in switches.decided:
                 weights[name] = m.curriculum.weight(difficulty)
             context = Context(rng, m.vocabulary, self.stream, m.length)
             drawn.append(part.draw(context, difficulty))
         sequences, scored = (
             torch.from_numpy(np.concatenate(arrays)) for arrays in zip(*drawn, strict=True)
         )
-        early = scored == EARLY
+        early, ends = scored == EARLY, [0, *accumulate(p.size for p in m.parts.values())]
         targets = sequences[:, 1:].masked_fill(scored == 0, IGNORED)
         return Batch(
             sequences[:, :-1],
             targets,
-            self._rows(),
+            dict(zip(m.parts, map(slice, ends, ends[1:]), strict=True)),
             early if early.any() else None,
             weights=weights,
         )
@@ -200,10 +196,3 @@ class Batches:
         switch = switches.at(name)
         difficulty = self.mixture.curriculum.difficulty(t, switch, self.steps)
         return ((1, t) if t < switch else (2, t - switch)), difficulty
-
-    def _rows(self) -> dict[str, slice]:
-        ends = np.cumsum([0] + [part.size for part in self.mixture.parts.values()]).tolist()
-        return {
-            name: slice(*rows)
-            for name, rows in zip(self.mixture.parts, pairwise(ends), strict=True)
-        }

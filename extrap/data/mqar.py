@@ -26,16 +26,6 @@ from extrap.utils.bounds import Count, Fraction, at_most
 CODE = 65  # begins the seeds of its draws; a part of others where theirs is the same
 
 
-@dataclass(frozen=True)
-class Associations:
-    """n sequences. tokens (n, length); asked (n, pairs): slot of the key of each record when it
-    comes again; the answers stand one slot further.
-    """
-
-    tokens: np.ndarray
-    asked: np.ndarray
-
-
 def check_pairs(option: str, vocabulary: Vocabulary, pairs: int, length: int) -> None:
     """Raises UserError if so many records and a question for each do not fit."""
     most = min((length - 1) // 4, vocabulary.keys, vocabulary.values)
@@ -43,8 +33,12 @@ def check_pairs(option: str, vocabulary: Vocabulary, pairs: int, length: int) ->
     at_most(f"{option}.pairs", pairs, most, f"with a question each, for {length} tokens, {ids}")
 
 
-def draw_associations(context: Context, count: int, pairs: int, power: float) -> Associations:
-    """Draws `count` sequences of the length of the context, BOS among them."""
+def draw_associations(
+    context: Context, count: int, pairs: int, power: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draws `count` sequences of the length of the context, BOS among them, (n, length); and the
+    slot of the key of each record when it comes again, (n, pairs). Answers stand one slot further.
+    """
     rng, vocabulary, length = context.rng, context.vocabulary, context.length
     keys = vocabulary.key(rng.random((count, vocabulary.keys)).argsort(1)[:, :pairs])
     values = context.distinct_values(count, pairs)
@@ -57,7 +51,7 @@ def draw_associations(context: Context, count: int, pairs: int, power: float) ->
     tokens[:, 1 : 1 + 2 * pairs] = np.stack([keys, values], 2).reshape(count, -1)
     np.put_along_axis(tokens, asked, keys, 1)
     np.put_along_axis(tokens, asked + 1, values, 1)
-    return Associations(tokens, asked)
+    return tokens, asked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +71,7 @@ class MultiQuery(Part):
     def draw(self, context: Context, difficulty: float) -> Drawn:
         """Draws the sequences of one step, which have one number of records."""
         pairs = int(context.rng.integers(1, self.pairs + 1))
-        made = draw_associations(context.shorter(-1), self.size, pairs, self.power)
+        tokens, asked = draw_associations(context.shorter(-1), self.size, pairs, self.power)
         scored = np.zeros((self.size, context.length), bool)
-        np.put_along_axis(scored, made.asked, True, 1)  # the answer is the token after
-        return made.tokens, scored
+        np.put_along_axis(scored, asked, True, 1)  # the answer is the token after
+        return tokens, scored

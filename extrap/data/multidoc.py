@@ -25,7 +25,6 @@ from extrap.data.facts import RELATIONS, Facts, Template
 from extrap.data.keyvalue import check_keys
 from extrap.data.part import Drawn, answered, stacked
 from extrap.data.trials.base import Questions, Trials, check_records, guess
-from extrap.data.trials.dialogue import laid
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Share
 
@@ -46,7 +45,7 @@ class MultiDocument(Graded):
     prefix: Share = 0.5
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        DocumentForm(self.facts).check(option, vocabulary, length)
+        DocumentForm(Template.of(vocabulary, self.facts)).check(option, vocabulary, length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         template = Template.of(context.vocabulary, self.facts)
@@ -97,30 +96,31 @@ class Question:
 
 @dataclass(frozen=True)
 class DocumentForm:
-    """A test context full of documents, within the turns of a dialogue. facts: of a document;
-    ordered: whether hard distractors come first.
+    """A test context full of documents. ordered: whether hard distractors come first. Lengths are
+    those of the text; trials count the turns of a dialogue with it.
     """
 
-    facts: int
+    template: Template
     ordered: bool = False
 
-    def records(self, vocabulary: Vocabulary, length: int) -> int:
-        """Returns the number of documents next to a question and the turns."""
-        return Template.of(vocabulary, self.facts).most(length - vocabulary.turns.extra)
+    def records(self, length: int) -> int:
+        """Returns the number of documents next to a question."""
+        return self.template.most(length)
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        documents = self.records(vocabulary, length)
+        documents = self.records(length)
         check_records(f"{option}.facts", length, documents, FEWEST)
         check_keys(vocabulary, documents, length)
 
     def questions(self, trials: Trials, depth: float) -> Questions:
         """Returns contexts with as many documents as fit, gold at index round(depth (K - 1))."""
-        documents, made = self.records(trials.vocabulary, trials.length), []
+        length, made = trials.length - trials.vocabulary.turns.extra, []
+        documents = self.records(length)
         at = round(depth * (documents - 1))
         for question in self._questions(trials):
             others = question.order() if self.ordered else np.arange(1, documents)
             made.append((question, np.insert(others, at, 0)))
-        return self._written(trials, made, trials.length - trials.vocabulary.turns.extra, at)
+        return self._written(trials, made, length, at)
 
     def without_search(self, trials: Trials, documents: int) -> Questions:
         """Returns the same questions with the gold document alone (1), or without documents (0)."""
@@ -144,15 +144,14 @@ class DocumentForm:
         return self._written(trials, made, 0, -1), np.array(handed)
 
     def _questions(self, trials: Trials) -> list[Question]:
-        documents = self.records(trials.vocabulary, trials.length)
         shorter = trials.shorter(trials.vocabulary.turns.extra)
         contexts = shorter.contexts(CODE, shorter.length)
-        return [self._question(context, documents) for context in contexts]
+        return [self._question(context, self.records(shorter.length)) for context in contexts]
 
     def _question(self, context: Context, documents: int) -> Question:
         """Draws a question with as many tokens of filler as the context is long."""
-        facts = Facts.draw(context, documents, self.facts)
-        return Question(facts, int(context.rng.integers(self.facts)), context.text(context.length))
+        facts = Facts.draw(context, documents, each := self.template.facts)
+        return Question(facts, int(context.rng.integers(each)), context.text(context.length))
 
     def _written(
         self, trials: Trials, made: list[tuple[Question, np.ndarray]], length: int, at: int
@@ -160,29 +159,21 @@ class DocumentForm:
         """Returns contexts as tokens. made: questions, and the documents of each in order; filler
         in front makes up the length, turns of a dialogue not counted.
         """
-        bos, rows, values, behind = [trials.vocabulary.bos], [], [], []
-        template = Template.of(trials.vocabulary, self.facts)
+        bos, template, each = [trials.vocabulary.bos], self.template, []
         for question, order in made:
-            asked = template.questions(question.facts.subjects[0], np.array(question.relation))
-            documents = template.documents(question.facts[order]).ravel()
+            facts, fact = question.facts, question.fact
+            asked = template.questions(facts.subjects[0], np.array(question.relation))
+            documents = template.documents(facts[order]).ravel()
             filler = question.filler[: max(0, length - 1 - len(documents) - len(asked))]
-            rows.append(np.concatenate([bos, filler, documents, asked]))
-            values.append(question.facts.objects[order].ravel())
-            behind.append(template.distance(len(order) - at, question.fact))
-        answers = np.array([question.facts.objects[0, question.fact] for question, _ in made])
-        plain = Questions(
-            np.stack(rows),
-            answers[:, None],
-            np.stack(values)[:, :, None],
-            at,
-            float(np.mean(behind)),
-            template.each,
-        )
-        return laid(plain, trials.vocabulary.turns)
+            tokens = np.concatenate([bos, filler, documents, asked])
+            answer, values = facts.objects[0, fact : fact + 1], facts.objects[order].reshape(-1, 1)
+            distance = template.distance(len(order) - at, fact)
+            each.append(Questions(tokens, answer, values, at, distance, template.each))
+        return Questions.stacked(each).laid(trials.vocabulary.turns)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Returns the expected accuracy of naming the object of a random fact."""
-        return guess(self.records(vocabulary, length) * self.facts, vocabulary.values)
+        return guess(self.records(length) * self.template.facts, vocabulary.values)
 
     def chance(self, vocabulary: Vocabulary) -> float:
         return 1 / vocabulary.values

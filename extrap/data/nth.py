@@ -15,8 +15,8 @@ i-th of which is wanted. One sequence of 24 tokens, 2 keys of 3 records each, `_
 In the words of a tokenizer the marks are ordinals, `second apple:`, and count from the start.
 """
 
-from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar, Literal, Self
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Interval
@@ -60,9 +60,6 @@ class NthForm(SceneForm):
     @property
     def asking(self) -> int:  # type: ignore[override]
         return 1 + self.layout.query_width
-
-    def written(self, layout: RecordLayout) -> Self:
-        return replace(self, layout=layout)
 
     def keys(self, records: int) -> int:
         sizes = range(2, self.copies + 1)

@@ -30,18 +30,11 @@ from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.keyvalue import FEWEST, check_keys
 from extrap.data.part import Drawn, Size, Weight, stacked
-from extrap.data.trials.base import Form, OneQuestion, check_records
+from extrap.data.trials.base import Form, Questions, check_records
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Share
 
 FORMS = ("last", "both", "first")
-
-
-def most_asked_first(length: int) -> int:
-    """Returns how many records `length` tokens hold next to BOS, a key before them, the token after
-    them and a query.
-    """
-    return length // 2 - 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +54,9 @@ class Query(Graded):
         QueryForm("both").check(option, vocabulary, length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
-        most, size = most_asked_first(context.length), self.size
-        every = counts(context.rng, size, FEWEST, most, difficulty)
-        cues = context.texts(size, 1)[:, 0]
+        most = QueryForm("both").records(context.length)
+        every = counts(context.rng, self.size, FEWEST, most, difficulty)
+        cues = context.texts(self.size, 1)[:, 0]
         rows = zip(every, cues, strict=True)
         return stacked((self._row(context, *one) for one in rows), context.length)
 
@@ -92,13 +85,14 @@ class QueryForm(Form):
     form: str
 
     def records(self, length: int) -> int:
-        return most_asked_first(length)
+        """Returns how many fit next to BOS, a key before them, the token after them and a query."""
+        return length // 2 - 2
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         check_records(option, length, self.records(length))
         check_keys(vocabulary, self.records(length), length)
 
-    def question(self, context: Context, depth: float) -> OneQuestion:
+    def question(self, context: Context, depth: float) -> Questions:
         length, bos = context.length, context.vocabulary.bos
         n = self.records(length)
         index = round(depth * (n - 1))
@@ -108,7 +102,7 @@ class QueryForm(Form):
         front = text[0] if self.form == "last" else keys[0]
         end = bos if self.form == "first" else text[1]
         head = [bos, front, *text[2 : 2 + length % 2]]
-        return OneQuestion(
+        return Questions(
             np.array([*head, *np.insert(others, 2 * index, asked), end, keys[0]]),
             asked if self.form == "first" else asked[1:],
             values[:, None],

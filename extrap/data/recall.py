@@ -93,7 +93,7 @@ class Recall(ScenePart):
     Their training accuracy cannot reach 1: an answer is one of several right ones.
 
     demands: recall, span, or both, as often as each other; span: items that the end of a list
-    counts; size, weight: as of every part.
+    counts.
     """
 
     demands: Demands = DEMANDS

@@ -16,7 +16,7 @@ import numpy as np
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.part import Drawn, answered, stacked
-from extrap.data.trials.base import Form, OneQuestion, check_records
+from extrap.data.trials.base import Form, Questions, check_records
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.bounds import at_least
 
@@ -71,12 +71,12 @@ class SceneForm(Form):
         why = f"for {n} records of {option} in {length} tokens"
         at_least("data.vocabulary.keys", vocabulary.keys, self.keys(n), why)
 
-    def question(self, context: Context, depth: float) -> OneQuestion:
+    def question(self, context: Context, depth: float) -> Questions:
         length, n = context.length, self.records(context.length)
         text = context.text(length - self.asking - self.saying - self.width * n)
         scene = self.tested(context, n, depth)
         asked = scene.queries[0], scene.answers[0, :-1]
-        return OneQuestion(
+        return Questions(
             np.concatenate([[context.vocabulary.bos], text, scene.records.ravel(), *asked]),
             scene.answers[0],
             scene.values,

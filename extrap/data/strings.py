@@ -28,8 +28,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from extrap.data.algorithmic import Algorithmic, Judged, Rewritten, String
+from extrap.data.algorithmic import Algorithmic, Judged, Rewritten
 from extrap.data.computed import Addition, HintedAddition, Parity, PermutationProduct, Sort
+from extrap.data.part import Drawn
 from extrap.data.vocabulary import Vocabulary
 
 COPY, REVERSE, EVEN_PAIRS, FLIP_FLOP, WRITE, IGNORE, READ = range(7)  # key ids
@@ -78,7 +79,7 @@ class FlipFlop(Algorithmic):
 
     drawn: ClassVar[tuple[float, float, float]] = (0.1, 0.8, 0.1)
 
-    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> Drawn:
         do = rng.choice([WRITE, IGNORE, READ], size=n + 1, p=self.drawn)
         do[0], do[-1] = WRITE, READ
         written = np.maximum.accumulate(np.where(do == WRITE, np.arange(n + 1), 0))
@@ -86,7 +87,7 @@ class FlipFlop(Algorithmic):
         bits = np.where(do == READ, bits[written], bits)
         told = np.stack([vocabulary.key(do), vocabulary.value(bits)], 1).ravel()
         answers = np.stack([np.zeros(n + 1, bool), do == READ], 1).ravel()
-        return String(np.array([vocabulary.key(FLIP_FLOP), *told]), np.array([False, *answers]))
+        return np.array([vocabulary.key(FLIP_FLOP), *told]), np.array([False, *answers])
 
     def width(self, n: int) -> int:
         return 2 * n + 3

@@ -44,9 +44,6 @@ class Tokenized(Vocabulary):
     def text(self) -> int:
         return self.encoder.ids
 
-    def _word(self, i: int) -> str:
-        return self.encoder.word(i) if i < self.text else super()._word(i)
-
 
 class Pieces:
     """The encoder of a tokenizer. It drops an incomplete character at the end of a piece cut in

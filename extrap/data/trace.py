@@ -15,8 +15,8 @@ which key of two gets a value. Source: variable tracking of RULER, arXiv 2404.06
 In the words of a tokenizer a record is a line, ` stone: apple`, and a question a key and a colon.
 """
 
-from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar, Self
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Interval
@@ -47,9 +47,6 @@ class TraceForm(SceneForm):
     @property
     def asking(self) -> int:  # type: ignore[override]
         return self.layout.query_width
-
-    def written(self, layout: RecordLayout) -> Self:
-        return replace(self, layout=layout)
 
     def keys(self, records: int) -> int:
         return records

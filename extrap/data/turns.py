@@ -23,12 +23,12 @@ class Turns:
         return len(self.before) - 1 + len(self.behind)
 
     def laid(self, tokens: np.ndarray, tail: int) -> np.ndarray:
-        """Returns texts (n, T), which begin with BOS, in these turns, (n, T + extra); the last
+        """Returns texts (..., T), which begin with BOS, in these turns, (..., T + extra); the last
         `tail` tokens open the answer.
         """
-        end = tokens.shape[1] - tail
+        end = tokens.shape[-1] - tail
         before, behind = (
-            np.broadcast_to(np.array(ids, np.int64), (len(tokens), len(ids)))
+            np.broadcast_to(np.array(ids, np.int64), (*tokens.shape[:-1], len(ids)))
             for ids in (self.before, self.behind)
         )
-        return np.concatenate([before, tokens[:, 1:end], behind, tokens[:, end:]], 1)
+        return np.concatenate([before, tokens[..., 1:end], behind, tokens[..., end:]], -1)

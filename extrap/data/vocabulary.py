@@ -2,7 +2,6 @@
 values.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
@@ -98,16 +97,3 @@ class Vocabulary:
     def value(self, i: Ids) -> Ids:
         """Returns the id of value i, or of every value of an array."""
         return self.value_ids.start + i
-
-    def show(self, ids: Iterable[int]) -> str:
-        """Returns ids for people: `<bos> t h e k17 v3`, bytes that do not print as `\\n` or
-        `\\xff`.
-        """
-        return " ".join(map(self._word, ids))
-
-    def _word(self, i: int) -> str:
-        if i < self.text:
-            return "_" if i == ord(" ") else ascii(chr(i))[1:-1]
-        if i == self.bos:
-            return "<bos>"
-        return f"k{i - self.key_ids.start}" if i in self.key_ids else f"v{i - self.value_ids.start}"

@@ -21,7 +21,7 @@ from annotated_types import Interval
 from extrap.data.context import Context
 from extrap.data.part import Drawn, answered
 from extrap.data.scene import ScenePart
-from extrap.data.trials.base import Form, OneQuestion, check_records, guess
+from extrap.data.trials.base import Form, Questions, check_records, guess
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Several, at_most
 from extrap.utils.errors import UserError
@@ -65,13 +65,13 @@ class WideForm(Form):
             remedy = "give a larger one, or use shorter lengths"
             raise UserError(f"{option}.pool", self.pool, problem, remedy)
 
-    def question(self, context: Context, depth: float) -> OneQuestion:
+    def question(self, context: Context, depth: float) -> Questions:
         n, w = self.records(context.length), self.width
         index = round(depth * (n - 1))
         records = draw_records(context, n, w, self.pool)
         text = context.text(context.length - 2 * w * (n + 1))
         body = np.insert(records[1:], index, records[0], 0).ravel()
-        return OneQuestion(
+        return Questions(
             np.concatenate([[context.vocabulary.bos], text, body, records[0, :-1]]),
             records[0, w:],
             records[:, w:],
@@ -88,10 +88,8 @@ class WideForm(Form):
 
 @dataclass(frozen=True, kw_only=True)
 class Wide(ScenePart):
-    """Training sequences of wide records. width, pool: as in WideForm.
-
-    Easy: a log-uniform number of records; hard: a uniform one, and a random amount of training text
-    in front of half of the sequences, which puts records on every slot.
+    """Training sequences of wide records, easy and hard as of every ScenePart. width, pool: as in
+    WideForm.
     """
 
     width: Annotated[int, Interval(ge=1, le=WIDEST)] = 2

@@ -87,9 +87,6 @@ class PublishedVocabulary(Vocabulary):
 
     values = key_ids = value_ids = keys  # type: ignore[assignment]
 
-    def _word(self, i: int) -> str:
-        return self.encoder.word(i)
-
 
 class WordVocabulary(PublishedVocabulary):
     """The tokens of a checkpoint, of which some are keys and values: tokens of a space and three to

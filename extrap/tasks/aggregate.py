@@ -27,9 +27,7 @@ class Aggregation(Retrieval):
 
     labels, modulus: as in training; the other options: extrap.tasks.scoring.retrieval. Metrics:
 
-    accuracy, restricted, format    as in extrap.tasks.kv; format: is any label, of count any count
-    gate      accuracy at the training length; below 0.9 the rows of the protocol have the status
-              `not trained`
+    accuracy, restricted, format    as there; format: is any label, of count any count
     chance    of always saying the most frequent answer, at every length
     guess     of a reader that counts nothing: it names the label of one place, of first-half one in
               that half, the mean over places and trials; of count as chance
@@ -45,7 +43,7 @@ class Aggregation(Retrieval):
     modulus: Few = 4
     ask: OneOrMore[Kind] = KINDS
 
-    def forms(self) -> dict[str, AggregateForm]:
+    def forms(self, vocabulary) -> dict[str, AggregateForm]:
         return {kind: AggregateForm(self.labels, self.modulus, kind) for kind in self.ask}
 
     def guess(self, form: AggregateForm, vocabulary: Vocabulary, length: int) -> None:

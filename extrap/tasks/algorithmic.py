@@ -17,7 +17,7 @@ import torch
 from extrap.data.strings import LEARNED, TASKS
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_mean, wilson
-from extrap.tasks.base import Counter, Model, Progress, Result, Task, batches
+from extrap.tasks.base import Counter, Model, Result, Task, batches
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.tasks.scoring.retrieval import SEED
 from extrap.utils.bounds import Count, Multiples, OneOrMore
@@ -64,7 +64,7 @@ class LengthGeneralisation(Task):
         """Returns the evaluated lengths, halves rounded up."""
         return sorted(math.floor(m * self.longest + 0.5) for m in self.multiples)
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         if min(self.multiples) > 1:
             problem = "the trained lengths need one multiple of at most 1"
             raise self.error("multiples", problem, "add one")
@@ -79,9 +79,7 @@ class LengthGeneralisation(Task):
                 ids = f"data.vocabulary.keys={vocabulary.keys} has ids for {most} symbols of {name}"
                 raise self.error("multiples", ids, "raise it, or give smaller multiples")
 
-    def run(
-        self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
         trained = [n for n in self.symbols if n <= self.longest]
         wanted = [(protocol, n) for protocol in self.ask for n in self.symbols]
         learned = [(LEARNED.get(protocol, protocol), n) for protocol in self.ask for n in trained]
@@ -118,10 +116,9 @@ class LengthGeneralisation(Task):
     def _strings(self, protocol: str, n: int, vocabulary: Vocabulary) -> np.ndarray:
         """Returns BOS and the string of every trial, (trials, T)."""
         seeds = [(SEED, list(TASKS).index(protocol), n, i) for i in range(self.trials)]
-        drawn = [
-            TASKS[protocol].string(np.random.default_rng(seed), vocabulary, n) for seed in seeds
-        ]
-        return np.stack([[vocabulary.bos, *string.tokens] for string in drawn])
+        rngs = map(np.random.default_rng, seeds)
+        drawn = [TASKS[protocol].string(rng, vocabulary, n)[0] for rng in rngs]
+        return np.stack([[vocabulary.bos, *tokens] for tokens in drawn])
 
     @torch.no_grad()
     def _correct(self, model: Model, tokens: np.ndarray, width: int) -> np.ndarray:

@@ -32,5 +32,5 @@ class AliasRetrieval(Grid):
     multiples: Multiples = (1, 2)
     ask: OneOrMore[Kind] = KINDS
 
-    def forms(self) -> dict[str, AliasForm]:
+    def forms(self, vocabulary) -> dict[str, AliasForm]:
         return {kind: AliasForm(kind) for kind in self.ask}

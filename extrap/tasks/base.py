@@ -20,13 +20,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from extrap.data.corpora.base import Corpus
 from extrap.data.part import Part
+from extrap.data.vocabulary import Vocabulary
 from extrap.model.inspection import InspectedModel
 from extrap.results.rows import check_measured
 from extrap.utils.bounds import Multiples
 from extrap.utils.errors import UserError
 
 Model = Callable[..., Tensor]
+Inside = InspectedModel
+"""A model that can be looked into."""
 Progress = Callable[[int, int], Any]
 
 
@@ -101,22 +105,23 @@ class Task(ABC):
         return UserError(self.option(name), problem=problem, remedy=remedy)
 
     @abstractmethod
-    def check(self, corpus, vocabulary, train_length: int) -> None:
+    def check(self, corpus: Corpus, vocabulary: Vocabulary, train_length: int) -> None:
         """Raises UserError, naming the option, if `run` would fail on this corpus, with this
         vocabulary or at these lengths. Measures nothing.
         """
 
     @abstractmethod
     def run(
-        self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
+        self,
+        model: Model,
+        corpus: Corpus,
+        vocabulary: Vocabulary,
+        train_length: int,
+        progress: Progress,
     ) -> Result:
         """Measures the model. progress(done, total) counts tokens read. A length at which the model
         raises OutOfRange has no rows.
         """
-
-
-Inside = InspectedModel
-"""A model that can be looked into; it is called like any other."""
 
 
 class Diagnostic(Task):
@@ -140,7 +145,7 @@ class AtLengths(Task):
     shortest length shows it.
     """
 
-    def check(self, corpus, vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         if min(self.multiples) < self.least:
             problem = f"expected multiples of the training length of at least {self.least:g}"
             raise self.error("multiples", problem, "leave smaller ones out")

@@ -48,10 +48,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from extrap.data.keyvalue import most
-from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result
+from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Result
 from extrap.tasks.diagnosis.attention_stats import FIRST
-from extrap.tasks.diagnosis.inputs import CONTENTS, Inputs, read
+from extrap.tasks.diagnosis.inputs import CONTENTS, read
 from extrap.tasks.diagnosis.measure_model import ModelMeasures
 from extrap.tasks.diagnosis.measure_scheme import measure_scheme
 from extrap.tasks.scoring.recorder import TRAINED, Recorder
@@ -81,7 +80,7 @@ class Diagnostics(AtLengths, Diagnostic):
     layers: Sequence[Count] = (1, 2, 4, 8)
     batch_tokens: Count = 2048
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
         shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
         if shortest <= FIRST:
@@ -93,9 +92,7 @@ class Diagnostics(AtLengths, Diagnostic):
             raise self.error("multiples", problem, "give smaller multiples")
         corpus.check("validation", longest + 1)
 
-    def run(
-        self, model: Inside, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
         stream, ns = corpus.stream("validation"), self.lengths(train_length)
         models = {"trained": model, "untrained": model.untrained()}
         measures = ModelMeasures(self.places, self.probes, self.batch_tokens)
@@ -122,7 +119,9 @@ class Diagnostics(AtLengths, Diagnostic):
         if "records" not in self.contents:
             return recorder.result()
         records = read("records", stream, vocabulary, known, 10 * self.inputs)
-        learned = self._learned(model, records)
+        likely = model(records.tokens, last=1)[:, -1].argmax(-1).cpu()
+        # else the trained model says nothing about records
+        learned = bool((likely == records.targets).double().mean() >= TRAINED)
         return recorder.result(lambda protocol: learned or protocol != "trained_records")
 
     def _undone(self, model: Inside) -> Iterator[tuple[str, Inside]]:
@@ -136,9 +135,3 @@ class Diagnostics(AtLengths, Diagnostic):
                 continue
         if model.orderless:
             yield "untrained_unmasked", model.untrained(causal=False)
-
-    @staticmethod
-    def _learned(model: Inside, records: Inputs) -> bool:
-        """True if the run learned retrieval; else the trained model says nothing about records."""
-        likely = model(records.tokens, last=1)[:, -1].argmax(-1).cpu()
-        return bool((likely == records.targets).double().mean() >= TRAINED)

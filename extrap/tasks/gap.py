@@ -21,7 +21,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from extrap.tasks.base import Counter, Diagnostic, Inside, Progress, Result, batches, losses_of
+from extrap.tasks.base import Counter, Diagnostic, Inside, Result, batches, losses_of
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_loss import TextLoss, inputs
 from extrap.utils.bounds import Fraction, Multiples
@@ -51,7 +51,7 @@ class Gap(TextLoss, Diagnostic):
     def reach(self, train_length: int) -> tuple[int, str]:
         return 2 * self.half(train_length), "twice task.gap.share"
 
-    def check(self, corpus, vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         n = self.half(train_length)
         if n < 1:
             problem = f"this share of {train_length} training tokens is no token"
@@ -61,9 +61,7 @@ class Gap(TextLoss, Diagnostic):
             raise self.error("multiples", problem, "leave smaller ones out")
         super().check(corpus, vocabulary, train_length)
 
-    def run(
-        self, model: Inside, corpus, vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
         n = self.half(train_length)
         text, sizes = self.texts(corpus, train_length)
         scored, sizes = text[:, n:], sizes[:, n:].sum(1)

@@ -18,7 +18,7 @@ extrap.data.keyvalue (the first two), extrap.data.multivalue. Sources: RULER, ar
 2404.06654; passkey and k_max, Position Interpolation, arXiv 2306.15595.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -27,9 +27,7 @@ import numpy as np
 
 from extrap.data.keyvalue import Padded
 from extrap.data.multivalue import Needles, most_needles, needles
-from extrap.data.passkey import k_max, noise, passkey_distances
 from extrap.data.trials.base import DEPTHS, guess_in_turn
-from extrap.data.trials.dialogue import in_turns
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
 from extrap.tasks.scoring.recorder import Recorder
@@ -37,6 +35,20 @@ from extrap.tasks.scoring.retrieval import Exam, Retrieval, check_depths, curve
 from extrap.utils.bounds import Count, Depths, Several, at_most
 
 Measure = Callable[[Recorder, Exam], np.ndarray]
+# as in Landmark Attention, arXiv 2305.16300
+NOISE = b"Rain falls on the hills. Nothing is to be learned from this line. The road goes on. "
+
+
+def k_max(distances: Sequence[int], success: np.ndarray, share: float = 0.2) -> np.ndarray:
+    """Returns the largest distance k with that share of successes at every distance up to k; 0 if
+    there is none.
+
+    distances: (d,), in any order; success: (..., d); the result is (...). A billionth is left to
+    rounding.
+    """
+    order = np.argsort(distances)
+    reached = (np.asarray(success)[..., order] >= share - 1e-9).cumprod(-1).sum(-1)
+    return np.array([0, *np.asarray(distances)[order]])[reached]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,19 +60,17 @@ class Haystack(Retrieval):
     passkey, evenly from the nearest to the farthest place; the other options:
     extrap.tasks.scoring.retrieval. Metrics:
 
-    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, chance
-              as in extrap.tasks.kv; restricted of multivalue and multiquery is recall among value
-              ids alone, format that of multiquery (of multivalue every value is an answer)
+    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, gate, chance
+              as there; restricted of multivalue and multiquery is recall among value ids alone,
+              format that of multiquery (of multivalue every value is an answer)
     recall    multivalue: is the value of a needle among the m most likely tokens, m the number of
               values; multiquery: is the answer to its query, after the right answers to those
               before, the most likely token; by needle, and the share without a depth
-    guess     as in extrap.tasks.kv; of multiquery by elimination, since right answers stand before
-              later queries; 1 where a context has no other record than those that are right
+    guess     as there; of multiquery by elimination, since right answers stand before later
+              queries; 1 where a context has no other record than those that are right
     all       every needle of the trial; of multiquery it is the exact match of greedy decoding
     k_max     passkey: the largest distance such that at every distance up to it at least a fifth of
               the trials succeed, in tokens; bootstrap over trials, each with all its distances
-    gate      mean accuracy or recall at the training length; below 0.9 the rows of the protocol
-              have the status `not trained`
 
     What data=mixture trains covers all but multivalue, which extrap.data.multivalue trains. An
     answer of several tokens is never generated: several values are read off one distribution, in
@@ -78,7 +88,7 @@ class Haystack(Retrieval):
     distances: Several = 32
     passkey_trials: Count = 10
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         check_depths(self.option("depths"), self.depths)
         super().check(corpus, vocabulary, train_length)
 
@@ -89,7 +99,7 @@ class Haystack(Retrieval):
         most = min(held, vocabulary.keys, vocabulary.values)
         at_most(f"task.{self.name}.needles", self.needles, most, why)
 
-    def forms(self) -> dict[str, Measure]:
+    def forms(self, vocabulary) -> dict[str, Measure]:
         return {
             "single": partial(self._moved, 1),
             "multikey": partial(self._moved, self.needles),
@@ -116,8 +126,7 @@ class Haystack(Retrieval):
 
     def _moved(self, pairs: int, cells: Recorder, exam: Exam) -> np.ndarray:
         """Returns which answers are right, (trials, depths)."""
-        layout, turns = exam.vocabulary.layout, exam.vocabulary.turns
-        form = in_turns(Padded(pairs, layout=layout), turns)
+        form = Padded(pairs, layout=exam.vocabulary.layout)
         cells.value("guess", form.guess(exam.vocabulary, exam.length))
         questions = partial(form.questions, exam)
         return curve(cells, self.depths, questions, exam.scores, distances=True)
@@ -155,11 +164,14 @@ class Haystack(Retrieval):
     def _passkey(self, cells: Recorder, exam: Exam) -> np.ndarray:
         vocabulary, length = exam.vocabulary, exam.length
         layout, turns = vocabulary.layout, vocabulary.turns
-        form = in_turns(Padded(1, layout=layout), turns)
+        form = Padded(1, layout=layout)
         nearest = layout.width + len(turns.behind)
         farthest = length - len(turns.before) - layout.query_width
-        at = passkey_distances(nearest, farthest, self.distances)
-        exam = replace(exam, stream=noise(vocabulary, length), items=range(self.passkey_trials))
+        at = np.linspace(nearest, farthest, self.distances).round().astype(int)
+        at = sorted({*at.tolist()})
+        ids = vocabulary.encoder(NOISE)[0]
+        noise = np.tile(ids, 1 + 2 * length // len(ids))
+        exam = replace(exam, stream=noise, items=range(self.passkey_trials))
         correct = []
         for distance in at:
             depth = (farthest - distance) / (farthest - nearest)

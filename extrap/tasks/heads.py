@@ -22,8 +22,7 @@ import numpy as np
 from torch import Tensor
 
 from extrap.data.keyvalue import Records
-from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result
+from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Result
 from extrap.tasks.diagnosis.inputs import Inputs, gathered, read
 from extrap.tasks.scoring.recorder import TRAINED, Recorder
 from extrap.utils.bounds import Count, Multiples, OneOrMore, Several
@@ -49,15 +48,13 @@ class RetrievalHeads(AtLengths, Diagnostic):
     draws: Count = 4
     batch_tokens: Count = 4096
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
         for length in self.lengths(train_length):
             Records().check(f"task.{self.name}", vocabulary, length)
         corpus.check("validation", max(self.lengths(train_length)))
 
-    def run(
-        self, model: Inside, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
         stream, ns = corpus.stream("validation"), self.lengths(train_length)
         recorder, counter = Recorder(), Counter(progress, sum(ns))
         ranked: list[Head] = []

@@ -15,31 +15,18 @@ from typing import ClassVar
 
 from extrap.data.keyvalue import Padded, Records
 from extrap.data.trials.base import Form
+from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Count, Multiples
 
 
 @dataclass(frozen=True, kw_only=True)
 class KV(Grid):
-    """Accuracy of retrieval, in the protocols records and padded. An answer is one token, so that
-    one forward is greedy decoding.
+    """Accuracy by length and depth, in the protocols records and padded. An answer is one token, so
+    that one forward is greedy decoding.
 
-    pairs: records of a padded context; the other options: extrap.tasks.scoring.retrieval. Metrics,
-    one row each:
-
-    accuracy, restricted, format    of the most likely token: is the value asked for; is it, among
-                                    value ids alone; is any value of the context (what remains of a
-                                    broken answer is broken retrieval). Wilson intervals.
-    primacy, recency, u_depth, tilt, mid    summaries of a curve over depth (stats.depth_contrasts),
-                                            bootstrap over trials
-    gate      mean accuracy over depths of records at the training length; below 0.9 every row has
-              the status `not trained`
-    guess     expected accuracy of naming the value of a record at random, 1/k + (1 - 1/k)/values
-              with k records
-    chance    of naming a value at random, 1/values
-
-    Items: accuracy (0 or 1) of each trial, and for each cell the index of the record and its
-    distance to the query in tokens.
+    pairs: records of a padded context. The other options and the rows:
+    extrap.tasks.scoring.retrieval; the gate of records is that of both.
     """
 
     name: ClassVar[str] = "kv"
@@ -49,5 +36,6 @@ class KV(Grid):
     multiples: Multiples = (1, 1.25, 1.5, 2, 4, 8)
     pairs: Count = 8
 
-    def forms(self) -> dict[str, Form]:
-        return {"records": Records(), "padded": Padded(self.pairs)}
+    def forms(self, vocabulary: Vocabulary) -> dict[str, Form]:
+        layout = vocabulary.layout
+        return {"records": Records(layout=layout), "padded": Padded(self.pairs, layout=layout)}

@@ -28,5 +28,5 @@ class KVBefore(Grid):
 
     multiples: Multiples = (1, 2, 4, 8)
 
-    def forms(self) -> dict[str, Form]:
+    def forms(self, vocabulary) -> dict[str, Form]:
         return {"after": Records(), "before": RecordsBefore()}

@@ -28,5 +28,5 @@ class KVQuery(Grid):
 
     ask: OneOrMore[Literal["last", "both", "first"]] = FORMS
 
-    def forms(self) -> dict[str, QueryForm]:
+    def forms(self, vocabulary) -> dict[str, QueryForm]:
         return {form: QueryForm(form) for form in self.ask}

@@ -32,7 +32,7 @@ class KVSerial(Retrieval):
     multiples: Multiples = (1, 2)
     trials: Count = 100
 
-    def forms(self) -> dict[str, Records]:
+    def forms(self, vocabulary) -> dict[str, Records]:
         return {"records": Records()}
 
     def cost(self, form: Records, length: int) -> int:

@@ -47,8 +47,8 @@ class KVSeveral(Retrieval):
     design      variance of the mean over that of as many independent answers: queries of one
                 context that stand and fall together have `queries`, unrelated ones 1; absent where
                 all answers are right or all are wrong
-    gate, guess, chance    as in extrap.tasks.kv; guess by elimination, since right answers stand
-                           before later queries
+    gate, guess, chance    as there; guess by elimination, since right answers stand before later
+                           queries
 
     Items: accuracy of each context, its share of right answers.
     """
@@ -61,7 +61,7 @@ class KVSeveral(Retrieval):
     multiples: Multiples = (1, 2, 4)
     queries: Count = 8
 
-    def forms(self) -> dict[str, int]:
+    def forms(self, vocabulary) -> dict[str, int]:
         return {"records": self.queries}
 
     def guess(self, form: int, vocabulary: Vocabulary, length: int) -> float:

@@ -25,5 +25,5 @@ class KVWide(Grid):
     width: Annotated[int, Interval(ge=1, le=WIDEST)] = 2
     pool: Several = 16
 
-    def forms(self) -> dict[str, WideForm]:
+    def forms(self, vocabulary) -> dict[str, WideForm]:
         return {"records": WideForm(self.width, self.pool)}

@@ -5,8 +5,8 @@ moved through them.
     both    in front of them as well (query-aware contextualisation)
     first   in front of them alone
 
-Records are read from the published files (extrap.data.trials.published) or generated; their
-prompts: extrap.data.trials.json_prompt. Source: arXiv 2307.03172, whose score is `substring`. Text
+Records are read from the published files or generated, and so are their prompts, by
+extrap.data.trials.json_prompt. Source: arXiv 2307.03172, whose score is `substring`. Text
 is read as the vocabulary reads it; in bytes, a record of two UUIDs is 80 tokens.
 """
 
@@ -20,16 +20,12 @@ import numpy as np
 from annotated_types import Ge, Interval, MinLen
 
 from extrap.data.trials.base import checksum
-from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most
-from extrap.data.trials.published import read
+from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most, read
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import Counter, Model, Progress, Result, Task
+from extrap.tasks.base import Counter, Model, Result, Task
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, OneOrMore, Share, at_least, at_most
-
-Right = Callable[[int], np.ndarray]
-"""Which examples are answered right, (trials,), with the gold record at an index."""
 
 # behind the colon of the prompt, so that `accuracy` is about the value and not about how it is
 # introduced
@@ -38,11 +34,13 @@ OPENING = ' "'
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Examples with one number of records, in one form of the prompt."""
+    """Examples with one number of records, in one form of the prompt, of which a model is asked."""
 
     examples: Sequence[Example]
     query: Query
     vocabulary: Vocabulary
+    model: Model
+    batch_tokens: int
 
     @property
     def records(self) -> int:
@@ -80,10 +78,15 @@ class Asked:
             distances.append(len(self._ids(text[at:])) - 1 + len(turns.behind))
         return prompts, float(np.mean(distances))
 
-    def right(self, model: Model, batch_tokens: int, index: int) -> np.ndarray:
-        """Returns which examples are answered right (trials,), with the gold record at an index."""
-        prompts = [np.concatenate([ids, self._ids(OPENING)]) for ids in self.prompts(index)[0]]
-        return exact(model, prompts, self.answers, batch_tokens)
+    @cached_property
+    def right(self) -> Callable[[int], np.ndarray]:
+        """Which examples are answered right (trials,), with the gold record at an index."""
+
+        def right(index: int) -> np.ndarray:
+            prompts = [np.concatenate([ids, self._ids(OPENING)]) for ids in self.prompts(index)[0]]
+            return exact(self.model, prompts, self.answers, self.batch_tokens)
+
+        return cache(right)
 
     def _ids(self, text: str) -> np.ndarray:
         return self.vocabulary.encoder(text.encode())[0].astype(np.int64)
@@ -108,7 +111,7 @@ class LostInTheMiddle(Task):
     format      does it contain any value of the context: what tells an answer of the wrong form
                 from a wrong answer
     guess       expected accuracy of naming the value of a record at random, 1 / records
-    primacy, recency, u_depth, tilt, mid    as in extrap.tasks.kv, where the depths allow
+    primacy, recency, u_depth, tilt, mid    as in tasks.scoring.retrieval, where the depths allow
     gate        mean accuracy over `depths` of the most records that fit into the training length:
                 the largest number asked for that does, else the same examples with as many of their
                 records as fit, at least two. Below 0.9 the rows of the form have the status `not
@@ -129,7 +132,7 @@ class LostInTheMiddle(Task):
     seed: Annotated[int, Ge(0)] = 0
     batch_tokens: Count = 8192
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         if self.path is None:
             why = f"of ids that task.{self.name}.characters={self.characters} makes"
             at_most(f"task.{self.name}.pairs", max(self.pairs), most(self.characters), why)
@@ -151,55 +154,47 @@ class LostInTheMiddle(Task):
             for k in sorted(self.pairs)
         ]
 
-    def run(
-        self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
         def cell(one: Asked, cost: int, measure: Callable) -> Cell:
             where = {"protocol": one.query, "length": one.length, "axis": "records"}
             return Cell(where | {"at": one.records}, cost, measure)
 
-        plan = []
-        for examples, query in product(self._examples(), self.query):
-            one = Asked(examples, query, vocabulary)
-            plan.append((one, cache(partial(one.right, model, self.batch_tokens))))
+        plan = [
+            Asked(examples, query, vocabulary, model, self.batch_tokens)
+            for examples, query in product(self._examples(), self.query)
+        ]
         cells = [
-            cell(one, len(one.examples) * one.length, partial(self._curve, model, one, right))
-            for one, right in plan
+            cell(one, len(one.examples) * one.length, partial(self._curve, one)) for one in plan
         ]
         for query in self.query:
             # one record alone is found by whoever copies what is there
-            several = [
-                (one, right) for one, right in plan if one.query == query and one.records > 1
-            ]
-            fits = [(one, right) for one, right in several if one.length <= train_length]
+            several = [one for one in plan if one.query == query and one.records > 1]
+            fits = [one for one in several if one.length <= train_length]
             if several and not fits:
-                less = several[0][0].fewer(train_length)
-                fits = [(one, partial(one.right, model, self.batch_tokens)) for one in less]
-            cells += [cell(one, 0, partial(self._gate, one, right)) for one, right in fits[-1:]]
+                fits = several[0].fewer(train_length)
+            cells += [cell(one, 0, partial(self._gate, one)) for one in fits[-1:]]
         recorder = recorded(cells, progress)
         return recorder.result(recorder.passed.__contains__)  # a short context may have no gate
 
     def _indices(self, asked: Asked) -> list[int]:
         return sorted({round(depth * (asked.records - 1)) for depth in self.depths})
 
-    def _gate(self, asked: Asked, right: Right, cells: Recorder, counter: Counter) -> None:
+    def _gate(self, asked: Asked, cells: Recorder, counter: Counter) -> None:
         """Records the gate, of `accuracy` and `depths` alone: decoding could read past the training
         length.
         """
-        correct = [right(index) for index in self._indices(asked)]
+        correct = [asked.right(index) for index in self._indices(asked)]
         cells.share("gate", np.stack(correct, 1))
 
-    def _curve(
-        self, model: Model, asked: Asked, right: Right, cells: Recorder, counter: Counter
-    ) -> None:
+    def _curve(self, asked: Asked, cells: Recorder, counter: Counter) -> None:
         """Records one form and number of records."""
         indices = self._indices(asked) if self.indices is None else sorted(set(self.indices))
         depths, correct = [i / max(1, asked.records - 1) for i in indices], []
         for index, depth in zip(indices, depths, strict=True):
             prompts, distance = asked.prompts(index)
-            scores = {"accuracy": right(index)}
+            scores = {"accuracy": asked.right(index)}
             if self.generate:
-                scores |= self._decoded(model, prompts, asked)
+                scores |= self._decoded(prompts, asked)
             drawn = checksum(*prompts, *asked.answers)
             places = {"index": index, "distance": int(distance), "drawn": drawn}
             cells.at(depth=depth).answers(scores, places, sum(map(len, asked.answers)))
@@ -209,11 +204,9 @@ class LostInTheMiddle(Task):
             cells.curve(np.stack(correct, 1), depths)
         cells.value("guess", 1 / asked.records)
 
-    def _decoded(
-        self, model: Model, prompts: Sequence[np.ndarray], asked: Asked
-    ) -> dict[str, np.ndarray]:
+    def _decoded(self, prompts: Sequence[np.ndarray], asked: Asked) -> dict[str, np.ndarray]:
         """Returns the scores of decoded text, in any case; an id that is no text ends a word."""
-        decoded = greedy(model, prompts, self.generate, self.batch_tokens)
+        decoded = greedy(asked.model, prompts, self.generate, self.batch_tokens)
         texts = [asked.vocabulary.encoder.decode(row).casefold() for row in decoded.tolist()]
         pairs = zip(texts, asked.examples, strict=True)
         said = [[value.casefold() in text for value in one.values] for text, one in pairs]

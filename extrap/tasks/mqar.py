@@ -28,11 +28,8 @@ class MultiQueryRecall(Retrieval):
     as in training; the other options: extrap.tasks.scoring.retrieval. Metrics:
 
     accuracy    share of right answers, bootstrap over contexts, whose questions are not independent
-    gate        the same at the training length; below 0.9 the rows of the protocol have the status
-                `not trained`
     guess       of naming the value of a record at random, 1 / P; whoever leaves out values that
                 were answered already has the mean of 1, 1 / 2, ... 1 / P
-    chance      of naming a value at random, 1 / values
 
     Items: accuracy of each context, its share of right answers.
     """
@@ -43,7 +40,7 @@ class MultiQueryRecall(Retrieval):
     pairs: OneOrMore[Count] = (2, 4)
     power: Fraction = 0.01
 
-    def forms(self) -> dict[str, int]:
+    def forms(self, vocabulary) -> dict[str, int]:
         return {f"pairs-{pairs}": pairs for pairs in self.pairs}
 
     def guess(self, form: int, vocabulary: Vocabulary, length: int) -> float:
@@ -58,12 +55,12 @@ class MultiQueryRecall(Retrieval):
 
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
         (context,) = replace(exam, items=[form]).contexts(CODE, exam.length)
-        made = draw_associations(context, self.trials, form, self.power)
-        first = int(made.asked.min())
-        full, _ = exam.named(made.tokens, exam.length - first, exam.vocabulary.value_ids)
-        answers = np.take_along_axis(made.tokens, made.asked + 1, 1)
-        right = np.take_along_axis(full[..., 0], made.asked - first, 1) == answers
+        tokens, asked = draw_associations(context, self.trials, form, self.power)
+        first = int(asked.min())
+        full, _ = exam.named(tokens, exam.length - first, exam.vocabulary.value_ids)
+        answers = np.take_along_axis(tokens, asked + 1, 1)
+        right = np.take_along_axis(full[..., 0], asked - first, 1) == answers
         cells.share("accuracy", right)
         cells.scores("accuracy", right.mean(1))
-        cells.drawn(made.tokens, made.asked)
+        cells.drawn(tokens, asked)
         return right

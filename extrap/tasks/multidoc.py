@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Interval
 
-from extrap.data.facts import RELATIONS
+from extrap.data.facts import RELATIONS, Template
 from extrap.data.multidoc import DocumentForm
 from extrap.data.trials.base import Questions, Trials
 from extrap.data.vocabulary import Vocabulary
@@ -36,15 +36,12 @@ class MultiDoc(Grid):
 
     depths: of the gold document, index over K - 1; facts: of a document; top: numbers of documents
     that a retriever hands over, whose gold document has rank j = 1, 2, ... with probability
-    hit (1 - hit)^(j - 1); the other options: extrap.tasks.scoring.retrieval. Rows have K as axis
+    hit (1 - hit)^(j - 1); the other options and rows: tasks.scoring.retrieval. Rows have K as axis
     `documents`. Metrics:
 
-    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, guess, chance
-              as in extrap.tasks.kv
     handed    of the protocol retrieved: share of the trials whose gold document is handed over; no
               reader can do better by reading
-    gate      mean accuracy over depths of `ordered` at the training length; below 0.9 every row has
-              the status `not trained`
+    gate      that of `ordered`, for every row
     """
 
     name: ClassVar[str] = "multidoc"
@@ -57,14 +54,11 @@ class MultiDoc(Grid):
     top: Annotated[Sequence[Count], Different()] = (1, 2, 3, 5, 10, 20, 40)
     hit: Fraction = 0.1
 
-    def forms(self) -> dict[str, DocumentForm]:
-        return {"ordered": DocumentForm(self.facts, True), "shuffled": DocumentForm(self.facts)}
+    def forms(self, vocabulary: Vocabulary) -> dict[str, DocumentForm]:
+        template = Template.of(vocabulary, self.facts)
+        return {"ordered": DocumentForm(template, True), "shuffled": DocumentForm(template)}
 
-    def written(self, vocabulary: Vocabulary) -> dict[str, DocumentForm]:
-        """Returns `forms`, which follow the layout and the turns by themselves."""
-        return self.forms()
-
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
         fewer = f"fewer than data.vocabulary.keys={vocabulary.keys}"
         at_most(f"task.{self.name}.top", max(self.top, default=0), vocabulary.keys - 1, fewer)
@@ -73,7 +67,7 @@ class MultiDoc(Grid):
         """Returns the cells of the best possible accuracy and of a guess, on the questions of the
         training length; of the grid; and of the retriever.
         """
-        of, form = (vocabulary, corpus.stream("validation")), DocumentForm(self.facts)
+        of, form = (vocabulary, corpus.stream("validation")), self.forms(vocabulary)["shuffled"]
         known = Trials(*of, self.gate_length(train_length), range(self.trials), SEED)
         drawn = [
             ("oracle", 1, form.without_search(known, 1), {}),
@@ -99,4 +93,4 @@ class MultiDoc(Grid):
         return cells[:2] + super().plan(model, corpus, vocabulary, train_length) + cells[2:]
 
     def where(self, form: DocumentForm, vocabulary: Vocabulary, length: int) -> dict:
-        return {"axis": "documents", "at": form.records(vocabulary, length)}
+        return {"axis": "documents", "at": form.records(length - vocabulary.turns.extra)}

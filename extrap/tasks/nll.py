@@ -23,14 +23,8 @@ from typing import Any, ClassVar
 
 from extrap.tasks.base import Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_loss import Losses, Plan, TextWindows, WindowLoss, sliding
+from extrap.tasks.scoring.text_loss import Losses, Plan, Window, WindowLoss, sliding
 from extrap.utils.bounds import Fraction, Multiples
-
-
-def nonoverlap(n: int, start: int, end: int) -> list[TextWindows]:
-    whole, rest = divmod(end - start, n)
-    found = [TextWindows(n, n, tuple(start + n * (i + 1) for i in range(whole)))]
-    return found + ([TextWindows(rest, rest, (end,))] if rest else [])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +51,9 @@ class NLL(WindowLoss):
         last = max(1, min(train_length, ns[0]) // 2)
         return {
             n: {
-                "nonoverlap": nonoverlap(n, start, end),
+                "nonoverlap": [w._replace(width=w.scored) for w in sliding(n, n, start, end)],
                 "sliding": sliding(n, max(1, round(self.stride * n)), start, end),
-                "last_segment": [TextWindows(n, last, (end,))],
+                "last_segment": [Window(n, last, end)],
             }
             for n in ns
         }

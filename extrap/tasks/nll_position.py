@@ -22,7 +22,7 @@ import numpy as np
 
 from extrap.tasks.base import Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_loss import Losses, Plan, TextWindows, WindowLoss, sliding
+from extrap.tasks.scoring.text_loss import Losses, Plan, Window, WindowLoss, sliding
 from extrap.utils.bounds import Count, Fraction, Multiples
 
 
@@ -46,7 +46,7 @@ class NLLPosition(WindowLoss):
     def reach(self, train_length: int) -> tuple[int, str]:
         return max(self.lengths(train_length)), "the longest length"
 
-    def check(self, corpus, vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         if self.lengths(train_length)[0] <= train_length:
             problem = "every multiple must be above 1, past the training length"
             raise self.error("multiples", problem, "leave the others out")
@@ -56,8 +56,8 @@ class NLLPosition(WindowLoss):
         L, step = train_length, max(1, round(self.stride * train_length))
         plans: dict[Any, Plan] = {}
         for n in self.lengths(L):
-            plans["full", n] = {"full": [TextWindows(n, n, (n,))]}
-            windows = [TextWindows(L, L, (L,)), *sliding(L, step, L, n)]
+            plans["full", n] = {"full": [Window(n, n, n)]}
+            windows = [Window(L, L, L), *sliding(L, step, L, n)]
             plans["windowed", n] = {"windowed": windows}
         return plans
 

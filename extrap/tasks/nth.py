@@ -8,9 +8,11 @@ differs. Sequences: extrap.data.nth. Source: MRCR, arXiv 2409.12640, in miniatur
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
 from extrap.data.nth import Copies, NthForm, Places
+from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Depths, Multiples, OneOrMore
 
@@ -36,5 +38,6 @@ class NthRecord(Grid):
     places: Places = "drawn"
     count: OneOrMore[Literal["start", "end"]] = ("start", "end")
 
-    def forms(self) -> dict[str, NthForm]:
-        return {count: NthForm(self.copies, count, self.places) for count in self.count}
+    def forms(self, vocabulary: Vocabulary) -> dict[str, NthForm]:
+        form = partial(NthForm, self.copies, places=self.places, layout=vocabulary.layout)
+        return {count: form(count=count) for count in self.count}

@@ -15,7 +15,6 @@ import numpy as np
 
 from extrap.data.recall import DEMANDS, MARKS, Demand, Demands, RecallForm
 from extrap.data.trials.base import DEPTHS
-from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Retrieval, check_depths
 from extrap.utils.bounds import Count, Depths, Multiples
@@ -34,9 +33,7 @@ class ListRecall(Retrieval):
                 interval by depth; the share of all items that are wanted without a depth, bootstrap
                 over lists
     restricted  the same among key ids alone
-    primacy, recency, u_depth, tilt, mid    as in extrap.tasks.kv
-    gate        the share at the training length; below 0.9 the rows of the protocol have the status
-                `not trained`
+    primacy, recency, u_depth, tilt, mid, gate    as there
     guess       of naming m items of the list at random: 1 for recall, which wants all
     chance      of naming m keys at random, the two marks left out: m / (keys - 2), at every length
 
@@ -50,14 +47,14 @@ class ListRecall(Retrieval):
     demands: Demands = DEMANDS
     span: Count = 4
 
-    def forms(self) -> dict[Demand, RecallForm]:
+    def forms(self, vocabulary) -> dict[Demand, RecallForm]:
         return {demand: RecallForm((demand,), self.span) for demand in self.demands}
 
     def chances(self, forms, vocabulary) -> dict[str, float]:
         """Returns none: chance is a row of every length."""
         return {}
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         check_depths(self.option("depths"), self.depths)
         super().check(corpus, vocabulary, train_length)
 
@@ -69,14 +66,7 @@ class ListRecall(Retrieval):
         named = exam.named(questions.tokens, 1, ids, m)  # (2, lists, 1, m)
         recalled = (items[:, :, None] == named).any(3)
         found = {"recall": recalled[0], "restricted": recalled[1]}
-        self._report(cells, found)
-        cells.drawn(questions.tokens, items)
-        cells.value("chance", len(wanted) / (exam.vocabulary.keys - MARKS))
-        return found["recall"]
-
-    def _report(self, cells: Recorder, found: dict[str, np.ndarray]) -> None:
-        last = found["recall"].shape[1] - 1
-        places = [round(depth * last) for depth in self.depths]
+        places = [round(depth * (m - 1)) for depth in self.depths]
         for depth, place in zip(self.depths, places, strict=True):
             cell = cells.at(depth=depth)
             for metric, hits in found.items():
@@ -85,3 +75,6 @@ class ListRecall(Retrieval):
         for metric, hits in found.items():
             cells.share(metric, hits)
         cells.scores("recall", found["recall"].mean(1))
+        cells.drawn(questions.tokens, items)
+        cells.value("chance", m / (exam.vocabulary.keys - MARKS))
+        return found["recall"]

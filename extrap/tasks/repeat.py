@@ -27,7 +27,7 @@ from torch.nn import functional as F
 
 from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import bootstrap_mean
-from extrap.tasks.base import Counter, Model, Progress, Result, batches
+from extrap.tasks.base import Counter, Model, Result, batches
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_loss import TextLoss, inputs
 
@@ -57,7 +57,7 @@ class Repeat(TextLoss):
     def reach(self, train_length: int) -> tuple[int, str]:
         return max(self.lengths(train_length)), "the longest"
 
-    def check(self, corpus, vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
         longest = max(self.lengths(train_length))
         if not 1 <= self.period * train_length < longest:
@@ -65,9 +65,7 @@ class Repeat(TextLoss):
             problem = f"expected from {least:g}, one token, to below {most:g}, the longest length"
             raise self.error("period", problem, "give a period in that range")
 
-    def run(
-        self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
         L, u, ns = train_length, round(self.period * train_length), self.lengths(train_length)
         text, _ = self.texts(corpus, train_length)
         plan = [(n, None) for n in ns] + [(n, u) for n in ns if n > u] + [(L, None), (L, L // 2)]

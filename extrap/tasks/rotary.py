@@ -20,12 +20,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from extrap.data.vocabulary import Vocabulary
 from extrap.model.parts import parts
 from extrap.model.rotary import Rotary, Turning
 from extrap.model.scheme import Scheme
 from extrap.model.spectrum import frequencies_used, turns_pairs
-from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result, batches
+from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Result, batches
 from extrap.tasks.diagnosis import rotary_stats as stats
 from extrap.tasks.diagnosis.inputs import CONTENTS, read
 from extrap.tasks.scoring.recorder import Recorder
@@ -51,7 +50,7 @@ class RotaryScores(AtLengths, Diagnostic):
     keys: Several = 16
     batch_tokens: Count = 4096
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
         shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
         if shortest < 2 * max(self.keys, self.queries):
@@ -62,9 +61,7 @@ class RotaryScores(AtLengths, Diagnostic):
             )
         corpus.check("validation", longest + 1)
 
-    def run(
-        self, model: Inside, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
         stream, ns = corpus.stream("validation"), self.lengths(train_length)
         recorder, counter = Recorder(), Counter(progress, len(self.contents) * sum(ns))
         for content in self.contents:

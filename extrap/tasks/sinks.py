@@ -17,13 +17,11 @@ from itertools import product
 from typing import ClassVar, Literal
 
 import numpy as np
-from torch import Tensor
 
 from extrap.data.alias import AliasForm
 from extrap.data.keyvalue import Padded, Records
 from extrap.data.trials.base import Form, Questions
-from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import Diagnostic, Inside, Progress, Result
+from extrap.tasks.base import Diagnostic, Inside, Result
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Grid, curve
 from extrap.utils.bounds import Count, Multiples, OneOrMore
@@ -43,17 +41,10 @@ and padded (8 records) of extrap.tasks.kv, one-hop of extrap.tasks.alias."""
 class SinkAblation(Grid, Diagnostic):
     """Accuracy by length and depth with and without the first token.
 
-    ask: forms of retrieval, as far as the run was trained on them; the other options:
-    extrap.tasks.scoring.retrieval. Metrics:
-
-    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid    as in extrap.tasks.kv
-    change     mean accuracy of -first and -other less that of the context as it is, paired by
-               trial, t-interval over trials
-    gate       accuracy of the context as it is, at the training length; below 0.9 all rows of the
-               form have the status `not trained`
-    guess, chance    as in extrap.tasks.kv
-
-    Items: accuracy of each trial.
+    ask: forms of retrieval, as far as the run was trained on them; the other options and rows:
+    extrap.tasks.scoring.retrieval, the gate being that of the context as it is. Metric `change`:
+    mean accuracy of -first and -other less that of the context as it is, paired by trial,
+    t-interval over trials. Items: accuracy of each trial.
     """
 
     name: ClassVar[str] = "sinks"
@@ -63,7 +54,7 @@ class SinkAblation(Grid, Diagnostic):
     trials: Count = 100
     ask: OneOrMore[Ask] = ("records", "padded")
 
-    def forms(self) -> dict[str, Form]:
+    def forms(self, vocabulary) -> dict[str, Form]:
         return {name: FORMS[name] for name in self.ask}
 
     def cost(self, form: Form, length: int) -> int:
@@ -79,9 +70,7 @@ class SinkAblation(Grid, Diagnostic):
             other.mean("change", found.mean(1) - plain.mean(1))
         return plain
 
-    def run(
-        self, model: Inside, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
         recorder = self.recorder(model, corpus, vocabulary, train_length, progress)
         for form, hidden in product(self.ask, HIDDEN if model.maskable else ()):
             recorder.value("chance", FORMS[form].chance(vocabulary), protocol=f"{form}{hidden}")
@@ -91,16 +80,10 @@ class SinkAblation(Grid, Diagnostic):
 
 def _hiding(exam: Exam, hidden: str, several: list[Questions]) -> list[dict[str, np.ndarray]]:
     """Returns the scores of the model with one token hidden from it, at every depth."""
-
-    def scores(questions: Questions) -> dict[str, np.ndarray]:
-        slot = 0 if hidden == "-first" else other_slot(questions)
-
-        def model(tokens: Tensor, last: int) -> Tensor:
-            return exam.model.without(tokens, slot, last)
-
-        return replace(exam, model=model).score(questions)
-
-    return [scores(questions) for questions in several]
+    slots = [0 if hidden == "-first" else other_slot(questions) for questions in several]
+    models = [partial(exam.model.without, slot=slot) for slot in slots]
+    exams = [replace(exam, model=model) for model in models]
+    return [exam.score(questions) for exam, questions in zip(exams, several, strict=True)]
 
 
 def other_slot(questions: Questions) -> int:

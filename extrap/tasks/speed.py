@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from extrap.tasks.base import AtLengths, Diagnostic, Inside, Progress, Result
+from extrap.tasks.base import AtLengths, Diagnostic, Inside, Result
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.bounds import Count, Multiples
 
@@ -41,9 +41,7 @@ class Speed(AtLengths, Diagnostic):
     window_tokens: Count = 4096
     repeats: Count = 7
 
-    def run(
-        self, model: Inside, corpus, vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
         recorder, ns = Recorder(), self.lengths(train_length)
         for done, n in enumerate(ns, 1):
             windows = max(1, self.window_tokens // n)
@@ -58,15 +56,8 @@ class Speed(AtLengths, Diagnostic):
             with recorder.at(length=n).within_range() as cells:
                 for protocol, way in ways.items():
                     slow, middle, fast = (size / s for s in _seconds(way, self.repeats))
-                    cells.value(
-                        "tokens_per_second",
-                        middle,
-                        protocol=protocol,
-                        low=slow,
-                        high=fast,
-                        n=self.repeats,
-                        tokens=size,
-                    )
+                    cell = cells.at(protocol=protocol, n=self.repeats, tokens=size)
+                    cell.value("tokens_per_second", middle, low=slow, high=fast)
                 kept = _kept(ways["train"]) / size
                 cells.value("bytes_per_token", kept, protocol="train", tokens=size)
             progress(done, len(ns))

@@ -33,15 +33,15 @@ class VariableTracking(Grid):
     multiples: Multiples = (1, 2, 4)
     hops: OneOrMore[Hops] = (1, 2, 3, 4)
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
         shortest = min(self.lengths(train_length))
-        most = list(self.forms().values())[self.hops.index(max(self.hops))]
-        held = most.records(shortest)
+        most = list(self.forms(vocabulary).values())[self.hops.index(max(self.hops))]
+        held = most.records(shortest - vocabulary.turns.extra)
         if held < most.fewest_tested:
             need = f"two chains of {most.hops} hops need {most.fewest_tested}"
             problem = f"{shortest} tokens hold {held} records, but {need}"
             raise self.error("hops", problem, "give fewer hops or longer lengths")
 
-    def forms(self) -> dict[str, TraceForm]:
-        return {f"hops-{hops}": TraceForm(hops) for hops in self.hops}
+    def forms(self, vocabulary: Vocabulary) -> dict[str, TraceForm]:
+        return {f"hops-{hops}": TraceForm(hops, layout=vocabulary.layout) for hops in self.hops}

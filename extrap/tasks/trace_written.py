@@ -32,5 +32,5 @@ class WrittenTracking(VariableTracking):
 
     hops: OneOrMore[Hops] = (1, 2, 3)
 
-    def forms(self) -> dict[str, TraceForm]:
+    def forms(self, vocabulary) -> dict[str, TraceForm]:
         return {f"written-{hops}": TraceWrittenForm(hops) for hops in self.hops}

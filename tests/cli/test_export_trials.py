@@ -55,7 +55,7 @@ def test_trials_are_those_of_the_task(words):
     names = {f"kv-{p}-{n}-d{d}" for p in ("records", "padded") for n in (128, 256) for d in depths}
     assert set(found) == names
     stream = Encoded(Torch(), words.encoder).open().stream("validation")
-    for protocol, form in KV().written(words).items():
+    for protocol, form in KV().forms(words).items():
         made = form.questions(Trials(words, stream, 256, range(2)), 0.25)
         for i, trial in enumerate(found[f"kv-{protocol}-256-d25"]):
             assert trial["prompt"] == words.encoder.decode(made.tokens[i][1:].tolist())
@@ -96,7 +96,7 @@ def test_a_run_of_our_own_is_asked_in_its_keys_and_values(elsewhere):
     read = encoder(str(elsewhere / "words"))
     stream = Torch().open().stream("validation")
     found = exported("kv", "--lengths", "64")
-    for protocol, form in KV().written(vocabulary).items():
+    for protocol, form in KV().forms(vocabulary).items():
         made = form.questions(Trials(vocabulary, stream, 64, range(2)), 0.5)
         for i, trial in enumerate(found[f"kv-{protocol}-64-d50"]):
             assert read(trial["prompt"].encode())[0].tolist() == made.tokens[i][1:].tolist()

@@ -39,8 +39,7 @@ def test_chance_is_the_share_of_the_most_frequent_answer(name, n):
     few = Vocabulary(keys=64, values=10)
     drawn = Counter(
         TASKS[name]
-        .string(np.random.default_rng(i), few, n)
-        .tokens[-TASKS[name].answer_width(n) :]
+        .string(np.random.default_rng(i), few, n)[0][-TASKS[name].answer_width(n) :]
         .tobytes()
         for i in range(4000)
     )

@@ -31,8 +31,8 @@ def test_a_part_that_does_not_learn_switches_at_the_latest():
 
 
 def test_only_a_part_that_was_learned_gives_weight_away():
-    assert schooled([1.0] * 100).learned("retrieval")
-    assert not schooled([0.94] * 119).learned("retrieval")
+    assert "retrieval" in schooled([1.0] * 100).decided
+    assert "retrieval" not in schooled([0.94] * 119).decided
     assert [Curriculum(kept=0.25).weight(hard) for hard in (0.0, 0.5, 1.0)] == [1, 0.625, 0.25]
 
 

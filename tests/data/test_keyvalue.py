@@ -37,4 +37,8 @@ def test_the_printed_example_is_one():
     sequence, _ = KeyValue(size=1, prefix=0, scattered=1, tail=0).draw(
         drawn_from(10, V, stream, 32), 1.0
     )
-    assert V.show(sequence[0, :32]) in " ".join(keyvalue.__doc__.split())
+    ids = [(V.key_ids, "k"), (V.value_ids, "v")]
+    names = {i: f"{mark}{i - of.start}" for of, mark in ids for i in of}
+    names |= {V.bos: "<bos>", ord(" "): "_"}
+    shown = " ".join(names.get(i) or chr(i) for i in sequence[0, :32].tolist())
+    assert shown in " ".join(keyvalue.__doc__.split())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from extrap.data.multivalue import most_needles, places
-from extrap.data.passkey import k_max
+from extrap.tasks.haystack import k_max
 
 
 @pytest.mark.parametrize("length", range(8, 30))

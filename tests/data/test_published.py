@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from extrap.data.trials.json_prompt import INSTRUCTION, Example, generate
-from extrap.data.trials.published import read
+from extrap.data.trials.json_prompt import INSTRUCTION, Example, generate, read
 from extrap.utils.errors import UserError
 
 RECORDS = [["k1", "v1"], ["k2", "v2"], ["k3", 'v"3']]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from extrap.data.query import Query, most_asked_first
+from extrap.data.query import Query, QueryForm
 from extrap.data.vocabulary import Vocabulary
 from tests.support.hand import drawn_from
 
@@ -30,7 +30,7 @@ def test_every_answer_is_the_value_of_an_asked_key(length, progress):
     for row, scored in zip(*draw(length, progress), strict=True):
         asked, records, mark, tail = parse(row)
         assert row[0] == V.bos and len(set(asked)) == len(asked) and set(asked) <= set(records)
-        assert 2 <= len(records) <= most_asked_first(length)
+        assert 2 <= len(records) <= QueryForm("both").records(length)
         queries = row[tail::2].tolist()
         assert queries[: len(asked)] == asked[: len(queries)], "asked in the order of the front"
         assert set(queries) <= set(asked)

@@ -13,11 +13,3 @@ def test_keys_and_values_of_numbers_and_arrays():
     v = Vocabulary(keys=10, values=3)
     assert [v.key(i) for i in range(10)] == v.key(np.arange(10)).tolist() == list(v.key_ids)
     assert [v.value(i) for i in range(3)] == v.value(np.arange(3)).tolist() == list(v.value_ids)
-
-
-def test_ids_are_shown_for_people():
-    v = Vocabulary()
-    assert (
-        v.show([v.bos, ord("a"), ord(" "), ord("\n"), 255, v.key(7), v.value(0)])
-        == r"<bos> a _ \n \xff k7 v0"
-    )

@@ -3,6 +3,7 @@ length that is asked for.
 """
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,6 @@ from extrap.data.multidoc import DocumentForm
 from extrap.data.multivalue import needles
 from extrap.data.nth import NthForm
 from extrap.data.trials.base import Trials
-from extrap.data.trials.dialogue import in_turns
 from extrap.data.trials.json_prompt import generate
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.results import rows
@@ -88,26 +88,24 @@ def same(theirs, plain, before: np.ndarray, after: np.ndarray, tail: int) -> Non
         assert turned.tolist() == [*ids_of(theirs, text), *row[end:].tolist()]
 
 
-FORMS = {"records": Records(), "padded": Padded(2), "nth": NthForm(3)}
+FORMS = {"records": Records, "padded": partial(Padded, 2), "nth": partial(NthForm, 3)}
 
 
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("depth", [0, 0.5, 1])
 def test_questions_are_rendered_as_transformers_does(name, depth, theirs, plain, spoken, stream):
-    form, n = FORMS[name].written(plain.words.layout), 90
+    form, n = FORMS[name](layout=plain.words.layout), 90
     short = n - spoken.turns.extra
     draws = [np.random.default_rng((0, form.code, n, i)) for i in range(3)]
     before = [form.question(Context(rng, plain.words, stream, short), depth) for rng in draws]
-    after = in_turns(form, spoken.turns)
-    found = after.questions(Trials(spoken.words, stream, n, range(3)), depth)
+    found = form.questions(Trials(spoken.words, stream, n, range(3)), depth)
     assert found.tokens.shape == (3, n)
-    assert np.array_equal([one.answer for one in before], found.answers)
+    assert np.array_equal([one.answers for one in before], found.answers)
     same(theirs, plain, np.stack([one.tokens for one in before]), found.tokens, before[0].tail)
     key = found.tokens[0, -2]
     if name != "nth":
         gold = np.flatnonzero(found.tokens[0] == key)[0]
         assert found.distance == n - 2 - gold
-    assert after.records(n) == form.records(n - spoken.turns.extra)
 
 
 @pytest.mark.parametrize("queries, tail", [(1, 2), (3, 10)])
@@ -120,7 +118,7 @@ def test_needles_are_rendered_as_transformers_does(queries, tail, theirs, plain,
 
 
 def test_documents_are_rendered_as_transformers_does(theirs, plain, spoken, stream):
-    form, tail = DocumentForm(1, True), Template.of(plain.words, 1).each
+    form, tail = DocumentForm(template := Template.of(plain.words, 1), True), template.each
     before = Trials(plain.words, stream, 90 - spoken.turns.extra, range(2))
     after = Trials(spoken.words, stream, 90, range(2))
     for made in (
@@ -137,7 +135,7 @@ def test_documents_are_rendered_as_transformers_does(theirs, plain, spoken, stre
 @pytest.mark.parametrize("query", ["last", "both", "first"])
 def test_json_records_are_rendered_as_transformers_does(query, theirs, spoken):
     example = generate(3, 6, 0, 0)
-    (found,), _ = Asked([example], query, spoken).prompts(1)
+    (found,), _ = Asked([example], query, spoken, print, 1).prompts(1)
     assert found.tolist() == ids_of(theirs, example.prompt(1, query)[0])
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from extrap.data.facts import Template
 from extrap.data.keyvalue import Padded, Records
 from extrap.data.multidoc import DocumentForm
 from extrap.data.nth import NthForm
@@ -50,10 +51,8 @@ def test_keys_and_values_are_words_and_none_is_both(words):
 @pytest.mark.parametrize("depth", [0, 0.5, 1])
 def test_records_are_lines_that_the_tokenizer_reads_so(words, filler, depth):
     length = 1 + 2 + 4 * 7  # no filler
-    made = (
-        Records()
-        .written(words.layout)
-        .questions(Trials(words, filler.stream("validation"), length, range(5)), depth)
+    made = Records(layout=words.layout).questions(
+        Trials(words, filler.stream("validation"), length, range(5)), depth
     )
     for row, answer in zip(made.tokens, made.answers, strict=True):
         said = text(words, row[1:])
@@ -68,7 +67,7 @@ def test_records_are_lines_that_the_tokenizer_reads_so(words, filler, depth):
 @pytest.mark.parametrize("pairs", [1, 3])
 @pytest.mark.parametrize("depth", [0, 0.3, 0.5, 0.9, 1])
 def test_records_in_text_are_whole_and_move_alone(words, filler, pairs, depth):
-    form = Padded(pairs).written(words.layout)
+    form = Padded(pairs, layout=words.layout)
     stream, rest = filler.stream("validation"), set()
     made = form.questions(Trials(words, stream, 60, range(4)), depth)
     for row, answer in zip(made.tokens, made.answers, strict=True):
@@ -82,7 +81,7 @@ def test_records_in_text_are_whole_and_move_alone(words, filler, pairs, depth):
 
 def test_a_document_is_a_sentence(words, filler):
     made = Trials(words, filler.stream("validation"), 80, range(3))
-    questions = DocumentForm(2, True).questions(made, 0.5)
+    questions = DocumentForm(Template.of(words, 2), True).questions(made, 0.5)
     for row, answer in zip(questions.tokens, questions.answers, strict=True):
         said = text(words, row[1:])
         *front, asked = said.split("\n")
@@ -91,7 +90,7 @@ def test_a_document_is_a_sentence(words, filler):
 
 
 def test_the_nth_is_asked_by_its_ordinal(words, filler):
-    form = NthForm(3).written(words.layout)
+    form = NthForm(3, layout=words.layout)
     made = form.questions(Trials(words, filler.stream("validation"), 40, range(5)), 0.5)
     for row, answer in zip(made.tokens, made.answers, strict=True):
         *lines, asked = text(words, row[1:]).split("\n")
@@ -100,7 +99,7 @@ def test_the_nth_is_asked_by_its_ordinal(words, filler):
         assert ordinal == "second" and len(records) == 3
         assert " " + records[1] == text(words, answer)
     with pytest.raises(UserError, match=r"count=end: the tokenizer has no word"):
-        NthForm(3, "end").written(words.layout).check("task.nth", words, 80)
+        NthForm(3, "end", layout=words.layout).check("task.nth", words, 80)
 
 
 def lookup(words):

@@ -61,7 +61,7 @@ def test_digits_of_equal_worth_share_a_row_at_every_length():
     vocabulary = Vocabulary()
     part = Abacus(Shape(dim=8, heads=2, vocab=vocabulary.size))
     for n in (2, 9):
-        tokens = Addition().string(np.random.default_rng(n), vocabulary, n).tokens
+        tokens = Addition().string(np.random.default_rng(n), vocabulary, n)[0]
         places = part.place(torch.from_numpy(tokens)[None])[0].tolist()
         assert places == [0, *range(1, n + 1), 0, *range(1, n + 1), 0, *range(1, n + 2)]
 

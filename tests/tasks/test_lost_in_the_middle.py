@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.trials.json_prompt import generate
-from extrap.data.trials.published import FIELDS
+from extrap.data.trials.json_prompt import FIELDS, generate
 from extrap.model.scheme import OutOfRange
 from extrap.tasks.lost_in_the_middle import LostInTheMiddle
 from extrap.tasks.scoring.multi_token import exact, greedy

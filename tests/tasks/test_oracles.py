@@ -64,10 +64,10 @@ def test_who_knows_the_answers_is_right_everywhere(name):
     found = [r for r in result.rows if r["metric"] in rights]
     cells = {(r["protocol"], r["length"]) for r in found}
     lengths = task.lengths(L)
-    assert cells == {(protocol, n) for protocol in task.forms() for n in lengths}
+    assert cells == {(protocol, n) for protocol in task.forms(V) for n in lengths}
     assert {r["value"] for r in found} == {1.0}
     gates = [r["protocol"] for r in result.rows if r["metric"] == "gate"]
-    assert gates == list(task.forms())
+    assert gates == list(task.forms(V))
     assert {r["status"] for r in result.rows} == {"ok"}
     guesses = {(r["protocol"], r["length"]) for r in result.rows if r["metric"] == "guess"}
     assert guesses == cells

@@ -32,11 +32,6 @@ KEPT = "EXTRAP_TOKENS"
 """Names, in the environment, the folder of token maps; `runs/.tokens` where it names none."""
 
 
-def cache_folder() -> Path:
-    """Returns the folder of the token maps of all texts."""
-    return Path(os.environ.get(KEPT) or "runs/.tokens").expanduser()
-
-
 @dataclass(frozen=True)
 class Corpus:
     """An opened corpus, read-only. name: for people; option: for messages; sha256: hash of the
@@ -137,7 +132,8 @@ class Source(ABC):
         """Returns the corpus of this source, built below `cache` the first time. Raises UserError
         for a missing or too short text, and for a link in place of the cache.
         """
-        cache = cache_folder() if cache is None else Path(cache)
+        kept = Path(os.environ.get(KEPT) or "runs/.tokens").expanduser()
+        cache = kept if cache is None else Path(cache)
         atomic.check_way(cache)
         tokens.remove_left(cache)
         before = self._fingerprint(encoder)

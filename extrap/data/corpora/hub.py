@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from extrap.data.corpora.base import Source, cut
 from extrap.data.corpora.reader import line, streamed
@@ -43,8 +44,13 @@ class Hub(Source):
         return f"data.corpus.name={self.name}"
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
-        left = self.limit
-        for name, text in self._pieces():
+        left, size, rows = self.limit, self.document_tokens, self._rows()
+        if self.join is None:
+            found = (cut(str(i), text, size) for i, text in enumerate(rows))
+            pieces = chain.from_iterable(found)
+        else:
+            pieces = _joined(rows, self.join.encode(), size)
+        for name, text in pieces:
             if left <= 0:
                 return
             yield name, text[:left]
@@ -52,13 +58,6 @@ class Hub(Source):
 
     def state(self) -> list | None:
         return []
-
-    def _pieces(self) -> Iterator[tuple[str, bytes]]:
-        if self.join is None:
-            for i, text in enumerate(self._rows()):
-                yield from cut(str(i), text, self.document_tokens)
-        else:
-            yield from _joined(self._rows(), self.join.encode(), self.document_tokens)
 
     def _rows(self) -> Iterator[bytes]:
         """Yields the text of every row that has text. Raises UserError, in one line, for every

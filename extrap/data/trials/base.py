@@ -2,7 +2,7 @@
 
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import ClassVar, NamedTuple, Self
@@ -10,7 +10,8 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from extrap.data.context import Context
-from extrap.data.vocabulary import RecordLayout, Vocabulary
+from extrap.data.turns import Turns
+from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
 DEPTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -39,9 +40,8 @@ class Trials:
             yield Context(rng, self.vocabulary, self.stream, self.length)
 
 
-@dataclass(frozen=True)
-class Questions:
-    """n questions of one length and depth whose answers have a tokens.
+class Questions(NamedTuple):
+    """n questions of one length and depth whose answers have a tokens; one question has no axis n.
 
     tokens (n, length) int64: the contexts and all but the last token of each answer, so that the
     last a predictions are the answer; answers (n, a); values (n, records, w): of all records, w
@@ -69,22 +69,24 @@ class Questions:
             "drawn": checksum(self.tokens, self.answers),
         }
 
+    @classmethod
+    def stacked(cls, each: Iterable["Questions"]) -> "Questions":
+        """Returns single questions, whose tail is the same, as one."""
+        *arrays, index, distance, tail = zip(*each, strict=True)
+        tokens, answers, values = map(np.stack, arrays)
+        index, distance = (of[0] if len({*of}) == 1 else fmean(of) for of in (index, distance))
+        return cls(tokens, answers, values, index, distance, tail[0])
 
-class OneQuestion(NamedTuple):
-    """One of Questions: tokens (length,), answer (a,), values (records, w), index, distance, and
-    tail, which is the same for all questions of a length and a depth.
-    """
-
-    tokens: np.ndarray
-    answer: np.ndarray
-    values: np.ndarray
-    index: int
-    distance: float
-    tail: int = 0
+    def laid(self, turns: Turns) -> "Questions":
+        """Returns the questions in the turns of a dialogue, `turns.extra` tokens longer."""
+        tokens, behind = turns.laid(self.tokens, self.tail), len(turns.behind)
+        return self._replace(tokens=tokens, distance=self.distance + behind)
 
 
 class Form(ABC):
-    """A layout of records and of a question about one of them."""
+    """A layout of records and of a question about one of them. Lengths are those of the text, less
+    the turns of a dialogue.
+    """
 
     code: ClassVar[int]
     """Keeps the random draws of forms apart."""
@@ -101,23 +103,18 @@ class Form(ABC):
         """
 
     @abstractmethod
-    def question(self, context: Context, depth: float) -> OneQuestion:
+    def question(self, context: Context, depth: float) -> Questions:
         """Draws a question at a depth in [0, 1]. The draws are the same at every depth: the other
         records and the filler, token for token.
         """
 
     def questions(self, trials: Trials, depth: float) -> Questions:
-        """Returns the questions of these trials at a depth: a pure function of the arguments."""
-        made = [self.question(each, depth) for each in trials.contexts(self.code, trials.length)]
-        tokens, answers, values, *places = zip(*made, strict=True)
-        index, distance, tail = (each[0] if len({*each}) == 1 else fmean(each) for each in places)
-        return Questions(
-            np.stack(tokens), np.stack(answers), np.stack(values), index, distance, int(tail)
-        )
-
-    def written(self, layout: RecordLayout) -> "Form":
-        """Returns the form in another layout of records; a form without a layout returns itself."""
-        return self
+        """Returns the questions of these trials at a depth, in the turns of the vocabulary, which
+        their length counts: a pure function of the arguments.
+        """
+        turns, contexts = trials.vocabulary.turns, trials.contexts(self.code, trials.length)
+        made = (self.question(each.shorter(turns.extra), depth).laid(turns) for each in contexts)
+        return Questions.stacked(made)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Returns the expected accuracy of answering with a random record."""

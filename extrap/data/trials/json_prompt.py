@@ -1,8 +1,8 @@
-"""Key-value retrieval in text: JSON records and the prompts they make, generated here or read by
-extrap.data.trials.published.
+"""Key-value retrieval in text: JSON records, generated or read from a jsonl or jsonl.gz file as it
+is published with arXiv 2307.03172, and the prompts they make.
 
 The record asked for is taken out and put back at any index; the others keep their order. The words
-of a prompt are our own, its layout follows arXiv 2307.03172:
+of a prompt are our own, its layout follows the paper:
 
     Below is a JSON object. Find the key that is asked for and give the value that belongs to it.
 
@@ -15,11 +15,17 @@ of a prompt are our own, its layout follows arXiv 2307.03172:
 """
 
 import json
+import os
 import uuid
 from dataclasses import dataclass, replace
-from typing import Literal
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+
+from extrap.data.corpora.reader import json_rows
+from extrap.utils.errors import UserError
 
 INSTRUCTION = (
     "Below is a JSON object. Find the key that is asked for and give the value that belongs to it."
@@ -27,6 +33,8 @@ INSTRUCTION = (
 Query = Literal["last", "both", "first"]
 CODE = 40  # keeps the random draws apart from those of other test sets
 UUID = 36  # characters
+FIELDS = ("ordered_kv_records", "key", "value")
+LINE = '{"ordered_kv_records": [[key, value], ...], "key": key, "value": value}'
 
 
 @dataclass(frozen=True)
@@ -55,28 +63,14 @@ class Example:
         query: the question stands behind the data (last), on both sides of them (both, query-aware
         contextualisation), or in front of them alone (first).
         """
-        records = [
-            _record(*pair)
-            for pair in (
-                *self.distractors[:index],
-                (self.key, self.value),
-                *self.distractors[index:],
-            )
-        ]
-        question = f"Key: {_quoted(self.key)}"
+        pairs = [*self.distractors[:index], (self.key, self.value), *self.distractors[index:]]
+        records = [json.dumps(dict([pair]), ensure_ascii=False)[1:-1] for pair in pairs]
+        question = f"Key: {json.dumps(self.key, ensure_ascii=False)}"
         before, behind = query in ("both", "first"), query in ("last", "both")
         front = f"{INSTRUCTION}\n\n" + f"{question}\n\n" * before + "JSON data:\n{"
         at = len(front) + sum(len(record) + len(",\n ") for record in records[:index])
         back = "}\n\n" + f"{question}\n" * behind + "Corresponding value:"
         return front + ",\n ".join(records) + back, at
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _record(key: str, value: str) -> str:
-    return f"{_quoted(key)}: {_quoted(value)}"
 
 
 def most(characters: int) -> int:
@@ -97,3 +91,44 @@ def generate(pairs: int, characters: int, seed: int, item: int) -> Example:
     names = list(made)
     records = tuple(zip(names[::2], names[1::2], strict=True))
     return Example(records[1:], *records[0])
+
+
+def read(option: str, path: str, at_most: int) -> list[Example]:
+    """Returns the first `at_most` examples of a file, all with the same number of records.
+
+    Raises UserError, naming file and line, for a line of another format than LINE, for a key that
+    occurs twice or not at all, and for another value than the record has.
+    """
+    file, examples = Path(os.path.expanduser(path)), list[Example]()
+    if not file.is_file():  # a pipe or a device would be read for ever
+        remedy = "give a jsonl or jsonl.gz file, or null for generated records"
+        raise UserError(option, path, "there is no such file", remedy)
+    for place, row in islice(json_rows(file, option), at_most):
+        try:
+            examples.append(_example(row))
+        except (TypeError, LookupError, ValueError):
+            raise UserError(
+                option, place, f"expected {LINE}, every key once, the asked record among them"
+            ) from None
+        if len(examples[-1].values) != (first := len(examples[0].values)):
+            raise UserError(
+                option,
+                place,
+                f"{len(examples[-1].values)} records, but {first} in the first example",
+                "give every number a file of its own",
+            )
+    if not examples:
+        raise UserError(option, path, "the file holds no example", f"write lines as {LINE}")
+    return examples
+
+
+def _example(row: Any) -> Example:
+    pairs, key, value = (row[name] for name in FIELDS)
+    records = [(k, v) for k, v in pairs]
+    known = dict(records)
+    if known[key] != value or len(known) < len(records):
+        raise ValueError("a key twice, or another value")
+    for text in (text for pair in known.items() for text in pair):
+        if not (isinstance(text, str) and text.encode()):  # half of a character has no bytes
+            raise TypeError("no text")
+    return Example(tuple(pair for pair in records if pair[0] != key), key, value)

@@ -93,13 +93,6 @@ def doublings(n: int) -> Tensor:
     return torch.tensor([2**i for i in range(1, math.ceil(math.log2(n)))] + [n])
 
 
-def spread_over(n: int, places: int) -> Tensor:
-    """At most `places` whole numbers from 0 to n - 1, both ends among them, as evenly
-    as they come.
-    """
-    return torch.linspace(0, n - 1, min(n, places), dtype=torch.float64).round().long()
-
-
 def record_places(n: int, places: int) -> Tensor:
     """At most `places` positions of a context BOS k v k v ... k, both ends among them, and else
     whole records (an odd position, a key, and the next, its value), as evenly as they come.
@@ -109,7 +102,9 @@ def record_places(n: int, places: int) -> Tensor:
     """
     if n <= places or n < 4:
         return torch.arange(n)
-    first = 1 + 2 * spread_over((n - 2) // 2, max(1, (places - 2) // 2))
+    records = (n - 2) // 2
+    chosen = min(records, max(1, (places - 2) // 2))
+    first = 1 + 2 * torch.linspace(0, records - 1, chosen, dtype=torch.float64).round().long()
     return torch.cat([torch.tensor([0, n - 1]), first, first + 1]).unique()
 
 

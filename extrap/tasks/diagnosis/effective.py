@@ -17,7 +17,6 @@ from functools import partial
 from math import pi
 
 import torch
-from torch import Tensor
 
 from extrap.model.scheme import OutOfRange, Scheme
 from extrap.model.spectrum import biases_used, frequencies_used
@@ -41,19 +40,16 @@ def frequency_rows(trained: Scheme, extended: Scheme, doublings: int = 4) -> lis
 
 
 def _changes(lengths: list[int], layers: int, of: Callable) -> Iterator[tuple[int, list]]:
-    """Yields lengths, and of(length, layer) of every layer, where these differ from the last."""
-    last: list[Tensor | None] | None = None
+    """Yields lengths, and the numbers of(length, layer) of every layer, [] for None, where these
+    differ from the last.
+    """
+    last = None
     for n in lengths:
-        each = [of(n, layer) for layer in range(layers)]
-        if last is None or not all(_same(*two) for two in zip(each, last, strict=True)):
+        found = [of(n, layer) for layer in range(layers)]
+        each = [[] if numbers is None else numbers.tolist() for numbers in found]
+        if each != last:
             yield n, each
         last = each
-
-
-def _same(one: Tensor | None, other: Tensor | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return torch.equal(one, other)
 
 
 def _frequencies(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
@@ -61,10 +57,10 @@ def _frequencies(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None
     pairs.
     """
     for n, each in _changes(lengths, scheme.shape.layers, partial(frequencies_used, scheme)):
-        alike = all(_same(theta, each[0]) for theta in each)
+        alike = all(theta == each[0] for theta in each)
         for layer, theta in enumerate(each[:1] if alike else each):
             here = recorder.at(length=n) if alike else recorder.at(length=n, layer=layer)
-            for p, value in enumerate([] if theta is None else theta.tolist()):
+            for p, value in enumerate(theta):
                 pair = here.at(axis="pair", at=float(p))
                 pair.value("theta", value)
                 pair.value("turns", n * value / (2 * pi))
@@ -75,6 +71,6 @@ def _bias(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
     for n, each in _changes(lengths, scheme.shape.layers, partial(biases_used, scheme, d)):
         at = recorder.at(length=n, axis="distance")
         for layer, bias in enumerate(each):
-            for head, values in enumerate([] if bias is None else bias.tolist()):
+            for head, values in enumerate(bias):
                 for distance, value in zip(d.tolist(), values, strict=True):
                     at.value("bias", value, at=distance, layer=layer, head=head)

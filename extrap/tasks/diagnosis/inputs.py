@@ -7,8 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from extrap.data.context import windows
-from extrap.data.keyvalue import Records
+from extrap.data.context import Context
+from extrap.data.keyvalue import Records, most
+from extrap.data.text import Text
 from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import batches
@@ -55,8 +56,8 @@ def read(
 
 def text(stream: np.ndarray, vocabulary: Vocabulary, length: int, count: int) -> Inputs:
     """Returns BOS and running text."""
-    drawn = windows(np.random.default_rng((SEED, length)), stream, count, length)
-    tokens = np.concatenate([np.full((count, 1), vocabulary.bos), drawn], 1)
+    context = Context(np.random.default_rng((SEED, length)), vocabulary, stream, length)
+    tokens, _ = Text(size=count).draw(context, 1.0)
     return Inputs(torch.from_numpy(tokens[:, :-1]), torch.from_numpy(tokens[:, -1]))
 
 
@@ -72,7 +73,7 @@ def records(
 
 def slot(length: int, depth: float) -> int:
     """Returns the index of the record at a depth, from 0."""
-    return (Records().gold(length, depth) - length % 2) // 2
+    return round(depth * (most(length) - 1))
 
 
 def with_dummy(inputs: Inputs, at: int, vocabulary: Vocabulary) -> Tensor:

@@ -26,18 +26,15 @@ def measure_scheme(recorder: Recorder, scheme: Scheme, plain: Scheme, lengths: l
     with suppress(OutOfRange):
         trained = turns(plain, plain.shape.length)
         for n in lengths:
-            _turns(recorder.at(length=n, axis="pair"), trained, turns(scheme, n))
+            now, here = turns(scheme, n), recorder.at(length=n, axis="pair")
+            if trained is None or now is None:
+                continue
+            for p, (r, before) in enumerate(zip(now.tolist(), trained.tolist(), strict=True)):
+                here.value("turns", r, at=float(p))
+                if r:
+                    here.value("coverage", min(1.0, min(1.0, before) / min(1.0, r)), at=float(p))
     with suppress(OutOfRange), torch.no_grad():
         _bias(recorder.at(length=lengths[-1], axis="distance"), scheme, lengths[-1])
-
-
-def _turns(recorder: Recorder, trained: torch.Tensor | None, now: torch.Tensor | None) -> None:
-    if trained is None or now is None:
-        return
-    for p, (r, before) in enumerate(zip(now.tolist(), trained.tolist(), strict=True)):
-        recorder.value("turns", r, at=float(p))
-        if r:
-            recorder.value("coverage", min(1.0, min(1.0, before) / min(1.0, r)), at=float(p))
 
 
 def _bias(recorder: Recorder, scheme: Scheme, n: int) -> None:

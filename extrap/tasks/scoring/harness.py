@@ -95,7 +95,7 @@ def cells(
     the tokenizer that writes it; stream: the tokens of the filler.
     """
     _, _, only, why = ALIASES.get(name, (name, {}, "", ""))
-    forms = {p: form for p, form in task.written(words).items() if only in ("", p)}
+    forms = {p: form for p, form in task.forms(words).items() if only in ("", p)}
     for (protocol, form), length, depth in product(forms.items(), lengths, task.depths):
         made = form.questions(Trials(words, stream, length, range(trials), SEED), depth)
         cell = f"{name}-{protocol}-{length}-d{round(100 * depth)}"

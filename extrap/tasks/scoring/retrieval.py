@@ -9,13 +9,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
 from extrap.data.trials.base import DEPTHS, Form, Questions, Trials
-from extrap.data.trials.dialogue import in_turns
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import depth_contrasts
 from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches, endings_of
@@ -107,9 +107,13 @@ class Retrieval(AtLengths):
     """Protocols at several lengths, each of trials with right answers.
 
     multiples: evaluated lengths over the training length, 1 among them; trials: of each protocol
-    and length; batch_tokens: tokens per forward, which changes speed and memory only. Every
-    protocol has the rows of its `measure`, a guess, a gate at the training length, below 0.9 of
-    which its rows have the status `not trained`, and its chance.
+    and length; batch_tokens: tokens per forward, which changes speed and memory only. Rows of every
+    protocol, beside those of its `measure`:
+
+    gate      mean accuracy at the training length; below 0.9 its rows have the status `not trained`
+    guess     expected accuracy of naming the value of a record at random, 1/k + (1 - 1/k)/values
+              with k records
+    chance    of naming a value at random, 1/values
     """
 
     trials: Count = 200
@@ -120,15 +124,12 @@ class Retrieval(AtLengths):
     """The protocol whose gate, and chance, are those of all; None if each has its own."""
 
     @abstractmethod
-    def forms(self) -> Mapping[str, Any]:
-        """Returns the contexts of every protocol, as a rule a Form."""
+    def forms(self, vocabulary: Vocabulary) -> Mapping[str, Any]:
+        """Returns the contexts of every protocol, as a rule a Form in the vocabulary's layout."""
 
     @abstractmethod
     def measure(self, cells: Recorder, form: Any, exam: Exam) -> np.ndarray:
-        """Records one protocol at one length; returns which answers are right, (trials, questions).
-
-        form: as `forms` has it, in the layout of the vocabulary.
-        """
+        """Records one protocol at one length; returns right answers, (trials, questions) bool."""
 
     def cost(self, form: Any, length: int) -> int:
         """Returns the tokens that `measure` reads."""
@@ -142,7 +143,7 @@ class Retrieval(AtLengths):
         """Returns the accuracy of naming an answer out of the context, or None if `measure` records
         it.
         """
-        return form.guess(vocabulary, length)
+        return form.guess(vocabulary, length - vocabulary.turns.extra)
 
     def chances(self, forms: Mapping[str, Any], vocabulary: Vocabulary) -> dict[str, float]:
         """Returns the accuracy of naming an answer at random, by protocol; of all by ""."""
@@ -150,20 +151,21 @@ class Retrieval(AtLengths):
             return {"": forms[self.gate].chance(vocabulary)}
         return {protocol: form.chance(vocabulary) for protocol, form in forms.items()}
 
-    def written(self, vocabulary: Vocabulary) -> dict[str, Any]:
-        """Returns `forms` in the layout and the turns of a vocabulary."""
-        return dict(self.forms())
-
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
         self.check_forms(vocabulary, self.lengths(train_length))
         corpus.check("validation", max(self.lengths(train_length)))
 
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
         """Raises UserError, naming the option, for a length at which a form has no questions."""
-        for form in self.written(vocabulary).values():
-            for length in lengths:
-                form.check(f"task.{self.name}", vocabulary, length)
+        option, extra = f"task.{self.name}", vocabulary.turns.extra
+        for form, length in product(self.forms(vocabulary).values(), lengths):
+            if extra and form.records(length - extra) < 1:
+                turns = f"the {extra} tokens of the chat template"
+                problem = f"{length} tokens hold no record beside {turns}"
+                remedy = "give larger multiples, or model.chat=false"
+                raise UserError(option, problem=problem, remedy=remedy)
+            form.check(option, vocabulary, length - extra)
 
     def exam(
         self, model: Model, counter: Counter, vocabulary: Vocabulary, stream: np.ndarray, n: int
@@ -191,7 +193,7 @@ class Retrieval(AtLengths):
                 partial(measure, n, protocol, form),
             )
             for n in self.lengths(train_length)
-            for protocol, form in self.written(vocabulary).items()
+            for protocol, form in self.forms(vocabulary).items()
         ]
 
     def recorder(
@@ -199,13 +201,11 @@ class Retrieval(AtLengths):
     ) -> Recorder:
         """Measures the plan; returns its rows, without a status, and those of chance."""
         recorder = recorded(self.plan(model, corpus, vocabulary, train_length), progress)
-        for protocol, chance in self.chances(self.written(vocabulary), vocabulary).items():
+        for protocol, chance in self.chances(self.forms(vocabulary), vocabulary).items():
             recorder.value("chance", chance, **({"protocol": protocol} if protocol else {}))
         return recorder
 
-    def run(
-        self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
         recorder = self.recorder(model, corpus, vocabulary, train_length, progress)
         return recorder.by_gate() if self.gate is None else recorder.result(bool(recorder.passed))
 
@@ -215,10 +215,16 @@ class Grid(Retrieval):
     """One record of a context is asked for, at every depth of a grid.
 
     depths: in [0, 1], with 0, 1 and one in [.25, .75]; trials: of each protocol, length and depth;
-    the other options: Retrieval. Rows of every protocol: accuracy, restricted and format of each
-    depth with Wilson intervals; primacy, recency, u_depth, tilt and mid; gate, guess and chance.
-    Their meaning is that of extrap.tasks.kv. Items: accuracy of each trial, index and distance of
-    each cell.
+    the other options, gate, guess and chance: Retrieval. Further rows of every protocol:
+
+    accuracy, restricted, format    of the most likely token: is the value asked for; is it, among
+                                    value ids alone; is any value of the context (what remains of a
+                                    broken answer is broken retrieval). Wilson intervals
+    primacy, recency, u_depth, tilt, mid    summaries of a curve over depth (stats.depth_contrasts),
+                                            bootstrap over trials
+
+    Items: accuracy (0 or 1) of each trial, and for each cell the index of the record and its
+    distance to the query in tokens.
     """
 
     depths: Depths = DEPTHS
@@ -228,13 +234,7 @@ class Grid(Retrieval):
     def cost(self, form: Any, length: int) -> int:
         return len(self.depths) * super().cost(form, length)
 
-    def written(self, vocabulary: Vocabulary) -> dict[str, Form]:
-        return {
-            name: in_turns(form.written(vocabulary.layout), vocabulary.turns)
-            for name, form in self.forms().items()
-        }
-
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         check_depths(self.option("depths"), self.depths)
         super().check(corpus, vocabulary, train_length)
 

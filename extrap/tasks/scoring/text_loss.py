@@ -5,9 +5,10 @@ first) and predicts x[b-n], ..., x[b-1]; BOS itself is never scored.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from itertools import chain
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -15,47 +16,45 @@ import torch
 from extrap.data.part import Part
 from extrap.data.text import Text
 from extrap.model.scheme import OutOfRange
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches, losses_of
+from extrap.tasks.base import AtLengths, Counter, Model, Result, batches, losses_of
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
 
 
-@dataclass(frozen=True)
-class TextWindows:
-    """Windows of one shape in every document: text [end - width, end) for each end, the last
-    `scored` predictions count.
-    """
+class Window(NamedTuple):
+    """The text [end - width, end) of every document, whose last `scored` predictions count."""
 
     width: int
     scored: int
-    ends: tuple[int, ...]
+    end: int
 
 
-Plan = Mapping[Any, list[TextWindows]]
+Plan = Mapping[Any, list[Window]]
+Shapes = dict[tuple[int, int], list[int]]
+"""{(width, scored): ends} of windows."""
 
 
-def sliding(n: int, step: int, start: int, end: int) -> list[TextWindows]:
+def sliding(n: int, step: int, start: int, end: int) -> list[Window]:
     """Returns windows of n tokens that advance by `step`, their last `step` predictions scored:
-    together the tokens start ... end - 1.
+    together the tokens start ... end - 1, of which the last window scores what is left.
     """
-    whole, rest = divmod(end - start, step)
-    found = [TextWindows(n, step, tuple(start + step * (i + 1) for i in range(whole)))]
-    return found + ([TextWindows(n, rest, (end,))] if rest else [])
+    found = [Window(n, step, stop) for stop in range(start + step, end + 1, step)]
+    rest = (end - start) % step
+    return found + ([Window(n, rest, end)] if rest else [])
 
 
-def shared(plan: Iterable[list[TextWindows]]) -> list[TextWindows]:
-    """Returns the windows of several protocols, each once, with as many scored predictions as any
-    of these protocols scores.
+def shared(plan: Plan) -> Shapes:
+    """Returns the windows of all protocols, each once, with as many scored predictions as any
+    protocol scores.
     """
     most: dict[tuple[int, int], int] = {}
-    for w in (w for windows in plan for w in windows):
-        for end in w.ends:
-            most[w.width, end] = max(w.scored, most.get((w.width, end), 0))
-    ends: dict[tuple[int, int], list[int]] = {}
+    for width, scored, end in chain.from_iterable(plan.values()):
+        most[width, end] = max(scored, most.get((width, end), 0))
+    ends: Shapes = {}
     for (width, end), scored in most.items():
         ends.setdefault((width, scored), []).append(end)
-    return [TextWindows(*shape, tuple(sorted(found))) for shape, found in ends.items()]
+    return {shape: sorted(found) for shape, found in ends.items()}
 
 
 @dataclass(frozen=True)
@@ -71,9 +70,9 @@ class Losses:
 
     def of(self, protocol: Any) -> tuple[np.ndarray, np.ndarray]:
         """Returns the losses (documents, tokens) of a protocol, and the places of these tokens."""
-        windows = [(w, end) for w in self.plan[protocol] for end in w.ends]
-        losses = [self.by_window[w.width, end][:, -w.scored :] for w, end in windows]
-        places = [np.arange(end - w.scored, end) for w, end in windows]
+        windows = self.plan[protocol]
+        losses = [self.by_window[w.width, w.end][:, -w.scored :] for w in windows]
+        places = [np.arange(w.end - w.scored, w.end) for w in windows]
         return np.concatenate(losses, 1), np.concatenate(places)
 
     def report(self, cell: Recorder, losses: np.ndarray, places: np.ndarray) -> None:
@@ -107,7 +106,7 @@ class TextLoss(AtLengths):
     def reach(self, train_length: int) -> tuple[int, str]:
         """Returns how many tokens of a document are read, and for messages, why."""
 
-    def check(self, corpus, vocabulary, train_length: int) -> None:
+    def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
         end, why = self.reach(train_length)
         found = len(corpus.documents("validation", at_least=end))
@@ -119,14 +118,6 @@ class TextLoss(AtLengths):
             problem = f"{found} validation documents have {end} tokens or more, {why}"
             asked = f"task.{self.name}.documents={self.documents} are wanted"
             raise UserError(corpus.option, problem=problem, remedy=f"{asked}: {advice}")
-            raise UserError(
-                corpus.option,
-                problem=(
-                    f"{found} validation documents have {end} tokens or more, {why} of "
-                    f"task.{self.name}.multiples"
-                ),
-                remedy=f"task.{self.name}.documents={self.documents} are asked for: {advice}",
-            )
 
     def texts(self, corpus, train_length: int) -> tuple[np.ndarray, np.ndarray]:
         """Returns (text, bytes behind each token), (documents, end) int64 each: the first tokens of
@@ -153,14 +144,12 @@ class WindowLoss(TextLoss):
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
         """Returns the rows; read: the losses of the groups."""
 
-    def run(
-        self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
         text, sizes = self.texts(corpus, train_length)
         plans = self.plans(train_length)
-        windows = {group: shared(plan.values()) for group, plan in plans.items()}
+        windows = {group: shared(plan) for group, plan in plans.items()}
         cost = {
-            group: len(text) * sum(w.width * len(w.ends) for w in found)
+            group: len(text) * sum(width * len(ends) for (width, _), ends in found.items())
             for group, found in windows.items()
         }
         counter, read = Counter(progress, sum(cost.values())), {}
@@ -176,22 +165,21 @@ class WindowLoss(TextLoss):
 
     @torch.no_grad()
     def _read(
-        self, model: Model, text: np.ndarray, bos: int, windows: list[TextWindows], counter: Counter
+        self, model: Model, text: np.ndarray, bos: int, windows: Shapes, counter: Counter
     ) -> dict[tuple[int, int], np.ndarray]:
         """Returns {(width, end): losses (documents, scored)}."""
         found: dict[tuple[int, int], np.ndarray] = {}
-        for w in windows:
-            document, stop = (
-                a.ravel() for a in np.meshgrid(np.arange(len(text)), w.ends, indexing="ij")
-            )
-            losses = np.empty((len(text), len(w.ends), w.scored))
-            for rows in batches(len(stop), w.width, self.batch_tokens):
-                slots = stop[rows, None] - w.width + np.arange(w.width)
+        for (width, scored), ends in windows.items():
+            document = np.arange(len(text)).repeat(len(ends))
+            stop = np.tile(ends, len(text))
+            losses = np.empty((len(text), len(ends), scored))
+            for rows in batches(len(stop), width, self.batch_tokens):
+                slots = stop[rows, None] - width + np.arange(width)
                 targets = torch.from_numpy(text[document[rows, None], slots])
-                read = losses_of(model, inputs(targets, bos), targets[:, w.width - w.scored :])
-                losses.reshape(-1, w.scored)[rows] = read.cpu().double().numpy()
+                read = losses_of(model, inputs(targets, bos), targets[:, width - scored :])
+                losses.reshape(-1, scored)[rows] = read.cpu().double().numpy()
                 counter(targets.numel())
-            found |= {(w.width, end): losses[:, i] for i, end in enumerate(w.ends)}
+            found |= {(width, end): losses[:, i] for i, end in enumerate(ends)}
         return found
 
 
@@ -212,4 +200,4 @@ class LastHalf(WindowLoss):
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
         contexts = self.contexts(train_length)
-        return {c: {"full": [TextWindows(c, contexts[0], (contexts[-1],))]} for c in contexts}
+        return {c: {"full": [Window(c, contexts[0], contexts[-1])]} for c in contexts}
