@@ -1,28 +1,23 @@
 """`extrap audit [SCHEME ...]`: measures the properties of positional schemes."""
 
+from argparse import Namespace
 from pathlib import Path
 
-from extrap.cli.shared import config_folder, named_plugins, parser, reported
+from extrap.cli.shared import argument, command, config_folder, named_plugins
 from extrap.utils.paths import conf_dir
 from extrap.utils.plugins import told
 
+NAMES = "names of files in conf/scheme; all by default"
 
-def main(argv: list[str] | None = None) -> None:
-    """Runs the command. A mistake is one line on stderr and exit code 2."""
-    command = parser(
-        "extrap audit",
-        "Measure the properties of positional schemes. All of them are also written to "
-        "results/audit.",
-        results=True,
-        plugins=True,
-        conf=True,
-    )
-    command.add_argument(
-        "schemes", metavar="SCHEME", nargs="*", help="names of files in conf/scheme; all by default"
-    )
-    args = command.parse_args(argv)
-    with reported(command.prog), told(plugins := named_plugins(args)):
-        print(audited(args.schemes, args.results, config_folder(args), plugins))
+
+@command(
+    "Measure the properties of positional schemes. All of them are also written to results/audit.",
+    *("results", "plugins", "conf"),
+    argument("schemes", metavar="SCHEME", nargs="*", help=NAMES),
+)
+def main(args: Namespace) -> str:
+    with told(plugins := named_plugins(args)):
+        return audited(args.schemes, args.results, config_folder(args), plugins)
 
 
 def audited(names: list[str], results: Path, conf: Path, plugins: list[str]) -> str:

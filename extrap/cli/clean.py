@@ -4,11 +4,12 @@ remove, and asks first.
 
 import shutil
 import sys
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from extrap.cli.shared import parser, reported
+from extrap.cli.shared import argument, command
 from extrap.runs.layout import CURVE
 from extrap.runs.study import Entry, Standing, State, entries, standing, uses
 from extrap.utils import lock
@@ -18,47 +19,28 @@ from extrap.utils.files import check_way
 STATES = [state.value for state in State if state is not State.RUNNING]
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Runs the command, which removes nothing without a yes. A mistake is one line on stderr and
-    exit code 2.
-    """
-    command = parser(
-        "extrap clean",
-        "Remove run folders or rows of a study. Names them and asks first.",
-        study="required",
-    )
-    command.add_argument(
-        "only",
-        metavar="RUN",
-        nargs="*",
-        default=[],
-        help="runs, as `extrap status` names them; all by default",
-    )
-    command.add_argument(
-        "--runs", action="store_true", help="remove run folders: weights, checkpoints, logs"
-    )
-    command.add_argument(
-        "--rows",
-        action="store_true",
-        help="remove rows and items, and forget the jobs",
-    )
-    command.add_argument(
-        "--state",
-        choices=STATES,
-        action="append",
-        help="only jobs in this state (may be given again)",
-    )
-    command.add_argument("--yes", action="store_true", help="do not ask")
-    args = command.parse_args(argv)
-    with reported(command.prog):
-        if not (args.runs or args.rows):
-            raise UserError(
-                "",
-                problem="nothing to remove",
-                remedy="add --runs (weights, checkpoints, logs), --rows (results) or both",
-            )
-        chosen = choose(args.study, args.only, args.state or STATES)
-        clean(chosen, args.runs, args.rows, args.yes)
+HELP = {
+    "only": "runs, as `extrap status` names them; all by default",
+    "--runs": "remove run folders: weights, checkpoints, logs",
+    "--rows": "remove rows and items, and forget the jobs",
+    "--state": "only jobs in this state (may be given again)",
+    "--yes": "do not ask",
+}
+
+
+@command(
+    "Remove run folders or rows of a study. Names them and asks first.",
+    "study",
+    argument("only", metavar="RUN", nargs="*", default=[], help=HELP["only"]),
+    argument("--state", choices=STATES, action="append", help=HELP["--state"]),
+    *(argument(n, action="store_true", help=HELP[n]) for n in ("--runs", "--rows", "--yes")),
+)
+def main(args: Namespace) -> None:
+    if not (args.runs or args.rows):
+        remedy = "add --runs (weights, checkpoints, logs), --rows (results) or both"
+        raise UserError("", problem="nothing to remove", remedy=remedy)
+    chosen = choose(args.study, args.only, args.state or STATES)
+    clean(chosen, args.runs, args.rows, args.yes)
 
 
 def choose(study: str, runs: list[str], states: list[str]) -> list[Entry]:

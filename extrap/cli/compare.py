@@ -3,11 +3,12 @@ trials and seeds, with 95 % intervals.
 """
 
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 from extrap.cli.columns import aligned
 from extrap.cli.experiments import experiments
-from extrap.cli.shared import as_json, need_study, parser, plain, reported
+from extrap.cli.shared import argument, as_json, command, need_study, plain
 from extrap.results.comparison.cells import on_disk, opened
 from extrap.results.comparison.contrasts import Contrast
 from extrap.results.comparison.pairs import cell_values, choose, none_differs, paired, unlike_words
@@ -27,33 +28,22 @@ HEADER = (
 LEFT = [HEADER.index(name) for name in ("task", "protocol", "metric")]
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Runs the command. A mistake is one line on stderr and exit code 2."""
-    command = parser(
-        "extrap compare",
-        "Paired differences between schemes of a study, with 95 % intervals.",
-        study="optional",
-        results=True,
-        json=True,
-    )
-    command.add_argument(
-        "names",
-        metavar="SERIES",
-        nargs="*",
-        help="two or more, such as rope alibi rope+yarn; the first is compared to each",
-    )
-    command.add_argument(
-        "--cell",
-        action="append",
-        default=[],
-        metavar="WORDS",
-        help='cells that are tested, such as "kv records 256" or '
-        '"nll sliding"; Holm then adjusts over all of them (may be given again)',
-    )
-    args = command.parse_args(argv)
-    with reported(command.prog):
-        choice = (args.results, need_study(args), args.names, args.cell)
-        print(as_json(values(*choice)) if args.json else text(*choice))
+NAMES = "two or more, such as rope alibi rope+yarn; the first is compared to each"
+CELL = (
+    'cells that are tested, such as "kv records 256" or "nll sliding"; Holm then adjusts over all '
+    "of them (may be given again)"
+)
+
+
+@command(
+    "Paired differences between schemes of a study, with 95 % intervals.",
+    *("study?", "results", "json"),
+    argument("names", metavar="SERIES", nargs="*", help=NAMES),
+    argument("--cell", action="append", default=[], metavar="WORDS", help=CELL),
+)
+def main(args: Namespace) -> str:
+    choice = (args.results, need_study(args), args.names, args.cell)
+    return as_json(values(*choice)) if args.json else text(*choice)
 
 
 def compare(results: Path, study: str, names: list[str], declared: list[str]):

@@ -5,13 +5,14 @@ they were made.
 import json
 import re
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from extrap.cli import report
-from extrap.cli.shared import named_plugins, parser, reported
+from extrap.cli.shared import argument, command, named_plugins
 from extrap.figures import available
 from extrap.results.findings import page as findings
 from extrap.results.places import place
@@ -36,39 +37,32 @@ FLAGS = {
 }
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Runs the command. A mistake is one line on stderr and exit code 2."""
-    command = parser(
-        "extrap dashboard",
-        "Show a study in Weights & Biases from its rows.",
-        study="required",
-        plugins=True,
-    )
-    for flag, says in FLAGS.items():
-        command.add_argument(flag, action="store_true", help=says)
-    command.add_argument("--project", default="extrap", help="W&B project (default: extrap)")
-    command.add_argument("--entity", help="W&B user or team (default: the one the key belongs to)")
-    args = command.parse_args(argv)
-    with reported(command.prog):
-        if not args.project:
-            raise UserError("--project", "", "needs a name")
-        if args.share and not (args.online and args.report):
-            raise UserError("--share", problem="needs --online and --report")
-        if args.workspace or args.report:
-            workspace.modules()
-        if args.trackio and (args.online or args.workspace or args.report):
-            problem = "takes no --online, --workspace and --report, which are of W&B"
-            raise UserError("--trackio", problem=problem)
-        mode: Mode = "online" if args.online else "offline"
-        board = Trackio(args.project) if args.trackio else WandB(args.project, args.entity, mode)
-        board.library()  # where it is missing, before any page
-        plugins = named_plugins(args)
-        available(plugins=plugins)  # a mistake in one of theirs comes before any page
-        study = read(args.study)
-        show(board, study, args.figures, plugins)
-        with taken():
-            for address in _built(board, study, args.workspace, args.report, args.share):
-                print(address)
+@command(
+    "Show a study in Weights & Biases from its rows.",
+    *("study", "plugins"),
+    *(argument(flag, action="store_true", help=says) for flag, says in FLAGS.items()),
+    argument("--project", default="extrap", help="W&B project (default: extrap)"),
+    argument("--entity", help="W&B user or team (default: the one the key belongs to)"),
+)
+def main(args: Namespace) -> Iterator[str]:
+    if not args.project:
+        raise UserError("--project", "", "needs a name")
+    if args.share and not (args.online and args.report):
+        raise UserError("--share", problem="needs --online and --report")
+    if args.workspace or args.report:
+        workspace.modules()
+    if args.trackio and (args.online or args.workspace or args.report):
+        problem = "takes no --online, --workspace and --report, which are of W&B"
+        raise UserError("--trackio", problem=problem)
+    mode: Mode = "online" if args.online else "offline"
+    board = Trackio(args.project) if args.trackio else WandB(args.project, args.entity, mode)
+    board.library()  # where it is missing, before any page
+    plugins = named_plugins(args)
+    available(plugins=plugins)  # a mistake in one of theirs comes before any page
+    study = read(args.study)
+    show(board, study, args.figures, plugins)
+    with taken():
+        yield from _built(board, study, args.workspace, args.report, args.share)
 
 
 def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[str] = ()) -> Page:

@@ -3,25 +3,23 @@
 import os
 import shutil
 import sys
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from extrap.cli.shared import parser, reported
+from extrap.cli.shared import argument, command
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Runs the command. A mistake is one line on stderr and exit code 2."""
-    command = parser("extrap export", "Write a trained run as a folder that transformers reads.")
-    command.add_argument("run", metavar="RUN", help="name of a run, a folder in runs")
-    command.add_argument(
-        "folder", metavar="FOLDER", type=Path, help="folder to create; must not exist"
-    )
-    args = command.parse_args(argv)
-    with reported(command.prog):
-        export(args.run, args.folder)
-        print(args.folder)
+@command(
+    "Write a trained run as a folder that transformers reads.",
+    argument("run", metavar="RUN", help="name of a run, a folder in runs"),
+    argument("folder", metavar="FOLDER", type=Path, help="folder to create; must not exist"),
+)
+def main(args: Namespace) -> str:
+    export(args.run, args.folder)
+    return str(args.folder)
 
 
 def export(name: str, folder: Path) -> None:

@@ -9,31 +9,27 @@ from pathlib import Path
 from typing import Any
 
 from extrap.cli.export import whole
-from extrap.cli.shared import parser, reported
+from extrap.cli.shared import argument, command
 from extrap.utils.errors import UserError, choose
 
+TASKS = "such as kv, nth, trace, or a name of RULER and MRCR such as niah_single_2"
+TOKENIZER = "tokenizer.json, a folder, a hub name"
+OUT = {"type": Path, "default": Path("trials"), "metavar": "FOLDER"}
 
-def main(argv: list[str] | None = None) -> None:
-    """Runs the command. A mistake is one line on stderr and exit code 2."""
-    command = parser("extrap export-trials", "Write the trials of tasks for other harnesses.")
-    help = "such as kv, nth, trace, or a name of RULER and MRCR such as niah_single_2"
-    command.add_argument("tasks", metavar="TASK", nargs="+", help=help)
-    command.add_argument(
-        "--tokenizer", required=True, metavar="X", help="tokenizer.json, a folder, a hub name"
-    )
-    command.add_argument(
-        "--out", type=Path, default=Path("trials"), metavar="FOLDER", help="folder to create"
-    )
-    command.add_argument(
-        "--lengths", default="1024,2048,4096", help="in tokens, separated by commas"
-    )
-    command.add_argument("--trials", type=int, default=20, help="trials of each length and depth")
-    args = command.parse_args(argv)
-    with reported(command.prog):
-        from extrap.tasks.scoring import harness
 
-        whole(args.out, partial(harness.write, cells(args)))
-        print(args.out)
+@command(
+    "Write the trials of tasks for other harnesses.",
+    argument("tasks", metavar="TASK", nargs="+", help=TASKS),
+    argument("--tokenizer", required=True, metavar="X", help=TOKENIZER),
+    argument("--out", **OUT, help="folder to create"),
+    argument("--lengths", default="1024,2048,4096", help="in tokens, separated by commas"),
+    argument("--trials", type=int, default=20, help="trials of each length and depth"),
+)
+def main(args: Namespace) -> str:
+    from extrap.tasks.scoring import harness
+
+    whole(args.out, partial(harness.write, cells(args)))
+    return str(args.out)
 
 
 def cells(args: Namespace) -> list[Any]:

@@ -8,10 +8,12 @@ with numbers in `numbers.yaml` (extrap.results.findings.numbers); how statements
 extrap.results.findings.verdict.
 """
 
+from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 from extrap.cli.columns import aligned
-from extrap.cli.shared import as_json, parser, plain, reported
+from extrap.cli.shared import argument, as_json, command, plain
 from extrap.results.findings.page import ALL, declared, judged, number, reason, summary, written
 from extrap.results.findings.verdict import Finding
 from extrap.utils import files as atomic
@@ -46,32 +48,25 @@ def values(results: Path, study: str) -> dict:
     )
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Runs the command. A mistake is one line on stderr and exit code 2."""
-    command = parser(
-        "extrap findings",
-        "Compare a study with the statements that were declared before it ran.",
-        study="optional",
-        results=True,
-        json=True,
-    )
-    command.add_argument(
-        "--write",
-        action="store_true",
-        help=f"write DIR/{ALL} and the generated parts of every page",
-    )
-    args = command.parse_args(argv)
-    with reported(command.prog):
-        if args.write:
-            for path, content in written(args.results).items():
-                atomic.replace(path, content.encode())
-                print(path)
-            return
-        if args.study is None:
-            listed = ", ".join(declared(args.results)) or "none yet"
-            raise UserError("STUDY", problem="missing", remedy=f"studies with statements: {listed}")
-        choice = (args.results, args.study)
-        print(as_json(values(*choice)) if args.json else text(*choice))
+WRITE = f"write DIR/{ALL} and the generated parts of every page"
+
+
+@command(
+    "Compare a study with the statements that were declared before it ran.",
+    *("study?", "results", "json"),
+    argument("--write", action="store_true", help=WRITE),
+)
+def main(args: Namespace) -> Iterator[str]:
+    if args.write:
+        for path, content in written(args.results).items():
+            atomic.replace(path, content.encode())
+            yield str(path)
+        return
+    if args.study is None:
+        listed = ", ".join(declared(args.results)) or "none yet"
+        raise UserError("STUDY", problem="missing", remedy=f"studies with statements: {listed}")
+    choice = (args.results, args.study)
+    yield as_json(values(*choice)) if args.json else text(*choice)
 
 
 def _line(one: Finding) -> tuple[str, ...]:

@@ -3,25 +3,21 @@
 extrap layers model=checkpoint model.checkpoint=FOLDER
 """
 
+from argparse import Namespace
 from typing import Any
 
-from extrap.cli.shared import one_job, parser, reported
+from extrap.cli.shared import command, one_job
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Prints the table. A mistake is one line on stderr and exit code 2."""
-    command = parser(
-        "extrap layers", "Print which positions are on in which layers of a model.", words=True
-    )
-    args = command.parse_args(argv)
-    with reported(command.prog):
-        import pandas as pd
+@command("Print which positions are on in which layers of a model.", "words", "conf")
+def main(args: Namespace) -> str:
+    import pandas as pd
 
-        from extrap.pretrained.table import layer_table
+    from extrap.pretrained.table import layer_table
 
-        rows = layer_table(one_job(args).source.model("meta"))
-        shown = [{name: _shown(value) for name, value in row.items()} for row in rows]
-        print(pd.DataFrame(shown).to_string(index=False))
+    rows = layer_table(one_job(args).source.model("meta"))
+    shown = [{name: _shown(value) for name, value in row.items()} for row in rows]
+    return pd.DataFrame(shown).to_string(index=False)
 
 
 def _shown(value: Any) -> str:

@@ -6,19 +6,17 @@ It prints the command that evaluates these factors, with the factors written out
 """
 
 import shlex
+from argparse import Namespace
 from typing import Any
 
-from extrap.cli.shared import one_job, parser, reported
+from extrap.cli.shared import command, one_job
 from extrap.utils.errors import UserError
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Prints how to evaluate the factors. A mistake is one line on stderr and exit code 2."""
-    command = parser("extrap longrope", "Search LongRoPE's factors for a trained run.", words=True)
-    args = command.parse_args(argv)
-    with reported(command.prog):
-        folder = ["--config-dir", str(args.config_dir)] if args.config_dir else []
-        print(evaluation([*folder, *args.words], factors(one_job(args))))
+@command("Search LongRoPE's factors for a trained run.", "words", "conf")
+def main(args: Namespace) -> str:
+    folder = ["--config-dir", str(args.config_dir)] if args.config_dir else []
+    return evaluation([*folder, *args.words], factors(one_job(args)))
 
 
 def factors(job: Any) -> list[float]:
@@ -34,11 +32,8 @@ def factors(job: Any) -> list[float]:
 
     validate.check(job)
     if not isinstance(job.extension, LongRoPE) or job.extension.factor <= 1:
-        raise UserError(
-            "extension",
-            job.choices["extension"],
-            "give extension=longrope and an extension.factor above 1 to search for",
-        )
+        problem = "give extension=longrope and an extension.factor above 1 to search for"
+        raise UserError("extension", job.choices["extension"], problem)
     if not job.run.trained:
         remedy = "train it with `extrap stage=train` and the same options"
         raise untrained(job.run, "extension", job.choices["extension"], remedy)

@@ -5,6 +5,7 @@ paper.
 
 import re
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from extrap import figures
-from extrap.cli.shared import named_plugins, need_study, parser, reported
+from extrap.cli.shared import argument, command, named_plugins, need_study
 from extrap.figures.drawing.part import Part
 from extrap.results.places import place
 from extrap.results.rows import open_study
@@ -37,39 +38,25 @@ OPTIONS = {
 UNITS = {"in": 1.0, "cm": 2.54, "mm": 25.4}
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Runs the command. Prints the files drawn; a mistake is one line on stderr and exit code 2."""
-    command = parser(
-        "extrap plot",
-        "Draw the figures of a study from its rows, as SVG and PNG.",
-        study="optional",
-        results=True,
-        plugins=True,
-    )
-    command.add_argument(
-        "figures",
-        metavar="FIGURE",
-        nargs="*",
-        help="figures to draw; by default all figures that have rows",
-    )
-    for flag, says in FLAGS.items():
-        command.add_argument(flag, action="store_true", help=says)
-    for flag, (metavar, says) in OPTIONS.items():
-        command.add_argument(flag, metavar=metavar, help=says)
-    args = command.parse_args(argv)
-    with reported(command.prog):
-        part = Part(words(args.series), words(args.protocol), multiples(args.lengths))
-        kinds = (*figures.KINDS, *["pdf"] * args.pdf)
-        form = Form(part, inches(args.width), kinds, named_plugins(args))
-        if args.list:
-            print(listing(args.analytic, form.plugins))
-        elif args.analytic:
-            names = [*filter(None, [args.study]), *args.figures]
-            for path in plot_analytic(args.results, names, form):
-                print(path)
-        else:
-            for path in plot(args.results, need_study(args), args.figures, form):
-                print(path)
+FIGURES = "figures to draw; by default all figures that have rows"
+
+
+@command(
+    "Draw the figures of a study from its rows, as SVG and PNG.",
+    *("study?", "results", "plugins"),
+    argument("figures", metavar="FIGURE", nargs="*", help=FIGURES),
+    *(argument(flag, action="store_true", help=says) for flag, says in FLAGS.items()),
+    *(argument(flag, metavar=what, help=says) for flag, (what, says) in OPTIONS.items()),
+)
+def main(args: Namespace) -> "str | list[Path]":
+    part = Part(words(args.series), words(args.protocol), multiples(args.lengths))
+    kinds = (*figures.KINDS, *["pdf"] * args.pdf)
+    form = Form(part, inches(args.width), kinds, named_plugins(args))
+    if args.list:
+        return listing(args.analytic, form.plugins)
+    if args.analytic:
+        return plot_analytic(args.results, [*filter(None, [args.study]), *args.figures], form)
+    return plot(args.results, need_study(args), args.figures, form)
 
 
 class Form(NamedTuple):

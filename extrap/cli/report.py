@@ -4,11 +4,12 @@ Leaderboard, curves, heat-maps, findings and figures in one file below 2 MB that
 the same rows are the same bytes.
 """
 
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
 from extrap.cli.experiments import experiments
-from extrap.cli.shared import named_plugins, need_study, parser, reported
+from extrap.cli.shared import argument, command, named_plugins, need_study
 from extrap.figures.report.page import page
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import findings
@@ -29,33 +30,25 @@ def text(results: Path, study: str, images: bool = True, plugins: Sequence[str] 
     return page(rows, found, images, plugins, experiments(study))
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Runs the command. Prints the file; a mistake is one line on stderr and exit code 2."""
-    command = parser(
-        "extrap report",
-        "Write a study as one page of HTML, from its rows alone.",
-        study="optional",
-        results=True,
-        plugins=True,
-    )
-    command.add_argument(
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help=f"output file (default: {NAME} in the folder of the study)",
-    )
-    args = command.parse_args(argv)
-    with reported(command.prog):
-        study = need_study(args)
-        if args.output is not None and args.output.exists() and not args.output.is_file():
-            raise UserError("--output", args.output, "not a file", "give the name of one")
-        content = text(args.results, study, plugins=named_plugins(args))
-        folder = place(args.results, study)
-        path = args.output or folder / NAME
-        if args.output is None:
-            check_links(folder)
-        try:
-            atomic.replace(path, content.encode())
-        except FileNotFoundError as error:  # /proc, which takes no new files
-            raise UserError("--output", path, error.strerror, "give another file") from None
-        print(path)
+OUTPUT = f"output file (default: {NAME} in the folder of the study)"
+
+
+@command(
+    "Write a study as one page of HTML, from its rows alone.",
+    *("study?", "results", "plugins"),
+    argument("--output", type=Path, metavar="FILE", help=OUTPUT),
+)
+def main(args: Namespace) -> str:
+    study = need_study(args)
+    if args.output is not None and args.output.exists() and not args.output.is_file():
+        raise UserError("--output", args.output, "not a file", "give the name of one")
+    content = text(args.results, study, plugins=named_plugins(args))
+    folder = place(args.results, study)
+    path = args.output or folder / NAME
+    if args.output is None:
+        check_links(folder)
+    try:
+        atomic.replace(path, content.encode())
+    except FileNotFoundError as error:  # /proc, which takes no new files
+        raise UserError("--output", path, error.strerror, "give another file") from None
+    return str(path)

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 from extrap.utils import progress, streams
 from extrap.utils.errors import UserError, disk_fault, printable
@@ -27,63 +27,56 @@ EXITS = (
 )
 
 
-def parser(
-    program: str,
-    description: str,
-    study: Literal["required", "optional"] | None = None,
-    results: bool = False,
-    json: bool = False,
-    plugins: bool = False,
-    conf: bool = False,
-    words: bool = False,
-) -> argparse.ArgumentParser:
-    """Returns a parser with the arguments that commands share; a command adds its own.
+def argument(*names: str, **options: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Returns an argument of a command, in the words of `ArgumentParser.add_argument`."""
+    return names, options
 
-    study: whether it takes STUDY; results: whether `--results DIR`, the folder of the studies;
-    json: whether `--json`; plugins: whether `--plugins NAMES`; conf: whether
-    `--config-dir DIR`; words: whether the choices and options of one configuration.
+
+STUDY = "name of a study, a folder in results; `extrap status` lists those with runs"
+COMMON = {
+    "study": argument("study", metavar="STUDY", help=STUDY),
+    "study?": argument("study", metavar="STUDY", nargs="?", help=STUDY),
+    "words": argument("words", metavar="OPTION=VALUE", nargs="*", help="choices and options of one "
+                      "configuration, as `extrap --help` lists them"),
+    "results": argument("--results", type=Path, default=Path("results"), metavar="DIR",
+                        help="folder of the studies (default: results)"),
+    "json": argument("--json", action="store_true", help="print one JSON object instead"),
+    "plugins": argument("--plugins", metavar="NAMES", default="", help="your own packages, as in "
+                        "plugins=[...], separated by commas"),
+    "conf": argument("--config-dir", type=Path, metavar="DIR",
+                     help="a folder of your own with groups such as scheme"),
+}  # fmt: skip
+"""Arguments that commands share."""
+
+Run = Callable[[argparse.Namespace], Any]
+Main = Callable[..., None]
+
+
+def command(says: str, *arguments: Any) -> Callable[[Run], Main]:
+    """Makes a function of arguments the `main(argv)` of the command that its module is named for.
+
+    main prints the text that the function returns, or each line that it yields; a mistake is one
+    line on stderr and exit code 2. says: the first line of --help; arguments: names of COMMON, and
+    the command's own.
     """
-    made = argparse.ArgumentParser(program, description=description, epilog=EXITS)
-    made.parse_args = made.parse_intermixed_args  # type: ignore[method-assign]  # options anywhere
-    made.error = lambda message: _end(program, f"{message}; see {program} --help", 2)  # type: ignore[method-assign,assignment]
-    if study is not None:
-        made.add_argument(
-            "study",
-            metavar="STUDY",
-            nargs=None if study == "required" else "?",
-            help="name of a study, a folder in results; `extrap status` lists those with runs",
-        )
-    if words:
-        made.add_argument(
-            "words",
-            metavar="OPTION=VALUE",
-            nargs="*",
-            help="choices and options of one configuration, as `extrap --help` lists them",
-        )
-    if results:
-        made.add_argument(
-            "--results",
-            type=Path,
-            default=Path("results"),
-            metavar="DIR",
-            help="folder of the studies (default: results)",
-        )
-    if json:
-        made.add_argument("--json", action="store_true", help="print one JSON object instead")
-    if plugins:
-        made.add_argument(
-            "--plugins",
-            metavar="NAMES",
-            default="",
-            help="your own packages, as in plugins=[...], separated by commas",
-        )
-    if conf or words:
-        made.add_argument(
-            "--config-dir",
-            type=Path,
-            metavar="DIR",
-            help="a folder of your own with groups such as scheme",
-        )
+
+    def made(run: Run) -> Main:
+        program = f"extrap {run.__module__.rpartition('.')[2].replace('_', '-')}"
+
+        def main(argv: list[str] | None = None) -> None:
+            parser = argparse.ArgumentParser(program, description=says, epilog=EXITS)
+            parser.error = lambda message: _end(program, f"{message}; see {program} --help", 2)  # type: ignore[method-assign,assignment]
+            for one in arguments:
+                names, options = COMMON[one] if isinstance(one, str) else one
+                parser.add_argument(*names, **options)
+            args = parser.parse_intermixed_args(argv)  # options anywhere
+            with reported(program):
+                told = run(args)
+                for line in [told] if isinstance(told, str) else told or ():
+                    print(line)
+
+        return main
+
     return made
 
 

@@ -3,30 +3,25 @@ run.
 """
 
 import shlex
+from argparse import Namespace
 from collections import Counter
 
-from extrap.cli.shared import as_json, parser, plain, reported
+from extrap.cli.shared import as_json, command, plain
 from extrap.runs.study import ENDED, Standing, State, entries, standing, studies
 from extrap.utils.errors import escaped, printable
 from extrap.utils.progress import clock, words
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Runs the command. A mistake is one line on stderr and exit code 2."""
-    command = parser(
-        "extrap status",
-        "Print the state of every job of a study and what is left to run; without STUDY, a line "
-        "for each study.",
-        study="optional",
-        json=True,
-    )
-    args = command.parse_args(argv)
-    with reported(command.prog):
-        if args.study is None:
-            print(as_json({"studies": _states(studies())}) if args.json else overview())
-        else:
-            jobs = [standing(entry) for entry in entries(args.study)]
-            print(as_json(values(args.study, jobs)) if args.json else text(args.study, jobs))
+@command(
+    "Print the state of every job of a study and what is left to run; without STUDY, a line for "
+    "each study.",
+    *("study?", "json"),
+)
+def main(args: Namespace) -> str:
+    if args.study is None:
+        return as_json({"studies": _states(studies())}) if args.json else overview()
+    jobs = [standing(entry) for entry in entries(args.study)]
+    return as_json(values(args.study, jobs)) if args.json else text(args.study, jobs)
 
 
 def values(study: str, jobs: list[Standing]) -> dict:
@@ -131,9 +126,9 @@ def _commands(jobs: list[Standing]) -> list[list[str]]:
     """
     waiting = (job for job in jobs if job.left and job.state is not State.RUNNING)
     found = []
-    for command in dict.fromkeys(job.entry.command for job in waiting):
+    for line in dict.fromkeys(job.entry.command for job in waiting):
         try:
-            split = shlex.split(command)
+            split = shlex.split(line)
         except ValueError:
             continue
         if split[:1] == ["extrap"]:

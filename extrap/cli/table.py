@@ -2,13 +2,15 @@
 terminal.
 """
 
+from argparse import Namespace
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from extrap.cli.columns import grouped, wrapped
-from extrap.cli.shared import as_json, need_study, parser, plain, reported
+from extrap.cli.shared import argument, as_json, command, need_study, plain
 from extrap.results import methods as extensions
 from extrap.results.effective import SHARE, Effective
 from extrap.results.in_force import KEY, in_force, share_words
@@ -26,27 +28,19 @@ SHOWN = [f"kv records {multiple}x" for multiple in ("0.5", "1", "2", "4")]
 """The curves in the table of shapes; --json has all of them."""
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Runs the command. A mistake is one line on stderr and exit code 2."""
-    command = parser(
-        "extrap table",
-        "Print the perplexities, retrieval accuracies and gates of a study.",
-        study="optional",
-        results=True,
-        json=True,
-    )
-    command.add_argument(
-        "--beside",
-        metavar="SCHEME",
-        help="retrieval of every series compared with one scheme, such as nope",
-    )
-    args = command.parse_args(argv)
-    with reported(command.prog):
-        rows = open_study(args.results, need_study(args))
-        if args.json:
-            print(as_json(values(rows, args.beside)))
-        else:
-            print(text(rows) if args.beside is None else compared(rows, args.beside))
+BESIDE = "retrieval of every series compared with one scheme, such as nope"
+
+
+@command(
+    "Print the perplexities, retrieval accuracies and gates of a study.",
+    *("study?", "results", "json"),
+    argument("--beside", metavar="SCHEME", help=BESIDE),
+)
+def main(args: Namespace) -> str:
+    rows = open_study(args.results, need_study(args))
+    if args.json:
+        return as_json(values(rows, args.beside))
+    return text(rows) if args.beside is None else compared(rows, args.beside)
 
 
 def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:
@@ -110,8 +104,7 @@ def _effective_lengths(rows: pd.DataFrame) -> Iterator[list[str]]:
             f"Effective length in tokens, up to which {100 * SHARE:.0f} % of the score at 1x is "
             "kept, with its 95 % interval"
         )
-        columns = [[name, *map(_effective, lengths[name])] for name in lengths.columns]
-        yield [title, *wrapped(["series", *lengths.index], columns)]
+        yield _block(title, "series", lengths.map(_effective))
 
 
 def _shapes(rows: pd.DataFrame) -> Iterator[list[str]]:
@@ -121,8 +114,7 @@ def _shapes(rows: pd.DataFrame) -> Iterator[list[str]]:
             "Shape of curves over depth, as far as 95 % intervals tell; theory: one interior "
             "minimum (arXiv 2605.09213)"
         )
-        columns = [[name, *curves[name]] for name in shown]
-        yield [title, *wrapped(["series", *curves.index], columns)]
+        yield _block(title, "series", curves[shown])
 
 
 def _frequencies(rows: pd.DataFrame) -> Iterator[list[str]]:
@@ -131,8 +123,7 @@ def _frequencies(rows: pd.DataFrame) -> Iterator[list[str]]:
             "Frequencies in force beside those of training: pairs that turn otherwise, the slowest "
             "over its own as trained"
         )
-        columns = [[name, *frequencies[name]] for name in frequencies.columns]
-        yield [title, *wrapped(["series", *frequencies.index], columns)]
+        yield _block(title, "series", frequencies)
 
 
 def _other_gates(rows: pd.DataFrame) -> Iterator[list[str]]:
@@ -141,8 +132,12 @@ def _other_gates(rows: pd.DataFrame) -> Iterator[list[str]]:
             "Gates of other tasks: accuracy within the training length; seeds that reach 90 %, "
             "where not all do"
         )
-        columns = [[name, *learned[name]] for name in learned.columns]
-        yield [title, *wrapped(["task", *learned.index], columns)]
+        yield _block(title, "task", learned)
+
+
+def _block(title: str, corner: str, table: pd.DataFrame) -> list[str]:
+    columns = [[name, *table[name]] for name in table.columns]
+    return [title, *wrapped([corner, *table.index], columns)]
 
 
 def _holds(table: pd.DataFrame, *groups) -> bool:
@@ -192,24 +187,19 @@ def _in_force(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def _number(value: float, form: str) -> str:
+    return "-" if np.isnan(value) else f"{value:{form}}"
+
+
+_loss, _signed, _whole = (partial(_number, form=form) for form in (".2f", "+.2f", ".0f"))
+
+
 def _perplexity(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.{1 if value < 100 else 0}f}"
-
-
-def _loss(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.2f}"
+    return _number(value, ".1f" if value < 100 else ".0f")
 
 
 def _accuracy(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.2f}".lstrip("0")
-
-
-def _signed(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:+.2f}"
-
-
-def _whole(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.0f}"
+    return _loss(value).lstrip("0")
 
 
 def _effective(length: Effective) -> str:
