@@ -77,6 +77,8 @@ def evaluate(
     """
     names = [tasks] if isinstance(tasks, str) else list(tasks)
     more = [f"task=[{','.join(names)}]", "stage=evaluate"]
+    if isinstance(multiples, str):
+        raise UserError("multiples", multiples, "expected numbers", "give a list, as in [1, 2, 4]")
     if multiples is not None:
         lengths = ",".join(map(str, multiples))
         more += [f"task.{name}.multiples=[{lengths}]" for name in names]

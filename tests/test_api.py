@@ -158,6 +158,11 @@ def test_a_gpt_of_ours_reads_bytes_and_takes_extensions() -> None:
     assert_frame_equal(ours[measured], theirs[measured], check_exact=True)
 
 
+def test_lengths_in_a_text_are_no_numbers() -> None:
+    with pytest.raises(UserError, match=r"^multiples=24: expected numbers; give a list"):
+        extrap.evaluate("runs/rope", multiples="24")
+
+
 def test_lengths_past_a_table_are_named(tokenizer) -> None:
     model = llama(tokenizer, "gpt_neo", bos_token_id=0, eos_token_id=0)
     with pytest.warns(UserWarning, match="task.nll.multiples: no rows at 128 tokens"):

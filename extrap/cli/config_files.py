@@ -36,11 +36,20 @@ _read, _merge = ConfigRepository.load_config, ConfigLoaderImpl._load_single_conf
 
 
 def _checked_read(repository: ConfigRepository, config_path: str) -> ConfigResult | None:
-    """Reads a file. Raises UserError for a file that holds too much."""
+    """Reads a file. Raises UserError for a file that holds too much, and for a task whose options
+    would not stand under its name.
+    """
     source = repository._find_object_source(config_path, ObjectType.CONFIG)
     if source is not None and source.scheme() == "file":
         check_yaml(Path(source.path, source._normalize_file_name(config_path)))
-    return _read(repository, config_path)
+    found = _read(repository, config_path)
+    group, _, task = config_path.removesuffix(".yaml").partition("/")
+    place = found.header.get("package") if found is not None else None
+    if found and group == "task" and "_target_" in found.config and place != f"task.{task}":
+        problem = f"its file puts its options at {place or 'task'}"
+        remedy = f"write `# @package task.{task}` in its first line"
+        raise UserError("task", task, problem, remedy)
+    return found
 
 
 def _checked_merge(loader: ConfigLoaderImpl, default: ResultDefault, repo: Any) -> ConfigResult:

@@ -97,10 +97,6 @@ class Job:
     @property
     def task_names(self) -> list[str]:
         tasks = self.config["task"]
-        if isinstance(tasks, dict) and "_target_" in tasks:
-            problem = f"the file of {tasks['_target_']} does not say where its options belong"
-            remedy = "write `# @package task.NAME` in its first line; NAME is the name of the file"
-            raise UserError("task", problem=problem, remedy=remedy)
         if not isinstance(tasks, dict) or not all(NAME.fullmatch(str(name)) for name in tasks):
             raise UserError("task", tasks, "choices of conf/task by name, such as task=[nll,kv]")
         return [name for name in tasks if name not in self.unasked]
@@ -114,9 +110,7 @@ class Job:
 
     @cached_property
     def _built(self) -> tuple[dict[str, Task], dict[str, UserError]]:
-        """Tasks by name, and the errors of tasks that cannot run. Raises the first error, with
-        keep_going=true only if no task can run.
-        """
+        """Tasks by name, and with keep_going=true the errors of tasks that cannot run."""
         tasks: dict[str, Task] = {}
         refused: dict[str, UserError] = {}
         source, plugins = self.source, self.config["plugins"]

@@ -69,8 +69,15 @@ class NotApplicable(UserError):
 
 def choose(name: str, allowed: Iterable[str]) -> str:
     """Returns a remedy for an unknown name: `did you mean b? choose one of a, b, c`."""
-    close = get_close_matches(name, known := sorted(allowed), n=1)
+    close = get_close_matches(name, known := sorted(allowed), n=3)
+    close.sort(key=lambda one: sorted(one) != sorted(name))  # letters in another order first
     return (f"did you mean {close[0]}? " if close else "") + f"choose one of {', '.join(known)}"
+
+
+def first_line(error: BaseException) -> str:
+    """Returns the first line of an error's text, without one the name of its class."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
 
 
 def shown(value: object) -> str:

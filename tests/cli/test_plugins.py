@@ -91,8 +91,14 @@ MISTAKES = {
     "no package line": (
         "my_conf/task/induction.yaml",
         ("# @package task.induction\n", ""),
-        "task: the file of my_package.induction.Induction does not say where its options belong; "
-        "write `# @package task.NAME` in its first line; NAME is the name of the file",
+        "task=induction: its file puts its options at task; write `# @package task.induction` in "
+        "its first line",
+    ),
+    "another name in the package line": (
+        "my_conf/task/induction.yaml",
+        ("# @package task.induction\n", "# @package task.deduction\n"),
+        "task=induction: its file puts its options at task.deduction; write `# @package "
+        "task.induction` in its first line",
     ),
     "a list without items": (
         "my_package/induction.py",

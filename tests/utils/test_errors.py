@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from extrap.utils.errors import NotApplicable, UserError
+from extrap.utils.errors import NotApplicable, UserError, choose
 
 LINES = {
     "seed=-1: expected 0 or more; give seed=0": ("seed", -1, "expected 0 or more", "give seed=0"),
@@ -49,3 +49,8 @@ def test_a_remedy_is_worked_out_for_the_whole_line_alone() -> None:
     error = NotApplicable("extension", "pi", "needs RoPE", lambda: asked.append(1) or "give alibi")
     assert error.why == "extension=pi: needs RoPE" and not asked
     assert str(error) == "extension=pi: needs RoPE; give alibi"
+
+
+def test_letters_in_another_order_are_the_closest_name() -> None:
+    assert choose("rpoe", ["alibi", "rope", "urpe"]).startswith("did you mean rope? ")
+    assert choose("alib", ["alibi", "rope", "urpe"]).startswith("did you mean alibi? ")
