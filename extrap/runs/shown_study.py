@@ -36,66 +36,49 @@ def read(study: str) -> Study:
     """Reads the rows of a study, from which alone its pages follow. Raises UserError without rows
     and for mixed corpora.
     """
-    records: list[dict] = []
-    places: dict[Path, int] = {}
+    known: dict[Path, list[dict]] = {}  # the curve of a run is one file for several jobs
     jobs = []
     for entry in entries(study):
         tasks = sorted(entry.tasks, key=lambda task: task != CURVE)  # W&B takes steps in order only
         files = {task: file for task in tasks if (file := entry.file(task).rows).exists()}
-        own = {task: rows.records([file]) for task, file in files.items()}
-        if not any(own.values()):
-            continue
-        for task, file in files.items():
-            if file not in places:  # the curve of a run is one file for all of its readings
-                places[file] = len(records)
-                records += own[task]
-        jobs.append((entry, own, files))
+        known |= {file: rows.records([file]) for file in files.values() if file not in known}
+        own = {task: known[file] for task, file in files.items()}
+        if any(own.values()):
+            jobs.append((entry, own, [*files.values()]))
     if not jobs:
-        raise UserError(
-            "STUDY", study, "no rows yet", f"`extrap status {study}` tells what is left to run"
-        )
-    found = lines(rows.frame(records))
-    pages = [(page_of(entry, own, files, places, found), own, [*files.values()])
-             for entry, own, files in jobs]  # fmt: skip
+        remedy = f"`extrap status {study}` tells what is left to run"
+        raise UserError("STUDY", study, "no rows yet", remedy)
+    records = [row for some in known.values() for row in some]
+    found, places = lines(rows.frame(records)), {id(row): n for n, row in enumerate(records)}
+    pages = [(_page(entry, own, found, places), own, files) for entry, own, files in jobs]
     return Study(study, records, found, pages)
 
 
 def whole(study: Study) -> Page:
     """The page of the study itself."""
     schemes, lengths = ({row[name] for row in study.records} for name in ("scheme", "train_length"))
-    return Page(
-        study.name,
-        f"study-{study.name}",
-        DIRECT,
-        ", ".join(sorted(schemes)),
-        "all",
-        0,
-        min(lengths),
-        (),
-        job_type="study",
-    )
+    names = study.name, f"study-{study.name}", DIRECT, ", ".join(sorted(schemes)), "all"
+    return Page(*names, 0, min(lengths), (), job_type="study")
 
 
-def page_of(
-    entry: Entry, own: dict[str, list[dict]], files: dict[str, Path], places: dict, found: Lines
-) -> Page:
+def _page(entry: Entry, own: dict[str, list[dict]], found: Lines, places: dict[int, int]) -> Page:
     """As the job itself makes it, as far as the rows know, under the names that the study gives."""
-    row = next(row for some in own.values() for row in some)
-    options = read_json(entry.folder.folder / "config.json").get("identity") or {}
-    measured = {
-        task: range(places[file], places[file] + len(own[task])) for task, file in files.items()
-    }
-    # the last, as the curve, which comes first, is of no extension
-    series = found.of_rows[[at[0] for at in measured.values() if at][-1]]
+    measured = [row for some in own.values() for row in some]
+    row = measured[0]
+    series = found.of_rows[places[id(measured[-1])]]  # the curve comes first, of no extension
     names = entry.study, entry.run, entry.extension, row["scheme"], row["data"]
     return Page(
         *names,
         row["seed"],
         row["train_length"],
         tuple(task for task in own if task != CURVE),
-        options,
+        read_json(entry.folder.folder / "config.json").get("identity") or {},
         series=series.label,
         size=found.sizes[series.label],
-        trained={task: found.passed(at) for task, at in measured.items() if task != CURVE},
+        trained={
+            task: found.lost.isdisjoint(places[id(row)] for row in some)
+            for task, some in own.items()
+            if task != CURVE
+        },
         best=found.best[series.label],
     )

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from extrap.runs.dashboard import library, view
 from extrap.runs.dashboard.library import reason
-from extrap.runs.dashboard.page import BEST, Page, trained
+from extrap.runs.dashboard.page import BEST, Page
 
 Mode = Literal["offline", "online"]
 
@@ -192,8 +192,8 @@ class WandB(Dashboard):
             self.table(f"table/{task}", view.COLUMNS, data)
         self.run.summary.update(view.summary(task, rows))
         if not self._known:
-            passed = trained({task: view.passed(rows)})
-            self.run.config.update(passed, allow_val_change=True)
+            passed = all(row["status"] == "ok" for row in rows)
+            self.run.config.update({f"trained/{task}": passed}, allow_val_change=True)
 
     def table(self, name: str, columns: Sequence[str], data: Sequence[Sequence[Any]]) -> None:
         """Shows one table."""

@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from extrap.utils.errors import first_line
+
 
 def wandb() -> Any:
     """Returns the library, which from then on takes no settings from the working folder."""
@@ -46,9 +48,7 @@ def reason(error: BaseException) -> str:
     """Returns the first line of an error of a library; for an invalid form the wrong field and the
     problem.
     """
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if not lines:
-        return type(error).__name__
-    if re.match(r"\d+ validation errors? for ", lines[0]) and len(lines) > 2:
+    lines = [line.strip() for line in str(error).splitlines()]
+    if len(lines) > 2 and re.match(r"\d+ validation errors? for ", lines[0]):
         return f"{lines[1]}: {lines[2].partition(' [type=')[0]}"
-    return lines[0]
+    return first_line(error)

@@ -69,10 +69,6 @@ class Lines:
         """Places of rows whose run has not learned their task."""
         return {int(row) for s in self.series for row in s.rows.index[s.rows["mark"] != "ok"]}
 
-    def passed(self, places: range) -> bool:
-        """True if the run of these rows learned their task."""
-        return self.lost.isdisjoint(places)
-
 
 def lines(rows: pd.DataFrame) -> Lines:
     """Returns the lines of a study: means over seeds with the intervals of the tables; seeds below
@@ -142,9 +138,7 @@ def _sizes(found: Sequence[Series]) -> dict[str, int]:
 
 
 def _parts(found: Sequence[Series], sizes: Mapping[str, int]) -> dict[str, str]:
-    """Returns the part of each series: its size if the study has one scheme in several sizes, and
-    its training length if there are several; the smallest and shortest first.
-    """
+    """Returns the size of each series if they differ, and its training length if they differ."""
     lengths = {s.label: int(s.rows["train_length"].iloc[0]) for s in found}
     alike: dict[tuple, set[int]] = {}
     for s in found:
@@ -161,8 +155,8 @@ def _parts(found: Sequence[Series], sizes: Mapping[str, int]) -> dict[str, str]:
 def _best(
     found: Sequence[Series], data: Sequence[tuple], ranked: Sequence[tuple[str, str, str]]
 ) -> dict[str, dict[str, float]]:
-    """Returns by label: the effective length and, at FURTHEST times L, the scores of places (task,
-    protocol, metric); parameters, seeds, seeds below the gate of the first place.
+    """Returns by label the values that series are ranked by, and counts. ranked: task, protocol and
+    metric of scores at FURTHEST times L.
     """
     means: dict[tuple, float] = {}
     for line in data:

@@ -58,7 +58,7 @@ class Page:
         return {name: getattr(self, name) for name in names} | {
             "series": (self.series or self._in_full) if self.job_type == "run" else None,
             "options": dict(self.options),
-            **trained(self.trained),
+            **{f"trained/{task}": passed for task, passed in self.trained.items()},
         }
 
     @property
@@ -66,8 +66,3 @@ class Page:
         """The name of a series that stays unique whatever runs the study gains."""
         alike = self.run.removesuffix(f"-s{self.seed}")
         return alike if self.extension == DIRECT else f"{alike} + {self.extension}"
-
-
-def trained(passed: Mapping[str, bool]) -> dict[str, bool]:
-    """The keys `trained/<task>` of a page."""
-    return {f"trained/{task}": value for task, value in passed.items()}

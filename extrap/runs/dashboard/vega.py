@@ -5,7 +5,6 @@ the lines that the words of a panel choose.
 from pathlib import Path
 from typing import Any
 
-from extrap.runs.dashboard.lines import COLUMNS
 from extrap.runs.folder import fingerprint
 from extrap.utils.untrusted import read_yaml
 
@@ -31,15 +30,3 @@ def charts() -> dict[str, dict[str, Any]]:
 def registered(kind: str) -> str:
     """Returns the name of a chart at W&B, which changes with its specification."""
     return f"extrap-{kind}-{fingerprint(charts()[kind])}"
-
-
-def strings(**chosen: str) -> dict[str, str]:
-    """Returns the words of a panel: a value for each column of CHOSEN, a title, the scale of y."""
-    title = " ".join(chosen[name] for name in ("task", "protocol", "metric"))
-    scale = "log" if chosen["metric"] == "perplexity" else "linear"
-    return {"title": title, "scale": scale, **chosen}
-
-
-def fields() -> dict[str, str]:
-    """Returns the columns of a panel, each under its own name."""
-    return {column: column for column in COLUMNS}

@@ -63,11 +63,6 @@ def summary(task: str, rows: Sequence[dict]) -> dict[str, float]:
     }
 
 
-def passed(rows: Sequence[dict]) -> bool:
-    """True if the run learned the task: no protocol lies below its gate."""
-    return all(row["status"] == "ok" for row in rows)
-
-
 def table(rows: Sequence[dict]) -> list[list[Any]]:
     """Returns the rows that have a length, as lines of COLUMNS."""
     return [[row.get(column) for column in COLUMNS] for row in rows if _plain(row)]

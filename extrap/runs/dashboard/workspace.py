@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from extrap.runs.dashboard import vega
-from extrap.runs.dashboard.lines import BELOW, PASSED, Lines
+from extrap.runs.dashboard.lines import BELOW, COLUMNS, PASSED, Lines
 from extrap.runs.dashboard.page import BEST, Page
 from extrap.runs.dashboard.view import AXES
 from extrap.utils.errors import UserError
 
 TITLES = {"length": "By length", "depth": "By depth", "effective": "Effective length"}
 """Sections, in their order, by the kind of lines that they show."""
-COLUMNS = ("run:displayName", "config:size.value", "config:train_length.value")
+PINNED = ("run:displayName", "config:size.value", "config:train_length.value")
 """Pinned columns of every study, before the values of its series."""
 
 
@@ -57,7 +57,7 @@ def build(study: str, project: str, entity: str, lines: Lines, pages: Sequence[P
                 ws.Ordering(ws.Summary(BEST + first), ascending=False),
             ],
             group_colors=lines.colours,
-            pinned_columns=[*COLUMNS, *(f"summary:{BEST}{name}" for name in best)],
+            pinned_columns=[*PINNED, *(f"summary:{BEST}{name}" for name in best)],
             baseline_run=_baseline(pages),
         ),
     )
@@ -79,19 +79,23 @@ def panels(lines: Lines, entity: str) -> dict[str, list[Any]]:
         panel = wr.CustomChart(
             query={"summaryTable": {"tableKey": vega.TABLE}},
             chart_name=f"{entity}/{vega.registered(words['kind'])}",
-            chart_fields=vega.fields(),
-            chart_strings=words,
+            chart_fields={column: column for column in COLUMNS},
+            chart_strings={
+                "title": " ".join(words[name] for name in ("task", "protocol", "metric")),
+                "scale": "log" if words["metric"] == "perplexity" else "linear",
+                **words,
+            },
         )
         sections.setdefault(", ".join([TITLES[words["kind"]], *apart]), []).append(panel)
     return sections
 
 
 def _chosen(lines: Lines) -> list[dict[str, str]]:
-    """Returns the words of each panel, in the order of the sections."""
+    """Returns the values of CHOSEN of each panel, in the order of the sections."""
     known = {"gate": (PASSED, BELOW), "part": [*lines.parts.values()], "kind": [*TITLES]}
     places = dict.fromkeys(tuple(line[name] for name in vega.CHOSEN) for line in lines.records())
     chosen = [
-        vega.strings(**words)
+        words
         for words in (dict(zip(vega.CHOSEN, place, strict=True)) for place in places)
         if words["kind"] != "effective"
         or (words["task"], words["protocol"]) == (lines.place or ())[:2]
@@ -109,9 +113,7 @@ def training(lines: Lines) -> list[str]:
 
 
 def _training(wr: Any, key: str, runs: int) -> Any:
-    """Returns the plot of a training loss by step. All seeds of a series have the same steps, so
-    that W&B's mean is theirs.
-    """
+    """Returns a training loss by step, the same steps for all seeds: W&B's mean is theirs."""
     return wr.LinePlot(
         title=key, x=AXES["train/*"], y=[key], max_runs_to_show=max(runs, 1),
         groupby=wr.Config("series"), groupby_aggfunc="mean", groupby_rangefunc="minmax",
