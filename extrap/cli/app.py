@@ -18,10 +18,9 @@ from extrap.cli.composed import Composed, find_plugins, plain
 from extrap.cli.config_files import limited
 from extrap.cli.hydra_errors import explain
 from extrap.cli.shared import advise, reported
-from extrap.cli.sweep import names
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.process import join
-from extrap.cli.words import SWEEPING, readable
+from extrap.cli.words import SWEEPING, TYPED, readable
 from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
@@ -97,7 +96,7 @@ def main(program: Program) -> None:
     advise()
     overrides: list[str] = []
     with reported(explain=lambda error: explain(error, overrides, program.conf)), limited():
-        names.TYPED[:] = sys.argv
+        TYPED[:] = sys.argv
         sys.argv = [sys.argv[0], *readable(sys.argv[1:])]
         args = _parsed()
         for flag, why in REFUSED.items():
@@ -116,9 +115,7 @@ def main(program: Program) -> None:
 
 
 def _parsed() -> Namespace:
-    """Parses the command line as Hydra does, `option=value` words as `overrides`. Raises UserError
-    for an unknown flag.
-    """
+    """Parses the command line as Hydra does, `option=value` words as `overrides`."""
 
     def error(message: str) -> None:
         raise UserError(f"{message}; see extrap --help")

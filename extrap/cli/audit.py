@@ -1,4 +1,4 @@
-"""`extrap audit [SCHEME ...]`: measures the properties of positional schemes."""
+"""Measure the properties of positional schemes. All of them are also written to results/audit."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -11,8 +11,7 @@ NAMES = "names of files in conf/scheme; all by default"
 
 
 @command(
-    "Measure the properties of positional schemes. All of them are also written to results/audit.",
-    *("results", "plugins", "conf"),
+    "results plugins conf",
     argument("schemes", metavar="SCHEME", nargs="*", help=NAMES),
 )
 def main(args: Namespace) -> str:

@@ -1,6 +1,4 @@
-"""`extrap clean STUDY --runs --rows`: removes run folders and rows of a study; names what it would
-remove, and asks first.
-"""
+"""Remove run folders or rows of a study. Names them and asks first."""
 
 import shutil
 import sys
@@ -11,7 +9,7 @@ from pathlib import Path
 
 from extrap.cli.shared import argument, command
 from extrap.runs.layout import CURVE
-from extrap.runs.study import Entry, Standing, State, entries, standing, uses
+from extrap.runs.study import Entry, State, entries, standing, uses
 from extrap.utils import lock
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_way
@@ -29,7 +27,6 @@ HELP = {
 
 
 @command(
-    "Remove run folders or rows of a study. Names them and asks first.",
     "study",
     argument("only", metavar="RUN", nargs="*", default=[], help=HELP["only"]),
     argument("--state", choices=STATES, action="append", help=HELP["--state"]),
@@ -48,18 +45,13 @@ def choose(study: str, runs: list[str], states: list[str]) -> list[Entry]:
     jobs = [standing(entry) for entry in entries(study)]
     known = sorted({job.entry.run for job in jobs})
     if unknown := [run for run in runs if run not in known]:
-        raise UserError(
-            "RUN", unknown[0], f"not a run of study {study}", f"its runs are {', '.join(known)}"
-        )
+        remedy = f"its runs are {', '.join(known)}"
+        raise UserError("RUN", unknown[0], f"not a run of study {study}", remedy)
     meant = [job for job in jobs if not runs or job.entry.run in runs]
     for job in meant:
         if job.state is State.RUNNING:
             _tell(f"{job.entry.run}: left alone, {job.note} works on it")
-    return [job.entry for job in meant if _wanted(job, states)]
-
-
-def _wanted(job: Standing, states: list[str]) -> bool:
-    return job.state is not State.RUNNING and job.state.value in states
+    return [job.entry for job in meant if job.state.value in states]
 
 
 def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
@@ -85,9 +77,7 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
 
 
 def _not_meant(jobs: list[Entry]) -> dict[str, list[str]]:
-    """Returns, by run, the extensions of the same study outside these jobs: they share its folder
-    and its training curve.
-    """
+    """Returns, by run, the extensions of other jobs of the study, which share folder and curve."""
     meant = {(job.run, job.extension) for job in jobs}
     found: dict[str, list[str]] = {}
     for job in entries(jobs[0].study) if jobs else []:
@@ -97,9 +87,7 @@ def _not_meant(jobs: list[Entry]) -> dict[str, list[str]]:
 
 
 def _folders(jobs: list[Entry], left: dict[str, list[str]], held: ExitStack) -> Iterator[Path]:
-    """Yields run folders of these jobs that nothing else uses, and locks each. Raises UserError
-    for a link in place of one.
-    """
+    """Yields run folders of these jobs that nothing else uses, and locks each."""
     for run, job in {job.run: job for job in jobs}.items():
         folder = job.folder.folder
         check_way(folder)
@@ -109,39 +97,34 @@ def _folders(jobs: list[Entry], left: dict[str, list[str]], held: ExitStack) -> 
             _tell(f"{run}: left alone, study {', '.join(others)} uses it")
         elif run in left:
             _tell(f"{run}: left alone, its jobs {', '.join(sorted(left[run]))} are not meant")
-        elif (holder := _taken(folder, held)) is not None:
-            _tell(f"{run}: left alone, {holder} works on it")
         else:
-            yield folder
-
-
-def _taken(folder: Path, held: ExitStack) -> str | None:
-    """Locks a run folder with its parts. Returns the holder if another process has one."""
-    if (holder := lock.holder(folder)) is not None:
-        return holder
-    with ExitStack() as mine:
-        mine.enter_context(lock.alone(folder))
-        if (holder := lock.any_part(folder)) is not None:
-            return holder
-        held.push(mine.pop_all())
-    return None
+            try:
+                with ExitStack() as mine:
+                    mine.enter_context(lock.alone(folder, wait=False))
+                    if (holder := lock.any_part(folder)) is not None:
+                        raise lock.Held(holder)
+                    held.push(mine.pop_all())
+            except lock.Held as taken:
+                _tell(f"{run}: left alone, {taken} works on it")
+            else:
+                yield folder
 
 
 def _files(
     jobs: list[Entry], left: dict[str, list[str]], folders: list[Path], held: ExitStack
 ) -> Iterator[Path]:
-    """Yields the files of rows, items, requests and notes of jobs, and locks each job whose folder
-    is not locked. Raises UserError if a link leads to a file: its target may belong to another
-    user.
+    """Yields the files of jobs, and locks each job whose folder is not locked. Raises UserError if
+    a link leads to a file: its target may belong to another user.
     """
     for job in jobs:
         folder = job.folder.folder
         if folder.is_dir() and folder not in folders:
             check_way(folder)
-            if (holder := job.holder()) is not None:
-                _tell(f"{job.run}: left alone, {holder} works on it")
+            try:
+                held.enter_context(job.folder.alone_at(job.work, wait=False))
+            except lock.Held as taken:
+                _tell(f"{job.run}: left alone, {taken} works on it")
                 continue
-            held.enter_context(job.folder.alone_at(job.work))
         tasks = [task for task in job.tasks if task != CURVE or job.run not in left]
         found = [
             job.path,
@@ -162,11 +145,8 @@ def _size(path: Path) -> int:
 
 def _agreed(question: str) -> bool:
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UserError(
-            "",
-            problem="cannot ask for confirmation without a terminal",
-            remedy="add --yes to remove the files",
-        )
+        problem = "cannot ask for confirmation without a terminal"
+        raise UserError("", problem=problem, remedy="add --yes to remove the files")
     try:
         return input(question).strip().lower() in ("y", "yes")
     except EOFError:  # Ctrl-D

@@ -47,16 +47,12 @@ def wrapped(
     first: Sequence[str], columns: Sequence[Sequence[str]], width: int = WIDTH
 ) -> list[str]:
     """`aligned` columns in as many blocks as the width asks for, each led by the first column."""
-    blocks = []
-    start = 0
-    while start < len(columns):
-        end = start + 1
-        block = aligned([*zip(first, *columns[start:end], strict=True)])
-        while end < len(columns):
-            wider = aligned([*zip(first, *columns[start : end + 1], strict=True)])
-            if max(map(len, wider)) > width:
-                break
-            block, end = wider, end + 1
-        blocks.append(block)
-        start = end
+    blocks: list[list[str]] = []
+    shown: list[Sequence[str]] = []
+    for column in columns:
+        wider = aligned([*zip(first, *shown, column, strict=True)])
+        if shown and max(map(len, wider)) <= width:
+            blocks[-1], shown = wider, [*shown, column]
+        else:
+            blocks, shown = [*blocks, aligned([*zip(first, column, strict=True)])], [column]
     return [line for block in blocks for line in ("", *block)][1:]

@@ -1,5 +1,6 @@
-"""`extrap compare STUDY A B [C ...]`: paired differences A - B, A - C, ... on the same documents,
-trials and seeds, with 95 % intervals.
+"""Paired differences between schemes of a study, with 95 % intervals.
+
+Differences A - B, A - C, ... are taken on the same documents, trials and seeds.
 """
 
 import sys
@@ -36,8 +37,7 @@ CELL = (
 
 
 @command(
-    "Paired differences between schemes of a study, with 95 % intervals.",
-    *("study?", "results", "json"),
+    "study? results json",
     argument("names", metavar="SERIES", nargs="*", help=NAMES),
     argument("--cell", action="append", default=[], metavar="WORDS", help=CELL),
 )

@@ -39,10 +39,8 @@ def checked(conf: str, words: Sequence[str], config_dir: str | Path | None = Non
     for one in parsed:
         _check_names(one, conf)
         if one.key_or_group.startswith("hydra") and OUTSIDE.search(str(one.input_line)):
-            raise UserError(
-                f"{one.input_line}: an option of Hydra takes no reference to options outside "
-                "hydra; give the value itself"
-            )
+            problem = "an option of Hydra takes no reference to options outside hydra"
+            raise UserError(f"{one.input_line}: {problem}; give the value itself")
         if one.key_or_group == "hydra.searchpath" and isinstance(paths := one.value(), list):
             folders += map(str, paths)
     for folder in folders:
@@ -68,9 +66,7 @@ def _check_own(folder: Path) -> None:
 
 
 def _check_names(override: Override, conf: str) -> None:
-    """Raises UserError for a word without an option, and for a value of a group other than names of
-    files: one, or a list if the configuration takes several.
-    """
+    """Raises UserError for a word without an option, and for a choice that is no name."""
     group, word, values = override.key_or_group, override.input_line, override.value()
     if not group:
         raise UserError(f"{word}: not of the form option=value; see extrap --help")
@@ -79,9 +75,8 @@ def _check_names(override: Override, conf: str) -> None:
     for value in values.list if isinstance(values, ChoiceSweep) else [values]:
         for name in value if isinstance(value, list) and group in LISTS else [value]:
             if name is None or isinstance(name, int | float | list):
-                raise UserError(
-                    f"{word}: {group} takes the name of a choice; `extrap --help` lists them"
-                )
+                problem = f"{group} takes the name of a choice"
+                raise UserError(f"{word}: {problem}; `extrap --help` lists them")
 
 
 def _check_hydra(cfg: DictConfig, conf: str, typed: Sequence[Override]) -> None:

@@ -1,6 +1,4 @@
-"""`extrap dashboard STUDY`: shows a study in W&B from the rows on this disk, whenever and wherever
-they were made.
-"""
+"""Show a study in Weights & Biases from its rows."""
 
 import json
 import re
@@ -38,8 +36,7 @@ FLAGS = {
 
 
 @command(
-    "Show a study in Weights & Biases from its rows.",
-    *("study", "plugins"),
+    "study plugins",
     *(argument(flag, action="store_true", help=says) for flag, says in FLAGS.items()),
     argument("--project", default="extrap", help="W&B project (default: extrap)"),
     argument("--entity", help="W&B user or team (default: the one the key belongs to)"),
@@ -105,11 +102,8 @@ def taken() -> Iterator[None]:
     except UserError:
         raise
     except Exception as error:  # of a library that is not ours, in any way it likes
-        raise UserError(
-            "W&B",
-            problem=reason(error),
-            remedy="the rows are unchanged; extrap report shows them without W&B",
-        ) from None
+        remedy = "the rows are unchanged; extrap report shows them without W&B"
+        raise UserError("W&B", problem=reason(error), remedy=remedy) from None
 
 
 class Extra:
@@ -124,10 +118,8 @@ class Extra:
         except Exception as error:  # no memory for an image, a library that draws none
             if not self.warned:
                 self.warned = True
-                print(
-                    f"extrap dashboard: {reason(error)}; figures or panels are left out",
-                    file=sys.stderr,
-                )
+                why = f"extrap dashboard: {reason(error)}"
+                print(f"{why}; figures or panels are left out", file=sys.stderr)
 
 
 def _built(board: WandB, study: Study, space: bool, story: bool, share: bool) -> Iterator[str]:

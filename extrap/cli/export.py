@@ -1,19 +1,22 @@
-"""`extrap export RUN FOLDER`: a trained run, with its tokenizer, as a folder of transformers."""
+"""Write a trained run as a folder that transformers reads."""
 
 import os
 import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from extrap.cli.shared import argument, command
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
+BYTES = "extrap.data.vocabulary.Vocabulary"
+
 
 @command(
-    "Write a trained run as a folder that transformers reads.",
+    "",
     argument("run", metavar="RUN", help="name of a run, a folder in runs"),
     argument("folder", metavar="FOLDER", type=Path, help="folder to create; must not exist"),
 )
@@ -52,9 +55,7 @@ def _check_free(folder: Path) -> None:
 
 
 def _read(name: str) -> Callable[[Path], None]:
-    """Returns the function that writes a run into a folder. It reads the run first, so that an
-    error of reading does not name the folder.
-    """
+    """Reads a run. Returns the function that writes it into a folder."""
     from extrap.audit.trained import trained
     from extrap.data.vocabulary import Vocabulary
     from extrap.pretrained import byte_tokenizer
@@ -71,20 +72,12 @@ def _read(name: str) -> Callable[[Path], None]:
         if entry in identity:
             raise UserError("RUN", name, what, "runs of our own training are exported")
     model = trained(name, "RUN").to(DTYPES[full_name(identity.get("precision"))])
-    node = {"_target_": "extrap.data.vocabulary.Vocabulary"} | identity["data"]["vocabulary"]
-    of_bytes = node["_target_"] == "extrap.data.vocabulary.Vocabulary"
+    node = {"_target_": BYTES} | identity["data"]["vocabulary"]
+    if node["_target_"] != BYTES:
+        line = "the run read text with a tokenizer of its own"
+        print(f"extrap export: {line}; put its tokenizer.json into the folder", file=sys.stderr)
+        return partial(written, model)
     kept = {key: value for key, value in node.items() if key in ("_target_", "keys", "values")}
-    if not of_bytes:
-
-        def write_model(folder: Path) -> None:
-            written(model, folder)
-            print(
-                "extrap export: the run read text with a tokenizer of its own; put its "
-                "tokenizer.json into the folder",
-                file=sys.stderr,
-            )
-
-        return write_model
     vocabulary = build(kept, "data.vocabulary", kind=Vocabulary)
 
     def write(folder: Path) -> None:

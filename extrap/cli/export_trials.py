@@ -1,5 +1,6 @@
-"""`extrap export-trials kv nth trace --tokenizer X --out FOLDER`: the trials of retrieval tasks as
-files for other harnesses (extrap/tasks/scoring/harness.py describes them).
+"""Write the trials of tasks for other harnesses.
+
+The files: extrap/tasks/scoring/harness.py.
 """
 
 import sys
@@ -18,7 +19,7 @@ OUT = {"type": Path, "default": Path("trials"), "metavar": "FOLDER"}
 
 
 @command(
-    "Write the trials of tasks for other harnesses.",
+    "",
     argument("tasks", metavar="TASK", nargs="+", help=TASKS),
     argument("--tokenizer", required=True, metavar="X", help=TOKENIZER),
     argument("--out", **OUT, help="folder to create"),

@@ -1,7 +1,4 @@
-"""`extrap findings STUDY`: the statements declared before a study ran, and their verdicts.
-
-    extrap findings extension     every statement with its verdict, effect, interval and seeds
-    extrap findings --write       results/FINDINGS.md, and the generated parts of every page
+"""Compare a study with the statements that were declared before it ran.
 
 Statements stand in `results/<study>/findings.yaml` (extrap.results.findings.statement), sentences
 with numbers in `numbers.yaml` (extrap.results.findings.numbers); how statements are judged:
@@ -52,8 +49,7 @@ WRITE = f"write DIR/{ALL} and the generated parts of every page"
 
 
 @command(
-    "Compare a study with the statements that were declared before it ran.",
-    *("study?", "results", "json"),
+    "study? results json",
     argument("--write", action="store_true", help=WRITE),
 )
 def main(args: Namespace) -> Iterator[str]:

@@ -13,6 +13,7 @@ from extrap.cli.commands import COMMANDS
 from extrap.cli.hydra_errors import groups
 from extrap.cli.schema import Config
 from extrap.runs.training.optim import Optim
+from extrap.utils.errors import shown
 
 HEAD = """\
 extrap: a positional scheme, trained on short contexts, tested on long ones.
@@ -96,11 +97,7 @@ def options() -> list[Any]:
 
 def _shown(option: Any) -> str:
     value = [] if option.name == "plugins" else option.default
-    if isinstance(value, Enum):
-        value = value.value
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return shown(value.value if isinstance(value, Enum) else value)
 
 
 def _aligned(lines: dict[str, str]) -> list[str]:

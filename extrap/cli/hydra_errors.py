@@ -16,14 +16,7 @@ from omegaconf.errors import (
     OmegaConfBaseException,
 )
 
-from extrap.utils.errors import choose, printable
-
-EXTRAS = {
-    "hydra/launcher/submitit_slurm": (
-        "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"
-    )
-}
-"""Files of optional packages, and the line if they are missing."""
+from extrap.utils.errors import choose, first_line, printable
 
 COMPOSING = {
     r"^Sweep parameters '(.*)' requires": "{}: several values make a sweep; add -m",
@@ -72,9 +65,9 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
         case HydraException():
             return _composition(error, conf)
         case OmegaConfBaseException():
-            return _value(error, error.full_key or _first(error))
+            return _value(error, error.full_key or first_line(error))
         case ValueError() if str(error).startswith(ARGUMENTS):
-            return _first(error)
+            return first_line(error)
     return None
 
 
@@ -89,8 +82,10 @@ def misplaced(overrides: list[str], choices: dict[str, Any]) -> str | None:
     of `data/corpus` belong, and about `scheme=rope.yaml`, which would be a second run of `rope`.
     """
     for group, choice in choices.items():
-        if isinstance(choice, str) and (name := _plain_name(group, choice)) != choice:
-            return f"{group}={choice}: not the name of a choice; write {group}={name}"
+        if isinstance(choice, str):  # a path or a suffix leads to the same file
+            name = posixpath.relpath(posixpath.join(group, choice.removesuffix(".yaml")), group)
+            if name != choice:
+                return f"{group}={choice}: not the name of a choice; write {group}={name}"
     for override in overrides:
         key, _, value = override.partition("=")
         group = key.replace(".", "/")
@@ -99,20 +94,10 @@ def misplaced(overrides: list[str], choices: dict[str, Any]) -> str | None:
     return None
 
 
-def _plain_name(group: str, choice: str) -> str:
-    """Returns the one name of a choice that a path or a suffix also leads to."""
-    return posixpath.relpath(posixpath.join(group, choice.removesuffix(".yaml")), group)
-
-
-def _first(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
-
-
 def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str) -> str:
     missing = error.missing_cfg_file or ""
-    if missing in EXTRAS:
-        return EXTRAS[missing]
+    if missing == "hydra/launcher/submitit_slurm":
+        return "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"
     words = (word.lstrip("+") for word in overrides)
     typed = next((word for word in words if word.replace("=", "/", 1) == missing), "")
     group, _, name = (typed or "=".join(missing.rsplit("/", 1))).partition("=")
@@ -122,7 +107,7 @@ def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str
     ]
     options = sorted({*(error.options or []), *nested})
     if not options:
-        return _first(error)
+        return first_line(error)
     own = (word for word in overrides if re.fullmatch(rf"\+?{group}(@.*)?={re.escape(name)}", word))
     choice = next(own, f"{group}={name}")
     return f"{choice}: no such {group.rpartition('/')[2]}; {choose(name, options)}"
@@ -139,15 +124,19 @@ def _composition(error: HydraException, conf: str) -> str:
         options = [line.strip() for line in text.splitlines() if line.startswith("\t")]
         return f"{found[1]}: needs a choice; {choose('', options)}"
     if found := re.match(r"In '(.*?)': \w+ raised while composing", text):
-        return _in_file(f"{found[1]}.yaml", error.__context__)
+        inner: Any = error.__context__
+        value = "" if inner.value is None else f"={inner.value}"
+        return _value(inner, f"{found[1]}.yaml: {inner.full_key}{value}")
     if isinstance(cause, ConfigAttributeError | ConfigKeyError) and (
         found := re.search(r"To append to your config use \+(.*)", text)
     ):
-        return _no_such_key(found[1], cause, conf)
+        group = found[1].partition("=")[0]
+        missing = f"no such group; {choose(group, groups(conf))}"
+        return f"{found[1]}: {missing if '/' in group else _keys(cause)}"
     if isinstance(cause, OmegaConfBaseException):
         found = re.match(r"Error merging override (.*)", text)
-        return _value(cause, found[1] if found else _first(error))
-    return _said(COMPOSING, text) or _first(error)
+        return _value(cause, found[1] if found else first_line(error))
+    return _said(COMPOSING, text) or first_line(error)
 
 
 def _said(table: dict[str, str], text: str) -> str | None:
@@ -156,20 +145,6 @@ def _said(table: dict[str, str], text: str) -> str | None:
         if found := re.search(pattern, text):
             return line.format(*found.groups())
     return None
-
-
-def _no_such_key(override: str, cause: Any, conf: str) -> str:
-    key = override.partition("=")[0]
-    if "/" in key:
-        return f"{override}: no such group; {choose(key, groups(conf))}"
-    return f"{override}: {_keys(cause)}"
-
-
-def _in_file(file: str, error: Any) -> str:
-    option = f"{file}: {error.full_key}" + (f"={error.value}" if error.value is not None else "")
-    if isinstance(error, ConfigAttributeError | ConfigKeyError):
-        return f"{option}: {_keys(error)}"
-    return _value(error, option)
 
 
 def _keys(cause: Any) -> str:
@@ -182,7 +157,9 @@ def _keys(cause: Any) -> str:
 
 
 def _value(error: OmegaConfBaseException, option: str) -> str:
-    text = _first(error)
+    if isinstance(error, ConfigAttributeError | ConfigKeyError):
+        return f"{option}: {_keys(error)}"
+    text = first_line(error)
     if isinstance(error, MissingMandatoryValue):
         return f"{error.full_key}=???: needs a value; give {error.full_key}=..."
     said = _said(VALUES, text) or text

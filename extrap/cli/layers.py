@@ -1,7 +1,4 @@
-"""`extrap layers`: which positions are on in which layers of a model, a row a layer.
-
-extrap layers model=checkpoint model.checkpoint=FOLDER
-"""
+"""Print which positions are on in which layers of a model."""
 
 from argparse import Namespace
 from typing import Any
@@ -9,7 +6,7 @@ from typing import Any
 from extrap.cli.shared import command, one_job
 
 
-@command("Print which positions are on in which layers of a model.", "words", "conf")
+@command("words conf")
 def main(args: Namespace) -> str:
     import pandas as pd
 

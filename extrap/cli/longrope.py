@@ -1,8 +1,6 @@
-"""`extrap longrope`: a factor per pair for the extension longrope, searched for a trained run.
+"""Search LongRoPE's factors for a trained run.
 
-extrap longrope scheme=rope seed=0 extension=longrope extension.factor=8
-
-It prints the command that evaluates these factors, with the factors written out.
+Prints the command that evaluates these factors, with the factors written out.
 """
 
 import shlex
@@ -13,7 +11,7 @@ from extrap.cli.shared import command, one_job
 from extrap.utils.errors import UserError
 
 
-@command("Search LongRoPE's factors for a trained run.", "words", "conf")
+@command("words conf")
 def main(args: Namespace) -> str:
     folder = ["--config-dir", str(args.config_dir)] if args.config_dir else []
     return evaluation([*folder, *args.words], factors(one_job(args)))

@@ -1,7 +1,4 @@
-"""`extrap plot STUDY [FIGURE ...]`: draw the figures of a study from its rows, as SVG and PNG;
-`--list` lists them; `--series`, `--protocol`, `--lengths`, `--width` and `--pdf` make one for a
-paper.
-"""
+"""Draw the figures of a study from its rows, as SVG and PNG."""
 
 import re
 import sys
@@ -42,8 +39,7 @@ FIGURES = "figures to draw; by default all figures that have rows"
 
 
 @command(
-    "Draw the figures of a study from its rows, as SVG and PNG.",
-    *("study?", "results", "plugins"),
+    "study? results plugins",
     argument("figures", metavar="FIGURE", nargs="*", help=FIGURES),
     *(argument(flag, action="store_true", help=says) for flag, says in FLAGS.items()),
     *(argument(flag, metavar=what, help=says) for flag, (what, says) in OPTIONS.items()),
@@ -91,12 +87,8 @@ def inches(size: str | None) -> float | None:
     found = re.fullmatch(r"([0-9]*\.?[0-9]+)(in|cm|mm)", size)
     wide = float(found.group(1)) / UNITS[found.group(2)] if found else 0.0
     if not 2 <= wide <= 40:
-        raise UserError(
-            "--width",
-            size,
-            "expected 2in to 40in",
-            "give a number with in, cm or mm, such as 3.3in",
-        )
+        remedy = "give a number with in, cm or mm, such as 3.3in"
+        raise UserError("--width", size, "expected 2in to 40in", remedy)
     return wide
 
 
@@ -174,9 +166,8 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     if bugs:
         raise bugs[0]
     if not drawn:
-        raise UserError(
-            "STUDY", study, "no figure draws its rows", f"figures are {', '.join(known)}"
-        )
+        remedy = f"figures are {', '.join(known)}"
+        raise UserError("STUDY", study, "no figure draws its rows", remedy)
     return drawn
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from extrap.cli import app as cli
 from extrap.cli import schema as config
 from extrap.cli.composed import Composed
-from extrap.cli.sweep.names import typed
+from extrap.cli.words import typed
 from extrap.utils.errors import UserError, choose
 from extrap.utils.interrupts import held_back
 from extrap.utils.paths import conf_dir
@@ -35,12 +35,8 @@ def job(composed: Composed, given: Any = None) -> "Job":
     plain, choices = dict(composed.values), composed.choices
     if not plain.get("task") and "~task" not in composed.overrides:
         if plain["stage"] != "train":
-            raise UserError(
-                "task",
-                "[]",
-                "nothing to measure",
-                "name tasks, as in task=[nll,kv], or give stage=train",
-            )
+            remedy = "name tasks, as in task=[nll,kv], or give stage=train"
+            raise UserError("task", "[]", "nothing to measure", remedy)
         plain["task"] = {}
     known = [option.name for option in fields(config.Config)]
     for name in plain.keys() - set(known):
@@ -63,9 +59,7 @@ def _groups() -> set[str]:
 
 
 def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...]) -> None:
-    """Raises UserError for an override that a published checkpoint leaves unread; own: options that
-    the model replaces.
-    """
+    """Raises UserError for an override that a checkpoint leaves unread; own: those it replaces."""
     from extrap.runs.published import Published
 
     if not Published.meant(plain):

@@ -1,7 +1,6 @@
-"""`extrap report STUDY`: the study as one page of HTML, from its rows alone.
+"""Write a study as one page of HTML, from its rows alone.
 
-Leaderboard, curves, heat-maps, findings and figures in one file below 2 MB that needs no network;
-the same rows are the same bytes.
+The page needs no network and has less than 2 MB; the same rows are the same bytes.
 """
 
 from argparse import Namespace
@@ -34,8 +33,7 @@ OUTPUT = f"output file (default: {NAME} in the folder of the study)"
 
 
 @command(
-    "Write a study as one page of HTML, from its rows alone.",
-    *("study?", "results", "plugins"),
+    "study? results plugins",
     argument("--output", type=Path, metavar="FILE", help=OUTPUT),
 )
 def main(args: Namespace) -> str:

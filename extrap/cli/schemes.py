@@ -1,4 +1,4 @@
-"""`extrap schemes`: every scheme of conf/scheme in one table; with --write, the READMEs of conf."""
+"""List every positional scheme."""
 
 from argparse import Namespace
 from typing import Any
@@ -10,8 +10,7 @@ WRITE = "write the tables of schemes, extensions and tasks into the READMEs of t
 
 
 @command(
-    "List every positional scheme.",
-    *("plugins", "conf"),
+    "plugins conf",
     argument("--write", action="store_true", help=WRITE),
 )
 def main(args: Namespace) -> Any:

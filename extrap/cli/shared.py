@@ -52,22 +52,22 @@ Run = Callable[[argparse.Namespace], Any]
 Main = Callable[..., None]
 
 
-def command(says: str, *arguments: Any) -> Callable[[Run], Main]:
-    """Makes a function of arguments the `main(argv)` of the command that its module is named for.
+def command(common: str, *own: Any) -> Callable[[Run], Main]:
+    """Makes a function of arguments the `main(argv)` of a command. Its module gives the name, and
+    the first paragraph of its docstring for --help. common: names of COMMON; own: more arguments.
 
     main prints the text that the function returns, or each line that it yields; a mistake is one
-    line on stderr and exit code 2. says: the first line of --help; arguments: names of COMMON, and
-    the command's own.
+    line on stderr and exit code 2.
     """
 
     def made(run: Run) -> Main:
         program = f"extrap {run.__module__.rpartition('.')[2].replace('_', '-')}"
+        says = run.__globals__["__doc__"].partition("\n\n")[0]
 
         def main(argv: list[str] | None = None) -> None:
             parser = argparse.ArgumentParser(program, description=says, epilog=EXITS)
             parser.error = lambda message: _end(program, f"{message}; see {program} --help", 2)  # type: ignore[method-assign,assignment]
-            for one in arguments:
-                names, options = COMMON[one] if isinstance(one, str) else one
+            for names, options in (*(COMMON[name] for name in common.split()), *own):
                 parser.add_argument(*names, **options)
             args = parser.parse_intermixed_args(argv)  # options anywhere
             with reported(program):

@@ -1,5 +1,5 @@
-"""`extrap status [STUDY]`: the state of every job of a study, its duration, and the jobs left to
-run.
+"""Print the state of every job of a study and what is left to run; without STUDY, a line for each
+study.
 """
 
 import shlex
@@ -12,11 +12,7 @@ from extrap.utils.errors import escaped, printable
 from extrap.utils.progress import clock, words
 
 
-@command(
-    "Print the state of every job of a study and what is left to run; without STUDY, a line for "
-    "each study.",
-    *("study?", "json"),
-)
+@command("study? json")
 def main(args: Namespace) -> str:
     if args.study is None:
         return as_json({"studies": _states(studies())}) if args.json else overview()
@@ -121,9 +117,7 @@ def _left(jobs: list[Standing]) -> list[str]:
 
 
 def _commands(jobs: list[Standing]) -> list[list[str]]:
-    """Returns the commands that asked for the jobs left, in words. A file is data: extrap shows its
-    text only if it is a command of extrap, and never unquoted.
-    """
+    """Returns the commands that asked for the jobs left, in words: commands of extrap alone."""
     waiting = (job for job in jobs if job.left and job.state is not State.RUNNING)
     found = []
     for line in dict.fromkeys(job.entry.command for job in waiting):

@@ -1,6 +1,4 @@
-"""`extrap table STUDY`: the perplexities, retrieval accuracies and gates of a study in the
-terminal.
-"""
+"""Print the perplexities, retrieval accuracies and gates of a study."""
 
 from argparse import Namespace
 from collections.abc import Iterator
@@ -32,8 +30,7 @@ BESIDE = "retrieval of every series compared with one scheme, such as nope"
 
 
 @command(
-    "Print the perplexities, retrieval accuracies and gates of a study.",
-    *("study?", "results", "json"),
+    "study? results json",
     argument("--beside", metavar="SCHEME", help=BESIDE),
 )
 def main(args: Namespace) -> str:

@@ -1,6 +1,4 @@
-"""`extrap thin STUDY`: removes the rows of a study that its `left_out.yaml` names, so that the
-committed rows stay few. A run writes all of them again.
-"""
+"""Remove the rows of a study that its left_out.yaml names, before they are committed."""
 
 from argparse import Namespace
 
@@ -10,10 +8,7 @@ from extrap.results import rows as table
 from extrap.utils.errors import UserError
 
 
-@command(
-    "Remove the rows of a study that its left_out.yaml names, before they are committed.",
-    *("study", "results"),
-)
+@command("study results")
 def main(args: Namespace) -> str:
     study = table.folder(args.results, args.study)
     if not left_out.rules(study):

@@ -10,6 +10,8 @@ An option of a group that is swept is therefore handed on as a sweep of one valu
 """
 
 import re
+import shlex
+import sys
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
@@ -20,6 +22,15 @@ SWEEPING = ("-m", "--multirun")
 
 NAME = re.compile(r"(?!(?:null|true|false|inf|nan)$)[a-z_*][\w./*-]*", re.ASCII | re.IGNORECASE)
 """Texts that Hydra reads as they are."""
+
+
+TYPED: list[str] = []
+"""The command line as it was typed, before it was made readable for Hydra."""
+
+
+def typed() -> str:
+    """Returns the command that started this program."""
+    return shlex.join(["extrap", *(TYPED or sys.argv)[1:]])
 
 
 def readable(words: list[str]) -> list[str]:
@@ -67,9 +78,7 @@ def _read(word: str) -> Override | None:
 
 
 def _swept(word: str, one: Override) -> str:
-    """Returns a sweep of one value. `choice` takes no null: it stands there twice, as the launcher
-    runs one of two jobs that are alike.
-    """
+    """Returns a sweep of one value. `choice` takes no null, and of two jobs alike one is run."""
     if one.is_sweep_override() or one.is_delete():
         return word
     option, _, value = word.partition("=")

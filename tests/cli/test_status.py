@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from extrap.cli.sweep.display import Status, clock, line, summary, time_left
-from extrap.cli.sweep.names import file_name, labels
-from extrap.cli.sweep.process import Process, State
+from extrap.cli.sweep.process import Process, State, file_name, labels
 from extrap.runs.study import Entry
 from extrap.utils import cores
 

@@ -55,10 +55,8 @@ def overrides(grid: Any) -> list[list[str]]:
 
 def _words(grid: Any) -> list[str]:
     if not isinstance(grid, dict):
-        raise UserError(
-            f"sweep.grid={grid}: must map options to lists of values, as in "
-            "{scheme: [rope, alibi], seed: [0, 1]}"
-        )
+        example = "{scheme: [rope, alibi], seed: [0, 1]}"
+        raise UserError(f"sweep.grid={grid}: must map options to lists of values, as in {example}")
     return [f"{option}={_values(option, values)}" for option, values in grid.items()]
 
 

@@ -14,16 +14,6 @@ TICK = 0.1  # seconds between two looks at the running jobs
 GRACE = 60.0  # seconds that interrupted jobs have to finish what they are writing
 
 
-class Stop:
-    """Counts the signals that ask the sweep to end."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def __call__(self, *_: object) -> None:
-        self.count += 1
-
-
 def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
     """Starts the waiting ones of `jobs` in order, at most `n_jobs` at a time, and returns when the
     last has ended.
@@ -34,9 +24,9 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
     """
     waiting = deque(job for job in jobs if job.state is State.WAITING)
     running: list[Process] = []
-    with _stop_signals() as stop:
+    with _stop_signals() as stops:
         try:
-            while (waiting or running) and not stop.count:
+            while (waiting or running) and not stops:
                 while len(running) < n_jobs and (job := _next(waiting, status)):
                     job.began, job.state = time.monotonic(), State.RUNNING
                     status.started(job)  # before it can say anything, or end
@@ -45,8 +35,8 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
                 looked_at, running = running, _poll(running, status)
                 waiting += [job for job in looked_at if job.state is State.HELD]
                 time.sleep(TICK)
-            if stop.count:
-                _wind_down(running, stop, status)
+            if stops:
+                _wind_down(running, stops, status)
                 raise KeyboardInterrupt
         finally:
             for job in running:
@@ -69,9 +59,7 @@ def _next(waiting: deque[Process], status: Status) -> Process | None:
 
 
 def _now(job: Process) -> State:
-    """Returns the state of the job now. If that cannot be told (somebody is writing a file of
-    configuration, say) the job fails, and no other.
-    """
+    """Returns the state of the job now. An error fails this job alone."""
     try:
         return job.readiness()
     except Exception as error:
@@ -93,32 +81,32 @@ def _poll(running: list[Process], status: Status) -> list[Process]:
     return still
 
 
-def _wind_down(running: list[Process], stop: Stop, status: Status) -> None:
-    count, began = stop.count, time.monotonic()
+def _wind_down(running: list[Process], stops: list[int], status: Status) -> None:
+    count, began = len(stops), time.monotonic()
     status.stopping()
     for job in running:
         if job.progress():
             job.interrupt()
         else:  # it has nothing to finish, and imports lose signals
             job.kill()
-    while running and stop.count == count and time.monotonic() - began < GRACE:
+    while running and len(stops) == count and time.monotonic() - began < GRACE:
         running = [job for job in running if not job.ended()]
         time.sleep(TICK)
 
 
 @contextmanager
-def _stop_signals() -> Iterator[Stop]:
-    """Inside, signals that would end this process only count."""
-    stop = Stop()
+def _stop_signals() -> Iterator[list[int]]:
+    """Inside, signals that would end this process go into a list."""
+    stops: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     # Ignored signals stay ignored: under nohup a sweep outlives its terminal.
     before = {
-        number: signal.signal(number, stop)
+        number: signal.signal(number, lambda number, _: stops.append(number))
         for number in numbers
         if signal.getsignal(number) is not signal.SIG_IGN
     }
     try:
-        yield stop
+        yield stops
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

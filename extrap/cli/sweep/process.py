@@ -1,8 +1,8 @@
 """One job of a sweep as a process in a session of its own, with its output in a log file."""
 
 import ctypes
-import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from extrap.runs.folder import read_json
 from extrap.utils import progress
 from extrap.utils.errors import UserError
 from extrap.utils.files import make_folder, no_link
@@ -121,10 +122,7 @@ class Process:
         """Returns the last report of the job, with `phase`, `done`, `total` and `note`; empty
         before the first.
         """
-        try:
-            return dict(json.loads(self._report.read_text(encoding="utf-8")))
-        except (OSError, ValueError):
-            return {}
+        return read_json(self._report)
 
     def _signal(self, number: signal.Signals) -> None:
         if self._process is not None and self._process.poll() is None:
@@ -154,6 +152,20 @@ class Process:
         except OSError:
             return ""
         return next((line.strip() for line in reversed(printed.splitlines()) if line.strip()), "")
+
+
+def labels(batch: list[list[str]]) -> list[str]:
+    """Returns the overrides in which the jobs differ; all overrides of a single job."""
+    shared = set.intersection(*map(set, batch)) if len(batch) > 1 else set()
+    return [" ".join(o for o in overrides if o not in shared) or "defaults" for overrides in batch]
+
+
+def file_name(number: int, label: str) -> str:
+    """`003-scheme=rope,seed=0.log`: safe in every shell and file system, short, and different for
+    different numbers.
+    """
+    safe = re.sub(r"[^\w.=+-]+", ",", label)
+    return f"{number:03}-{safe[:80]}.log"
 
 
 def join() -> None:

@@ -21,9 +21,9 @@ from extrap.cli.composed import Composed, plain
 from extrap.cli.hydra_errors import explain
 from extrap.cli.sweep.display import summary
 from extrap.cli.sweep.grid import selected
-from extrap.cli.sweep.names import file_name, labels, typed
-from extrap.cli.sweep.process import Process, State
+from extrap.cli.sweep.process import Process, State, file_name, labels
 from extrap.cli.sweep.varied import Varied
+from extrap.cli.words import typed
 from extrap.runs import study
 from extrap.utils.errors import NotApplicable, UserError, disk_fault
 from extrap.utils.progress import Progress
@@ -50,8 +50,9 @@ class Reader:
         self.varied = Varied(context.config_loader, config, partial(plain, conf=program.conf))
         self.program, self.config = program, config
 
-    def read(self, batch: Sequence[Sequence[str]]) -> list[Process]:
-        """Returns every job that differs from those before it, and notes each in its study.
+    def jobs(self, batch: Sequence[Sequence[str]], folder: Path) -> list[Process]:
+        """Returns every job that differs from those before it, not yet started, and notes each in
+        its study. Output goes to its log there or, in a program without studies, below `folder`.
 
         Skips a job that makes no sense, with its reason, if others make sense. Raises UserError
         with a line per mistake.
@@ -67,7 +68,7 @@ class Reader:
                 entry = None if reason else work.entry(typed())
                 if entry is not None:
                     _check_rows(entry, overrides, writers)
-                job = Process("", self._command(overrides), Path(), state, reason)
+                job = Process("", self._command(overrides), folder, state, reason)
                 job.overrides, job.entry = overrides, entry
                 job.threads = composed.values.get("threads", 1)
                 found.setdefault(repr(composed.values), job)
@@ -85,13 +86,6 @@ class Reader:
         if wrong:
             raise UserError("\n".join(wrong))
         study.write([job.entry for job in jobs if job.entry])
-        return jobs
-
-    def jobs(self, batch: Sequence[Sequence[str]], folder: Path) -> list[Process]:
-        """Returns every job, not yet started. Output goes to the log of its study or, in a program
-        without studies, below `folder`.
-        """
-        jobs = self.read(batch)
         words = [job.overrides for job in jobs]
         logs = folder / hashlib.sha256(repr(words).encode()).hexdigest()[:8]
         for number, (label, job) in enumerate(zip(labels(words), jobs, strict=True), 1):
@@ -136,10 +130,9 @@ class Reader:
                 raise
             raise UserError(line) from None
         if composed.values.get("sweep", {}).get("grid") != selected(self.config, "grid"):
-            raise UserError(
-                f"{' '.join(overrides)}: has a grid of its own, which a job of a sweep cannot "
-                "sweep; start it by itself, or give sweep.grid=null"
-            )
+            problem = "has a grid of its own, which a job of a sweep cannot sweep"
+            remedy = "start it by itself, or give sweep.grid=null"
+            raise UserError(f"{' '.join(overrides)}: {problem}; {remedy}")
         return composed
 
 
@@ -156,9 +149,7 @@ def ended(jobs: Sequence[Process], began: float) -> list[JobReturn]:
 def _check_rows(
     entry: Any, overrides: list[str], writers: dict[tuple[str, ...], tuple[str, list[str]]]
 ) -> None:
-    """Raises UserError for a job that would write over the rows of one before it: options of tasks
-    are no part of a file's name.
-    """
+    """Raises UserError for a job that would write over the rows of one before it."""
     for task, config in entry.tasks.items():
         key = (entry.study, entry.run, entry.extension, task)
         before, other = writers.setdefault(key, (config, overrides))

@@ -20,7 +20,7 @@ from omegaconf import DictConfig, OmegaConf
 from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.node import Work
 from extrap.cli.sweep.process import Process, State
-from extrap.utils.errors import UserError
+from extrap.utils.errors import UserError, first_line
 from extrap.utils.files import check_way
 
 PAUSE = 1.0  # seconds between two looks at the jobs
@@ -126,5 +126,4 @@ def _outcome(slurm: Any) -> str:
     try:
         return str(slurm.result())
     except Exception as error:  # whatever submitit makes of a job that left no result
-        words = [line.strip() for line in str(error).splitlines() if line.strip()]
-        return words[0] if words else type(error).__name__
+        return first_line(error)
