@@ -81,13 +81,12 @@ def measured(job: Job) -> bool:
 
 
 def _measured(job: Job, task: str) -> list[dict] | None:
-    """Returns the rows of one task; None if there are none, or some are rows of another job. An
-    extension that changes no frequencies has a file without rows.
-    """
+    """Returns the rows of one task; None if there are none, or some are rows of another job."""
     file = entry(job).file(task).rows
     found = rows.records([file]) if file.is_file() else []
     of_job = (job.run.name, config_hash(job, task))
     same = all((row["run"], row["config"]) == of_job for row in found)
+    # an extension that changes no frequencies has a file without rows
     return found if same and (found or (task == USED and file.is_file())) else None
 
 
@@ -176,16 +175,12 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
 
 
 def _untrained(job: Job, layers: int | None = None) -> GPT:
-    """Returns the extended model before training; layers: another depth. Raises UserError if the
-    scheme has no form of that depth.
-    """
+    """Returns the extended model before training; layers: another depth."""
     return cast(GPT, job.extension(job.source.untrained(layers)))
 
 
 def _trained_for(job: Job, task: Task) -> bool:
-    """True if a training of the run had the data of the task. The data of a published checkpoint
-    are unknown.
-    """
+    """True if a training had the data of the task; nobody knows those of a checkpoint."""
     parts = [part for t in job.trainings for part in t.batches.mixture.parts.values()]
     taught = task.learned_from is None or any(isinstance(p, task.learned_from) for p in parts)
     return job.source.published or taught

@@ -210,9 +210,7 @@ class FineTuned(Training):
 
 
 def _smaller(parts: Mapping[str, Any], share: float) -> dict[str, Any]:
-    """Returns the parts of a mixture, each with that share of its windows, at least one; absent
-    parts and other options stay as they are.
-    """
+    """Returns the options of a mixture; each part has that share of its windows, at least one."""
     found = dict(parts)
     for name, part in parts.items():
         if isinstance(part, Mapping) and part.get("size", 0) > 0:

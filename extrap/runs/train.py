@@ -91,9 +91,7 @@ def _set_aside(job: Job, damaged: Damaged) -> None:
 
 
 def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
-    """Returns the module after its last step, its curve, and why the run diverged, or "". Raises
-    Damaged for a checkpoint that training cannot continue.
-    """
+    """Returns the trained module, its curve, and why the run diverged, or "". Raises Damaged."""
     run, optim, options = training.run, training.optim, job.source.trainer
     lit = Lit(
         training.begin().to(job.source.dtype),

@@ -1,6 +1,5 @@
 """Fine-tuning: its options, and which weights it changes. Its run: extrap/runs/finetuned.py."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -17,7 +16,7 @@ OWN = ("steps", "lr", "warmup", "final", "weight_decay", "log_every", "save_ever
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tuning(ABC):
+class Tuning:
     """steps ... save_every: as in training, which gives the rest (betas, clipping).
 
     factor: s; windows have s times the training length, and the extension is set for s; null: the
@@ -43,20 +42,13 @@ class Tuning(ABC):
         """Returns the values of OWN."""
         return {name: getattr(self, name) for name in OWN}
 
-    @abstractmethod
     def adapt(self, model: GPT) -> None:
         """Prepares a model for tuning, in place. Raises ValueError if options do not fit it."""
 
-    @abstractmethod
     def merge(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Returns the weights of an adapted model as those of a plain one."""
+        return dict(weights)
 
 
 class Full(Tuning):
     """Every weight is tuned."""
-
-    def adapt(self, model: GPT) -> None:
-        return None
-
-    def merge(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        return dict(weights)

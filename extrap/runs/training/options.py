@@ -65,11 +65,6 @@ class TrainerOptions:
         count = len(self.devices) if isinstance(self.devices, list) else self.devices
         return count * self.num_nodes
 
-    @property
-    def sharded(self) -> bool:
-        """True if each process holds a part of the weights only."""
-        return self.strategy == "fsdp"
-
 
 def read(given: Any) -> TrainerOptions:
     """Returns the options of a configuration. Raises UserError for a value out of bounds."""

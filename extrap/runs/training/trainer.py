@@ -45,7 +45,7 @@ def trainer(
     # one process is in no cluster, where Lightning would wait for the other tasks
     alone = [LightningEnvironment()] if options.processes == 1 else []
     given = dict(options.lightning)
-    if options.sharded:
+    if options.strategy == "fsdp":
         from extrap.runs.training.shards import Shards
 
         given["strategy"] = Shards(options.processes)
