@@ -50,7 +50,7 @@ def read(study: str) -> Study:
         raise UserError("STUDY", study, "no rows yet", remedy)
     records = [row for some in known.values() for row in some]
     found, places = lines(rows.frame(records)), {id(row): n for n, row in enumerate(records)}
-    pages = [(_page(entry, own, found, places), own, files) for entry, own, files in jobs]
+    pages = [(page_of(entry, own, found, places), own, files) for entry, own, files in jobs]
     return Study(study, records, found, pages)
 
 
@@ -61,7 +61,7 @@ def whole(study: Study) -> Page:
     return Page(*names, 0, min(lengths), (), job_type="study")
 
 
-def _page(entry: Entry, own: dict[str, list[dict]], found: Lines, places: dict[int, int]) -> Page:
+def page_of(entry: Entry, own: dict[str, list[dict]], found: Lines, places: dict[int, int]) -> Page:
     """As the job itself makes it, as far as the rows know, under the names that the study gives."""
     measured = [row for some in own.values() for row in some]
     row = measured[0]

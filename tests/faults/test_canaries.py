@@ -115,8 +115,8 @@ def test_the_configuration_of_a_run_folder_is_data(canary, capsys):
         )
     status(["s"])
     own = [row | {"study": "s"} for row in run_rows("rope") if row["task"] == "nll"]
-    file = Path("nll.csv")
-    page = page_of(done, {"nll": own}, {"nll": file}, {file: 0}, lines(rows.as_read(own)))
+    places = {id(row): place for place, row in enumerate(own)}
+    page = page_of(done, {"nll": own}, lines(rows.as_read(own)), places)
     assert (
         page.config["options"] == identity
     )  # values as they stand: nothing resolved, nothing called
