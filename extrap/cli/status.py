@@ -15,7 +15,12 @@ from extrap.utils.progress import clock, words
 @command("study? json")
 def main(args: Namespace) -> str:
     if args.study is None:
-        return as_json({"studies": _states(studies())}) if args.json else overview()
+        known = {name: list(map(standing, entries(name))) for name in studies()}
+        if args.json:
+            return as_json({"studies": {n: values(n, jobs)["counts"] for n, jobs in known.items()}})
+        width = max(map(len, known), default=0)
+        lines = (f"{name:{width}}  {counts(jobs)}" for name, jobs in known.items())
+        return "\n".join(lines) or "no study here yet"
     jobs = [standing(entry) for entry in entries(args.study)]
     return as_json(values(args.study, jobs)) if args.json else text(args.study, jobs)
 
@@ -38,23 +43,6 @@ def values(study: str, jobs: list[Standing]) -> dict:
         ],
         "commands": _commands(jobs),
     })  # fmt: skip
-
-
-def _states(names: list[str]) -> dict[str, dict[str, int]]:
-    """{study: {state: jobs}}"""
-    return {name: values(name, list(map(standing, entries(name))))["counts"] for name in names}
-
-
-def overview() -> str:
-    """Returns one line per study."""
-    known = studies()
-    width = max(map(len, known), default=0)
-    return (
-        "\n".join(
-            f"{study:{width}}  {counts([standing(e) for e in entries(study)])}" for study in known
-        )
-        or "no study here yet"
-    )
 
 
 def text(study: str, jobs: list[Standing]) -> str:
@@ -82,11 +70,8 @@ def counts(jobs: list[Standing]) -> str:
 
 
 def _name(job: Standing) -> str:
-    return (
-        job.entry.run
-        if job.entry.extension == "direct"
-        else f"{job.entry.run} + {job.entry.extension}"
-    )
+    run, extension = job.entry.run, job.entry.extension
+    return run if extension == "direct" else f"{run} + {extension}"
 
 
 def _line(job: Standing, name: str) -> str:
@@ -103,11 +88,10 @@ def _left(jobs: list[Standing]) -> list[str]:
     if not waiting:
         return []
     took = [job.seconds for job in jobs if job.state in ENDED and job.seconds is not None]
-    guess = (
-        f", about {clock(sum(took) / len(took) * len(waiting))} of work at the pace of those done"
-        if took
-        else ""
-    )
+    guess = ""
+    if took:
+        left = clock(sum(took) / len(took) * len(waiting))
+        guess = f", about {left} of work at the pace of those done"
     commands = [escaped(shlex.join(command)) for command in _commands(jobs)]
     source = f"; asked for, as runs/.jobs/{waiting[0].entry.study} has it, by" if commands else ""
     return [
