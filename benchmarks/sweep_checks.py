@@ -1,7 +1,9 @@
 """How long a sweep takes to check its jobs, and to skip finished ones: `python
 benchmarks/sweep_checks.py [jobs]`.
 
-It reads jobs as the launcher does, in a temporary folder, and prints processor and wall seconds.
+It reads jobs as the launcher does, in a temporary folder: the launcher composes and builds one job
+of each kind and varies the others. The script prints processor and wall seconds, and the processor
+time of a job that shares nothing, in a reader of its own.
 """
 
 import os
@@ -19,12 +21,15 @@ from hydra.types import HydraContext
 from hydra_plugins.extrap_local.reading import Reader
 
 from extrap.cli import app, program, schema
+from extrap.runs import experiment
 from extrap.runs.evaluate import entry, planned
 from extrap.runs.folder import write_json
 from extrap.utils.paths import conf_dir
 from extrap.utils.progress import FILE
 
 SCHEMES = ("rope", "alibi", "t5", "nope", "kerple-log")
+ALONE = 20
+"""Jobs that are read one by one."""
 
 
 def jobs(n: int) -> list[list[str]]:
@@ -42,10 +47,12 @@ def reader() -> Reader:
     return Reader(context, app.Program(program.prepare), master)
 
 
-def timed(batch: list[list[str]]) -> tuple[float, float]:
-    """Returns processor and wall seconds to read these jobs."""
+def timed(batches: list[list[list[str]]]) -> tuple[float, float]:
+    """Returns processor and wall seconds to read these batches, each in a reader of its own."""
     began = time.process_time(), time.perf_counter()
-    reader().jobs(batch, Path("logs"))
+    for batch in batches:
+        experiment._CHECKED.clear()
+        reader().jobs(batch, Path())
     return time.process_time() - began[0], time.perf_counter() - began[1]
 
 
@@ -76,14 +83,18 @@ def main(n: int) -> None:
     ):
         os.chdir(folder)
         batch = jobs(n)
-        timed(batch[:1])  # imports
+        timed([batch[:1]])  # imports
         for what in ("check", "skip"):
             if what == "skip":
                 finish(batch)
-            spent, waited = timed(batch)
-            print(f"{what}: {n} jobs in {spent:.1f} s of the processor, {waited:.1f} s on the wall")
+            alone = timed([[words] for words in batch[:ALONE]])[0] / min(n, ALONE)
+            spent, waited = timed([batch])
+            print(
+                f"{what}: {n} jobs of {len(SCHEMES)} kinds in {spent:.1f} s of the processor, "
+                f"{waited:.1f} s on the wall; a job alone {1e3 * alone:.0f} ms"
+            )
         os.chdir("/")
 
 
 if __name__ == "__main__":
-    main(int((sys.argv[1:] or ["1000"])[0]))
+    main(int((sys.argv[1:] or ["10000"])[0]))
