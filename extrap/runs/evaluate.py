@@ -16,6 +16,7 @@ from torch import Tensor
 from extrap.extensions.base import Reader
 from extrap.model.gpt import GPT
 from extrap.model.inspection import InspectedModel
+from extrap.pretrained.adapter import Adapted
 from extrap.pretrained.table import layer_table
 from extrap.results import left_out, rows
 from extrap.runs.checkpoint import curve_rows
@@ -129,7 +130,7 @@ def evaluations(job: Job) -> dict[str, Callable[[], Result]]:
         return plain, job.extension(plain)
 
     if _reports_used(job):
-        found[USED] = lambda: Result(_used_rows(job, *models()))
+        found[USED] = lambda: Result(_used_rows(*models()))
     return found | {
         name: partial(_measure, job, name, task, models) for name, task in job.tasks.items()
     }
@@ -250,12 +251,12 @@ class _OnDevice:
         return self._logits(tokens, last=last)
 
 
-def _used_rows(job: Job, model: GPT, extended: Reader) -> list[dict]:
+def _used_rows(model: GPT, extended: Reader) -> list[dict]:
     """Returns the frequencies of the extended model and, of a checkpoint, its layers. Several
     windows of a model have no frequencies.
     """
     rows = frequency_rows(model.scheme, extended.scheme) if isinstance(extended, GPT) else []
-    return rows + (_layer_rows(model) if job.source.published and isinstance(model, GPT) else [])
+    return rows + (_layer_rows(model) if isinstance(model, Adapted) else [])
 
 
 def _layer_rows(model: GPT) -> list[dict]:

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from extrap.tasks.base import Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_loss import Losses, Plan, Window, WindowLoss, sliding
+from extrap.tasks.scoring.text_loss import Losses, Plan, TextWindow, WindowLoss, sliding
 from extrap.utils.bounds import Fraction, Multiples
 
 
@@ -53,7 +53,7 @@ class NLL(WindowLoss):
             n: {
                 "nonoverlap": [w._replace(width=w.scored) for w in sliding(n, n, start, end)],
                 "sliding": sliding(n, max(1, round(self.stride * n)), start, end),
-                "last_segment": [Window(n, last, end)],
+                "last_segment": [TextWindow(n, last, end)],
             }
             for n in ns
         }

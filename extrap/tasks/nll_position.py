@@ -22,7 +22,7 @@ import numpy as np
 
 from extrap.tasks.base import Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_loss import Losses, Plan, Window, WindowLoss, sliding
+from extrap.tasks.scoring.text_loss import Losses, Plan, TextWindow, WindowLoss, sliding
 from extrap.utils.bounds import Count, Fraction, Multiples
 
 
@@ -56,8 +56,8 @@ class NLLPosition(WindowLoss):
         L, step = train_length, max(1, round(self.stride * train_length))
         plans: dict[Any, Plan] = {}
         for n in self.lengths(L):
-            plans["full", n] = {"full": [Window(n, n, n)]}
-            windows = [Window(L, L, L), *sliding(L, step, L, n)]
+            plans["full", n] = {"full": [TextWindow(n, n, n)]}
+            windows = [TextWindow(L, L, L), *sliding(L, step, L, n)]
             plans["windowed", n] = {"windowed": windows}
         return plans
 

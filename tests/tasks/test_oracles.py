@@ -119,7 +119,7 @@ def test_who_names_a_possible_answer_has_the_guess(name):
     model = solving(answer, asking, vocabulary)
     result = hand.measure(replace(task, multiples=(1, 2)), model, TEXT, L, vocabulary)
     accuracy, guess = (hand.values(result, metric) for metric in ("accuracy", "guess"))
-    assert len(guess) == 2 * len(task.forms())
+    assert len(guess) == 2 * len(task.forms(vocabulary))
     for place, expected in guess.items():
         rates = [rate for at, rate in accuracy.items() if at[:2] == place]
         assert np.mean(rates) == pytest.approx(expected, abs=0.03), place

@@ -22,7 +22,7 @@ from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
 
 
-class Window(NamedTuple):
+class TextWindow(NamedTuple):
     """The text [end - width, end) of every document, whose last `scored` predictions count."""
 
     width: int
@@ -30,18 +30,18 @@ class Window(NamedTuple):
     end: int
 
 
-Plan = Mapping[Any, list[Window]]
+Plan = Mapping[Any, list[TextWindow]]
 Shapes = dict[tuple[int, int], list[int]]
 """{(width, scored): ends} of windows."""
 
 
-def sliding(n: int, step: int, start: int, end: int) -> list[Window]:
+def sliding(n: int, step: int, start: int, end: int) -> list[TextWindow]:
     """Returns windows of n tokens that advance by `step`, their last `step` predictions scored:
     together the tokens start ... end - 1, of which the last window scores what is left.
     """
-    found = [Window(n, step, stop) for stop in range(start + step, end + 1, step)]
+    found = [TextWindow(n, step, stop) for stop in range(start + step, end + 1, step)]
     rest = (end - start) % step
-    return found + ([Window(n, rest, end)] if rest else [])
+    return found + ([TextWindow(n, rest, end)] if rest else [])
 
 
 def shared(plan: Plan) -> Shapes:
@@ -200,4 +200,4 @@ class LastHalf(WindowLoss):
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
         contexts = self.contexts(train_length)
-        return {c: {"full": [Window(c, contexts[0], contexts[-1])]} for c in contexts}
+        return {c: {"full": [TextWindow(c, contexts[0], contexts[-1])]} for c in contexts}
