@@ -249,7 +249,7 @@ def test_a_model_that_cannot_be_evaluated_is_one_line(kind, words, expected, tok
 @pytest.mark.parametrize(
     ("tokenizer_of", "expected"),
     [
-        (lambda tokenizer: None, "tokenizer=null: olmo2 has 571 ids, those of data.vocabulary are"),
+        (lambda tokenizer: None, "tokenizer=null: olmo2 has 571 ids, data.vocabulary has"),
         (lambda tokenizer: 7, "tokenizer=int: holds no tokenizer.json"),
         (lambda tokenizer: "nowhere.json", "there is no such file"),
     ],

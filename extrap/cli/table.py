@@ -117,7 +117,7 @@ def _shapes(rows: pd.DataFrame) -> Iterator[list[str]]:
 def _frequencies(rows: pd.DataFrame) -> Iterator[list[str]]:
     if len(frequencies := _in_force(rows)):
         title = (
-            "Frequencies in force beside those of training: pairs that turn otherwise, the slowest "
+            "Frequencies in force beside the trained ones: pairs that turn otherwise, the slowest "
             "over its own as trained"
         )
         yield _block(title, "series", frequencies)

@@ -47,7 +47,7 @@ def unseen(names: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class AliasForm(SceneForm):
-    """kind: the name in the question of a test: that of the record, its alias, the alias of the
+    """kind: the name in the question of a test: the record's own, its alias, the alias of the
     alias, or the last one for names that training never asked for in this way.
     """
 

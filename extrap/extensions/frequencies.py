@@ -39,7 +39,7 @@ class Frequencies(SchemeExtension):
 
     @abstractmethod
     def theta(self, pairs: Pairs, s: float) -> Tensor:
-        """Returns the frequencies (P,) at factor s; at s = 1 those of `pairs`."""
+        """Returns the frequencies (P,) at factor s; s = 1 gives the frequencies of `pairs`."""
 
     def change(self, pairs: Pairs, n: int) -> Tensor:
         """Returns the frequencies (P,) of a forward of n tokens."""

@@ -45,7 +45,7 @@ def late_rows(scheme: Scheme, layer: int, n: int | None = None) -> Where:
 class InLayers(Wrapper):
     """The extended scheme, `part`, in some layers and `plain`, the scheme as it was, in the others.
 
-    Both share their parameters. Coordinates are those of `part`, which must not move them.
+    Both share their parameters. It keeps the coordinates of `part`, which must not move them.
     """
 
     def __init__(self, plain: Scheme, part: Scheme, layers: set[int]):

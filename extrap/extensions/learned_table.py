@@ -1,7 +1,7 @@
 """A learned table past its end: its last row, interpolation, or pairs of rows.
 https://kexue.fm/archives/7947.
 
-The three policies are those of the scheme (schemes/learned.py), for a table trained without one.
+The scheme has the same three policies (schemes/learned.py), here for a table trained without one.
 Rows of trained positions stay the same, so that nothing changes up to L.
 
 Colour: magenta

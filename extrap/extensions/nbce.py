@@ -23,7 +23,7 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import wide
 from extrap.utils.bounds import Fraction, NotNegative
 
-LOWEST = -100.0  # a smaller logarithm of a probability counts as that of 0
+LOWEST = -100.0  # below it a logarithm of a probability counts as log 0
 
 
 class NBCE(Extension):

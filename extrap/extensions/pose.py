@@ -119,7 +119,7 @@ class PoSE(SchemeExtension):
         assert self.method.factor is not None
         L = scheme.shape.length
         if _draws_its_own(scheme):
-            raise ValueError("in training it draws positions of its own and ignores those of PoSE")
+            raise ValueError("in training it draws its own positions and ignores PoSE's")
         longest = round(self.method.factor * L)
         skipping = with_parts(Scheme(scheme.shape), self.coordinates(scheme.shape, longest))
         extended = self.method.applied(with_parts(skipping, *getattr(scheme, "parts", [scheme])))

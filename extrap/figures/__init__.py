@@ -113,7 +113,7 @@ def served(figure: Any, rows: pd.DataFrame) -> bool:
 def with_beside(
     figure: Any, rows: pd.DataFrame, read: Callable[[str], pd.DataFrame | None]
 ) -> pd.DataFrame:
-    """Returns the rows of a study with those of the study that a figure draws beside it. read:
+    """Returns the rows of a study and of the study that a figure draws beside it. read:
     returns the rows of a study by its name, None if there is no such study.
     """
     other = getattr(figure, "BESIDE", None)

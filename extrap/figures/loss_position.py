@@ -1,6 +1,6 @@
 """What the text further back than L is worth, at each position of one long window.
 
-Drawn is the loss of one window less that of the same tokens read through windows of L. Below 0:
+It draws the loss in one window less the loss of the same tokens in windows of L. Below 0:
 text from further back than L helps; above: the model breaks. One line per series, over bins of
 positions that grow with them, each the median of three neighbours; from three seeds on with a
 t-interval of the paired differences. Lines leave the frame .5 nats above 0. Conventions of arXiv

@@ -1,4 +1,4 @@
-"""Mean reciprocal rank of the schemes over tasks, on problems longer than those of training: which
+"""Mean reciprocal rank of the schemes over tasks, on problems longer than in training: which
 goes on best?
 
 In each task the schemes are ranked by exact match over the untrained lengths, ties sharing a rank;

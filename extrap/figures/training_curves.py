@@ -3,8 +3,8 @@ when.
 
 A panel for each part: its accuracy where some run comes to nine right answers in ten, else its
 loss. A curve belongs to a run, whatever extensions it was evaluated under. In panels of accuracy,
-runs of which no task reached its gate at evaluation are grey and named "below the gate". Runs that
-diverged are named under the figure, also those that have no point on any curve.
+a run is grey and named "below the gate" if no task reached its gate at evaluation. The figure names
+runs that diverged, with or without a point on a curve.
 """
 
 import pandas as pd

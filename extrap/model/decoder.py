@@ -24,7 +24,7 @@ class Decoder:
         head: untied; tied reads the embedding divided by sqrt(C); shared reads it as it is
         dropout: of what attention and MLP add
 
-    The options below are those of published decoders. null leaves each out, and a null option is
+    Published decoders have the options below. null leaves each out, and a null option is
     no part of a run's identity.
 
     Args:

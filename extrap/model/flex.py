@@ -58,7 +58,7 @@ def serves(scheme: Scheme, at: Where) -> bool:
 
 
 def own_mask(scheme: Scheme, at: Where) -> bool:
-    """True if visibility is not that of the causal mask."""
+    """True if the scheme hides more than the causal mask does."""
     return scheme.uses("sees", layer=at.layer) or not at.causal
 
 

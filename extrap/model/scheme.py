@@ -149,7 +149,7 @@ class Scheme(nn.Module):
     def spectrum(self, n: int) -> Tensor | None:
         """theta (P,), float64: radians by which each pair turns per unit of the coordinate, in a
         forward of n tokens; extensions change it. None if nothing turns by frequencies. A scheme
-        that has one also has `base`, that of their grid.
+        that has one also has `base`, of their grid.
         """
         return None
 

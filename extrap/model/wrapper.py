@@ -9,7 +9,7 @@ from extrap.model.scheme import HOOKS, Scheme, layer_of
 
 
 class Wrapper(Scheme):
-    """A scheme whose every hook is that of `inside`, or of `in_layer` in one layer.
+    """A scheme that hands every hook to `inside`, or to `in_layer` in one layer.
 
     part: the scheme inside; a subclass sets it, or overrides `inside`.
     """

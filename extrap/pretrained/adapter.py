@@ -32,10 +32,10 @@ _left_open: WeakKeyDictionary["Adapted", ExitStack] = WeakKeyDictionary()
 
 
 class Adapted(GPT):
-    """Tokens (B, T) -> logits (B, T, vocab). Norms, projections, MLPs and head are those of `net`,
+    """Tokens (B, T) -> logits (B, T, vocab). `net` has norms, projections, MLPs and head,
     which stays as it is; rotation, masks and attention are ours.
 
-    layers: those whose attention is ours; their number is that of the scheme's layers.
+    layers: the layers with our attention, as many as the scheme has.
     """
 
     def __init__(self, net: Any, length: int):
@@ -118,7 +118,7 @@ class Adapted(GPT):
 
     @contextmanager
     def _ours(self, at: Where) -> Iterator[None]:
-        """Puts our attention and positions in place of those of the model, within."""
+        """Puts our attention and positions in place of the model's, within."""
         module = self.net.get_submodule
         number = {module(layer.name): n for n, layer in enumerate(self.layers)}
         inputs: dict[int, Tensor] = {}
@@ -213,8 +213,8 @@ def adapt(net: Any, length: int | None = None) -> GPT:
     """Returns a model of the bench around a decoder of transformers, which stays as it is: a GPT
     for a family of READ, else an Adapted.
 
-    length: L in tokens; None takes that of the config. Raises UserError where no layer's attention
-    can be reached, or where the logits are not those of the model.
+    length: L in tokens; None takes the config's. Raises UserError where no layer's attention
+    can be reached, or where the logits differ from the model's.
     """
     transformers()
     kind, length = net.config.model_type, length or length_of(net.config)
@@ -237,7 +237,7 @@ def adapt(net: Any, length: int | None = None) -> GPT:
 
 @torch.no_grad()
 def difference(made: GPT, net: Any, length: int) -> float:
-    """Returns the largest difference of logits from those of the model itself; 0 if it is below
+    """Returns the largest difference from the model's own logits; 0 if it is below
     1e-4 (in float32) of their spread, or for a model without storage.
     """
     weight = made.embedding.weight

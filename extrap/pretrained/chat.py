@@ -4,7 +4,7 @@ between it and the beginning of the answer.
 A template is a program in the language of jinja. transformers renders it, in jinja's sandbox for
 immutable data: it has text to work on and no way to Python, to files or to the network. It may
 still take long; it is rendered where model.chat=true asks for it alone. One that writes the date of
-today writes that of a fixed day, so that a run keeps its ids and its name.
+today writes a fixed day, so that a run keeps its ids and its name.
 """
 
 from pathlib import Path

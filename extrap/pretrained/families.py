@@ -171,9 +171,7 @@ class Llama(RotaryFamily):
     """RoPE on all channels, RMS norms, SwiGLU; matrices of q, k and v apart."""
 
     title, architecture, model_type = "Llama", "LlamaForCausalLM", "llama"
-    keys = {"dim": "hidden_size", "layers": "num_hidden_layers", "heads": "num_attention_heads"}
-    keys |= {"length": "max_position_embeddings", "eps": "rms_norm_eps"}
-    keys |= {"hidden": "intermediate_size", "mlp": "hidden_act"}
+    keys = NeoX.keys | {"eps": "rms_norm_eps"}
     fixed = {"norm": "rms", "mlp": "swiglu"}
     allowed = {"bias": (None, "none", "attention"), "kv_heads": None, "head_dim": None}
     prefix, block = "model.", "layers.{}"

@@ -21,7 +21,7 @@ Exported = tuple[dict[str, Any], dict[str, Tensor]]
 """config.json and the tensors."""
 
 ACTIVATIONS = {"gelu": "gelu", "gelu-tanh": "gelu_new", "relu": "relu"}
-"""Our words for activations, and those of transformers."""
+"""Our words for activations, and transformers' words."""
 OURS = {word: ours for ours, word in ACTIVATIONS.items()}
 OURS |= dict.fromkeys(("gelu_pytorch_tanh", "gelu_fast"), "gelu-tanh")
 WAYS = {"Llama": ", with model=llama-tiny, or with model.norm=layer as GPT-NeoX"}
@@ -91,7 +91,7 @@ class Family:
         return found
 
     def read(self, state: Mapping[str, Tensor], config: Any) -> dict[str, Tensor]:
-        """Returns the state dict of a GPT from that of transformers."""
+        """Returns the state dict of a GPT from transformers' state dict."""
         options = self.options(config)
         found = {"head.weight": state[f"{self.head}.weight"]}
 

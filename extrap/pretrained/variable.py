@@ -57,7 +57,7 @@ def adapted(subject: Any, length: int) -> nn.Module:
         problem = "returns other logits for the same ids"
         raise UserError("model", model.name, problem, "turn dropout and sampling off")
     if looks_ahead(model, device_of(subject)):
-        problem = "sees later tokens, so its losses are not those of a language model"
+        problem = "sees later tokens, so its losses are not a language model's"
         raise UserError("model", model.name, problem, CAUSAL)
     return model if config_of(subject) is None else of_transformers(subject, length)
 

@@ -16,7 +16,7 @@ PAIR = ["run", "layer", "at"]
 
 def in_force(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns a line for every scheme, training data, extension and factor with such rows. Ms-PoE
-    has none: its factors are those of each text.
+    has none: each text has its own factors.
 
     pairs      of channels that turn, of all layers that are told apart
     changed    how many of them turn otherwise than trained, at some length
@@ -27,7 +27,7 @@ def in_force(rows: pd.DataFrame) -> pd.DataFrame:
     rows = select(rows, task="used", metric="theta")
     rows = rows.assign(factor=rows["factor"].fillna(1.0))
     rows["scheme"] = told_apart(rows, "scheme", KEY)
-    kind, found = KEY[:-1], []  # a factor may follow the length, from that of training on
+    kind, found = KEY[:-1], []  # a factor may follow the length, from the training length on
     before = rows[rows["protocol"] == "trained"].drop_duplicates([*kind, *PAIR])
     shared = before[before["layer"].isna()].drop(columns="layer")  # alike in all layers
     for key, active in rows[rows["protocol"] == "used"].groupby(KEY):

@@ -13,7 +13,7 @@ def learning(rows: pd.DataFrame) -> pd.DataFrame:
     Columns: seeds; passed, how many of them reach the gate; arrived, how many have nine answers in
     ten right at some step of training, and steps, the mean step at which those do, NaN where none
     does; 1 ... 8, accuracy of the records protocol at that multiple of the training length, mean
-    over depths; least, that of the worst depth at the training length.
+    over depths; least, the accuracy of the worst depth at the training length.
     """
     kv = select(rows, task="kv", metric="accuracy", protocol="records", extension="direct")
     kv = kv[kv["depth"].notna()]

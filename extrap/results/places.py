@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def place(results: Path, study: str) -> Path:
-    """Returns the folder of a study: that of a part inside its whole, else results/<study>. Links
+    """Returns the folder of a study: a part lies inside its whole, others in results/<study>. Links
     count as no folder of a whole.
     """
     own = results / study

@@ -19,7 +19,7 @@ SHARES = ("accuracy", "restricted", "format", "substring", "recall", "handed", "
 @dataclass(frozen=True)
 class Series:
     """Rows that share scheme, data, extension, settings and status; `label` is its name on paper,
-    `condition` the place of its data among those of all rows, mixtures before controls.
+    `condition` the place of its data among the data of all rows, mixtures before controls.
     """
 
     scheme: str

@@ -15,7 +15,7 @@ PARTS = ("text", "retrieval")
 PROTOCOLS, FAR = ("nonoverlap", "last_segment"), (1, 2, 4, 16)
 ACCURACIES = {"mean": (1, 2, 4), "middle": (1, 2, 4), "ends": (1, 2, 4), "padded": (2, 4)}
 BASELINE = {"loss": "trained retrieval", "accuracy": "mean 1x"}
-"""Columns of `against`, and those of `summary` that they come from."""
+"""Columns of `against`, and the columns of `summary` that they come from."""
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:

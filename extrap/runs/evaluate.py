@@ -181,7 +181,7 @@ def _untrained(job: Job, layers: int | None = None) -> GPT:
 
 
 def _trained_for(job: Job, task: Task) -> bool:
-    """True if a training had the data of the task; nobody knows those of a checkpoint."""
+    """True if a training had the data of the task; nobody knows the data of a checkpoint."""
     parts = [part for t in job.trainings for part in t.batches.mixture.parts.values()]
     taught = task.learned_from is None or any(isinstance(p, task.learned_from) for p in parts)
     return job.source.published or taught

@@ -81,7 +81,7 @@ class Given(Published):
             made = build(self.config["data"]["vocabulary"], "data.vocabulary", kind=Vocabulary)
             if made.size == size:
                 return made
-            problem = f"{self.label} has {size} ids, those of data.vocabulary are {made.size}"
+            problem = f"{self.label} has {size} ids, data.vocabulary has {made.size}"
             raise UserError("tokenizer", None, problem, "give the tokenizer of the model")
         own = getattr(self.subject, "config", None)
         bos = first_token(self.reading.bos, own, self.tokenizer)

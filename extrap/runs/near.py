@@ -1,4 +1,4 @@
-"""The trained run whose options differ least from those of an untrained one, for its message."""
+"""The trained run that differs in the fewest options from an untrained one, for its message."""
 
 from collections.abc import Mapping
 from contextlib import suppress

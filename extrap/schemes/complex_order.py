@@ -16,7 +16,7 @@ from extrap.model.scheme import Scheme, Shape, Where
 from extrap.utils.bounds import Base
 
 PACE = 0.1
-"""Learning rate of frequencies over that of other parameters: position 1000 magnifies every step of
+"""Learning rate of frequencies over all others: position 1000 magnifies every step of
 theirs a thousand times.
 """
 

@@ -18,7 +18,7 @@ class InverseLeaky(Wrapper):
     L / 4.
 
     factor: the longest text to read, over L. The source also multiplies RoPE's base by it, which is
-    an option of inner. Parameters: those of inner. Raises ValueError for a window
+    an option of inner. Parameters: the parameters of inner. Raises ValueError for a window
     past L and an inner that owns attention.
 
     Kind: relative

@@ -15,7 +15,7 @@ from extrap.utils.bounds import Share
 class PRoPE(Rotary):
     """fraction: share of the pairs that turn; 0 is NoPE, 1 is RoPE.
 
-    The formula is that of transformers' "proportional" rotary type; we did not check the paper.
+    The formula comes from transformers' "proportional" rotary type; we did not check the paper.
 
     Kind: relative
     Used by: Gemma 4 (a quarter of the pairs), LFM3 (half)

@@ -3,7 +3,7 @@
 q~_i = R(a_i) q_i, k~_j = R(a_j) k_j;  a_tp = theta_p sum_{s <= t} phi_sp,
 phi_s = conv(V U unit(x_s)),  theta_p = base**(-2p/D)    (x: normed input of the layer)
 phi = 1 everywhere is RoPE. Angles are sums over the text: a token with phi = 0 adds no distance.
-Unlike those of RoPE they differ by layer and head.
+RoPE has the same in all layers and heads; here they differ.
 
 unit divides by the norm over all C channels. The authors' module splits the channels among heads
 and divides each by its own norm, which gives other angles: this is a variant of theirs.

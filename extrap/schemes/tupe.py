@@ -2,7 +2,7 @@
 
 l_ij = <q_i, k_j> / sqrt(2D) + reset(<p_i U_Q, p_j U_K> / sqrt(2D) [+ b_{i-j}]),
     p = LayerNorm(table)
-TUPE-A has no b, TUPE-R that of T5. Two terms of unit variance share the factor sqrt(2D). All layers
+TUPE-A has no b, TUPE-R T5's. Two terms of unit variance share the factor sqrt(2D). All layers
 share all parameters. Of the paper's reset of [CLS] a causal decoder keeps one part: the positional
 logit of every token towards the first becomes a learned number theta per head (row 0 sees only
 itself). It needs BOS in place 0 of every window.

@@ -5,7 +5,7 @@
     count        how often a label stands, modulo a number
 
 Sequences and chance: extrap.data.aggregate. A longer context has more labels, so that counts grow
-past those of training. Sources: RULER, arXiv 2404.06654; OOLONG, arXiv 2511.02817.
+past the trained ones. Sources: RULER, arXiv 2404.06654; OOLONG, arXiv 2511.02817.
 """
 
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 """Length generalisation: copy, reverse, first = last (even pairs), flip-flops, parity, sorting,
-addition and products of permutations on strings longer than those of training.
+addition and products of permutations on strings longer than in training.
 
 A string stands right after BOS and its answer is scored in one forward pass: it is read with all
 but its last token, and right where every token is the most likely one, which is what greedy
@@ -36,9 +36,9 @@ class LengthGeneralisation(Task):
     accuracy    exact match of the whole answer, Wilson interval; length: tokens read
     token       share of right tokens in an answer that is told what came before, bootstrap over
                 trials
-    gate        mean exact match over the trained lengths, of flip-flop-sparse that of flip-flop,
-                which is what is trained; below 0.9 the rows of the protocol have the status `not
-                trained`
+    gate        mean exact match over the trained lengths (flip-flop-sparse has the gate of
+                flip-flop, the trained one); below 0.9 the rows of the protocol have the status
+                `not trained`
     chance      exact match of saying the most frequent answer, or one of them at random
 
     Items: accuracy of each trial, named n:i after the symbols n and the number i.

@@ -1,4 +1,4 @@
-"""Retrieval by another name than that of the record: without literal overlap.
+"""Retrieval by another name of the record: without literal overlap.
 
     literal            by the name itself
     one-hop            by its alias, which training taught

@@ -7,7 +7,7 @@
     passkey      S-NIAH-1   one needle in a sentence that is repeated over and over, at many
                             distances with few trials each
 
-The names are those of RULER; its others are other tasks here: MK-NIAH-2, a context full of needles,
+RULER has these names; its others are other tasks here: MK-NIAH-2, a context full of needles,
 is `records` of extrap.tasks.kv, and MK-NIAH-3, the same with long keys and values, is
 extrap.tasks.kv_wide.
 S-NIAH-3, one needle with a long value in text, has no form of its own.

@@ -8,7 +8,7 @@ accuracy   whole | top_<k> | random_<k>
            answers that are right if the output of the k heads of the greatest copying at the
            shortest length is 0; of as many others, at random, mean over `draws`
 change     top_<k> | random_<k>
-           accuracy less that of the whole model, paired by question
+           accuracy less the accuracy of the whole model, paired by question
 
 Contexts are full of records, as in extrap.tasks.kv, with the asked one at depths spread evenly over
 the questions. Values have 95 % t-intervals over questions. Source: arXiv 2606.21249.

@@ -26,7 +26,7 @@ class KV(Grid):
     that one forward is greedy decoding.
 
     pairs: records of a padded context. The other options and the rows:
-    extrap.tasks.scoring.retrieval; the gate of records is that of both.
+    extrap.tasks.scoring.retrieval; both have the gate of records.
     """
 
     name: ClassVar[str] = "kv"

@@ -1,6 +1,6 @@
 """The serial position curve: retrieval accuracy at every index of the asked record, first to last.
 
-Contexts are those of the protocol `records` of extrap.tasks.kv: full of records, one of them moved
+Contexts come from the protocol `records` of extrap.tasks.kv: full of records, one of them moved
 from place to place, the others and their order the same at every index. A grid of depths shows a
 curve at seven places; ends that are one record wide, and holes between the places, show here.
 Source of the layout: arXiv 2307.03172.

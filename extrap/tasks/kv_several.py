@@ -20,7 +20,7 @@ from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Retrieval
 from extrap.utils.bounds import Count, Multiples, at_most
 
-CODE = 4  # keeps the random draws apart from those of other layouts
+CODE = 4  # keeps its random draws apart from the draws of other layouts
 
 
 def contexts(trials: Trials, queries: int) -> tuple[np.ndarray, np.ndarray]:

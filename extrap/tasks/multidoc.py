@@ -41,7 +41,7 @@ class MultiDoc(Grid):
 
     handed    of the protocol retrieved: share of the trials whose gold document is handed over; no
               reader can do better by reading
-    gate      that of `ordered`, for every row
+    gate      the gate of `ordered`, for every row
     """
 
     name: ClassVar[str] = "multidoc"

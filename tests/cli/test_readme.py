@@ -158,5 +158,5 @@ def test_the_command_that_repeats_rows_makes_committed_ones():
 
 @pytest.mark.parametrize("path", READMES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_blocks_of_python_can_be_read(path: Path) -> None:
-    for block in re.findall(r"^```python\n(.*?)^```$", path.read_text(), re.S | re.M):
-        compile(block, path.name, "exec")
+    blocks = re.findall(r"^```python\n(.*?)^```$", path.read_text(), re.S | re.M)
+    assert all(compile(block, path.name, "exec") for block in blocks)

@@ -39,11 +39,11 @@ COLUMNS = (
         "{:,}".format
     ),
     Column(
-        "multiply_adds", "madds", "multiply-adds per token added to those of the NoPE model, "
+        "multiply_adds", "madds", "multiply-adds per token that NoPE does not have, "
         "counted by operation", percent
     ),
     Column(
-        "bytes", "bytes", "bytes written per token added to those of the NoPE model, counted by "
+        "bytes", "bytes", "bytes written per token that NoPE does not write, counted by "
         "operation", percent
     ),
     Column("kernel", "kernel", "how attention is computed (extrap/model/attention.py)", str),

@@ -31,7 +31,7 @@ INSTRUCTION = (
     "Below is a JSON object. Find the key that is asked for and give the value that belongs to it."
 )
 Query = Literal["last", "both", "first"]
-CODE = 40  # keeps the random draws apart from those of other test sets
+CODE = 40  # keeps its random draws apart from the draws of other test sets
 UUID = 36  # characters
 FIELDS = ("ordered_kv_records", "key", "value")
 LINE = '{"ordered_kv_records": [[key, value], ...], "key": key, "value": value}'

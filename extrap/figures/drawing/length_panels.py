@@ -76,10 +76,8 @@ def length_figure(
         mark_training(panel, trained)
         panel.set_title(titles[protocol], pad=16)
         panel.set_xlabel(across)
-    if perplexity:  # one scale, so that panels can be compared
-        lows, highs = zip(*(panel.get_ylim() for panel in axes[0]), strict=True)
-        highest = max((end.y for part in ends.values() for end in part), default=1.0)
-        limits = min(lows), min(max(highs), BEYOND * highest)
+    if perplexity:
+        limits = _one_scale(axes[0], [end.y for part in ends.values() for end in part])
     for panel, protocol in zip(axes[0], shown, strict=True):
         panel.set_ylim(limits)
         panel.tick_params(labelleft=panel is axes[0, 0] or limits is None)
@@ -90,6 +88,12 @@ def length_figure(
     axes[0, 0].set_ylabel(what)
     entitle(figure, title, note)
     return figure
+
+
+def _one_scale(panels, ends: list[float]) -> tuple[float, float]:
+    """Returns limits of y for all panels, so that a reader can compare them."""
+    lows, highs = zip(*(panel.get_ylim() for panel in panels), strict=True)
+    return min(lows), min(max(highs), BEYOND * max(ends, default=1.0))
 
 
 def _all(ends: list[list[End]]) -> list[End]:

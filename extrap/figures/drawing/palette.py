@@ -41,9 +41,9 @@ EVEN = 0.179
 
 
 def colour_and_marker(name: str, group: str = "scheme") -> tuple[str, str]:
-    """Returns those of a scheme (or of group "extension") by the name of its YAML.
+    """Returns colour and marker of a scheme (or of group "extension") by the name of its YAML.
 
-    A label that goes on after a name and a hyphen, such as that of a tuned model, has the colour of
+    A label that goes on after a name and a hyphen, as a tuned model's does, has the colour of
     the longest name that begins it.
     """
     known = registered(group)

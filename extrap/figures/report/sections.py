@@ -91,7 +91,7 @@ def failures(rows: pd.DataFrame) -> str:
 
 
 def configuration(rows: pd.DataFrame) -> str:
-    """Returns the options in which runs differ, of those that rows hold."""
+    """Returns the options that rows hold and in which runs differ."""
     lines = []
     for key, part in rows.groupby(["scheme", "data", "train_length"]):
         sizes = part["params"].dropna()

@@ -99,7 +99,7 @@ def on_disk(study: Path) -> Scores:
 
 def items(scores_of: Scores, found: Series) -> tuple[dict[Cell, dict[int, Items]], list[str]]:
     """({cell: {seed: its items}}, tasks whose items are missing). Raises UserError for items that
-    are not those of the rows.
+    differ from the rows.
     """
     values, out, lacking = measured(found), {}, set()
     for (file, task, seed), _ in found.rows.groupby(["file", "task", "seed"]):

@@ -17,7 +17,7 @@ count       a column: how many of its values have a mean (`take: low, high`: a l
             number) above or below a bound, or any rows at all
 finding     the id of a statement: its effect; its verdict where the braces hold one, which it then
             has to be, or `{verdict}`, which writes the one of today
-study       another study than that of the folder
+study       another study than the folder's
 
 `{}` writes two decimals, `{:%}` per cent, any other format as Python has it; words in braces
 (`WORDS`) stay where the number lies within a tenth of them or .05, a count where it is that, else

@@ -14,7 +14,7 @@
 A selection names columns of rows, each with a value or a list of them, all of which must be there
 (of `factor`, any: a method that has none reads with 1); `multiple` is length over training length,
 `params` one of small (below .6 M), middle and large (above 2 M), `size` their number; `study`
-reads the rows of another study; `layers`, `heads`, `lr`, `steps`, `share` and `width` are those of
+reads the rows of another study; `layers`, `heads`, `lr`, `steps`, `share` and `width` come from
 a label that names them, as `rope_layers2_heads4_lr0.003` does, whose scheme is then `rope`. `rows`
 narrows `common`, a term narrows `rows`; `times` (1) is its weight. The other fields:
 

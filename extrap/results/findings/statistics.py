@@ -7,7 +7,7 @@ then over what it leaves open. With weights w and terms m:
 sum                 sum of w m
 least, greatest     of several such sums
 spread              greatest less least of the values of `over`; lowest, highest: one of the two
-rank                of the value `of` among those of `over`, 1 is the lowest number
+rank                of the value `of` among the values of `over`, 1 is the lowest number
 rank_correlation    Spearman's, over the values of `over`, of two terms
 concordance         Kendall's W: how far the units agree on the order of the values of `over`
 share               the share of the variance between all readings that `over` explains: the sum of
@@ -56,7 +56,7 @@ class Read(NamedTuple):
 
 
 def prepared(rows: pd.DataFrame) -> pd.DataFrame:
-    """Returns rows with the columns that selections have beside those of rows."""
+    """Returns rows with the further columns that selections have."""
     out = rows.copy()
     out["multiple"] = (out["length"] / out["train_length"]).astype(float)
     out["factor"] = out["factor"].fillna(1.0)

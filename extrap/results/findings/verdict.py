@@ -79,7 +79,7 @@ def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
 
 
 def _with_others(statement: Statement, own: pd.DataFrame, study: Path, other: Callable):
-    """Returns a statement with the rows that it reads: those of other studies where it names some;
+    """Returns a statement with the rows that it reads: rows of other studies where it names some;
     whatever names none is then of its own study.
     """
     named = [term.rows.get("study") for terms in statement.contrasts for term in terms]

@@ -35,7 +35,7 @@ def paired_difference(a, b, counts=None, samples: int = SAMPLES, seed: int = 0):
     """Returns (difference, low, high) of the means of a and b over the same documents or trials,
     resampled in pairs: one run against one.
 
-    The interval is narrower than that of two independent means as far as a and b agree on what is
+    The interval is narrower than for two independent means as far as a and b agree on what is
     hard.
 
     Args:

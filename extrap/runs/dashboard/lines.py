@@ -39,7 +39,7 @@ one model differ by their own parameters.
 
 @dataclass(frozen=True)
 class Lines:
-    """series: those of the study; parts, sizes: by label, the part and the parameters of its size;
+    """series: of the study; parts, sizes: by label, the part and the parameters of its size;
     data: lines of the table; best: by label, the values that series are ranked by; place: task,
     protocol and metric of these.
     """

@@ -23,7 +23,7 @@ class Curve(L.Callback):
     """Means over every `every` steps of each part's loss (nats per token) and accuracy: points with
     `step` and `part/metric`.
 
-    Points travel in the checkpoint, so the curve of a resumed run is that of an uninterrupted one.
+    Points travel in the checkpoint, so that a resumed run has the curve of an uninterrupted one.
     Raises Diverged. seconds: time that went into the model, without the time that a killed process
     lost. progress: takes (done, total, note) after every step.
     """

@@ -46,7 +46,7 @@ class Tuning:
         """Prepares a model for tuning, in place. Raises ValueError if options do not fit it."""
 
     def merge(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Returns the weights of an adapted model as those of a plain one."""
+        """Returns the weights of an adapted model as a plain one has them."""
         return dict(weights)
 
 

@@ -113,7 +113,7 @@ class Lit(L.LightningModule):
 
 
 def accuracy(logits: Tensor, targets: Tensor) -> Tensor:
-    """Returns the share of rows (N, vocab) whose greatest logit is that of the target (N,). A
+    """Returns the share of rows (N, vocab) whose greatest logit belongs to the target (N,). A
     maximum and a look-up are faster than an argmax; a row of NaN is wrong.
     """
     return (logits.amax(-1) == logits.gather(-1, targets[:, None])[:, 0]).float().mean()

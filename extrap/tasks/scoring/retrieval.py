@@ -108,7 +108,7 @@ class Retrieval(AtLengths):
 
     multiples: evaluated lengths over the training length, 1 among them; trials: of each protocol
     and length; batch_tokens: tokens per forward, which changes speed and memory only. Rows of every
-    protocol, beside those of its `measure`:
+    protocol, beside the metrics of its `measure`:
 
     gate      mean accuracy at the training length; below 0.9 its rows have the status `not trained`
     guess     expected accuracy of naming the value of a record at random, 1/k + (1 - 1/k)/values
@@ -121,7 +121,7 @@ class Retrieval(AtLengths):
 
     needs_one: ClassVar[str] = "the run learned it"
     gate: ClassVar[str | None] = None
-    """The protocol whose gate, and chance, are those of all; None if each has its own."""
+    """The protocol that gives all others its gate and chance; None if each has its own."""
 
     @abstractmethod
     def forms(self, vocabulary: Vocabulary) -> Mapping[str, Any]:
@@ -199,7 +199,7 @@ class Retrieval(AtLengths):
     def recorder(
         self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
     ) -> Recorder:
-        """Measures the plan; returns its rows, without a status, and those of chance."""
+        """Measures the plan; returns its rows, without a status, and the rows of chance."""
         recorder = recorded(self.plan(model, corpus, vocabulary, train_length), progress)
         for protocol, chance in self.chances(self.forms(vocabulary), vocabulary).items():
             recorder.value("chance", chance, **({"protocol": protocol} if protocol else {}))

@@ -32,7 +32,7 @@ MOST = 1000
 
 
 class SlurmLauncher(Launcher):
-    """The options are those of hydra-submitit-launcher; `cpus_per_task` is the threads of a job
+    """hydra-submitit-launcher has the same options; `cpus_per_task` is the threads of a job
     unless given.
     """
 
