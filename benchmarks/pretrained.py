@@ -1,6 +1,6 @@
 """Reading a published checkpoint beside transformers: python benchmarks/pretrained.py
 
-SmolLM2-135M in float32 on one thread: processor time of a forward of 2048 tokens over that of
+SmolLM2-135M in float32 on one thread: processor time of a forward of 2048 tokens over the time of
 transformers' Llama of the same shape (its own weights are random; time does not depend on them),
 medians of interleaved rounds; and the greatest resident size of reading the losses of 16384 tokens.
 """

@@ -1,7 +1,7 @@
 """How much of the scored text stands in the training text, too: python -m benchmarks.repeated
 
 Of the 64 validation documents of task nll, at lengths to 16 times 64 tokens, the scored bytes (1024
-to 2047 of each) in stretches of 64 and of 128; counted are those that stand anywhere in the
+to 2047 of each) in stretches of 64 and of 128; it counts stretches that stand anywhere in the
 training text. Half a minute, without a model.
 """
 

@@ -1,4 +1,4 @@
-"""A training step of the whole program beside that of a bare loop, as a ratio: python
+"""A training step of the whole program beside a step of a bare loop, as a ratio: python
 benchmarks/step.py
 
 The bare loop is what a script of one page does: LayerNorm, learned positions, fused causal

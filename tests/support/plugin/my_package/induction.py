@@ -16,7 +16,7 @@ class Induction(AtLengths):
     Rows: accuracy, loss (nats) of b, and gate, below 0.9 of which all rows are `not trained`.
     """
 
-    name: ClassVar[str] = "induction"  # that of the YAML
+    name: ClassVar[str] = "induction"  # the name of the YAML
     needs_one: ClassVar[str] = "the run learned it"  # 1 must be among the multiples
 
     multiples: Multiples = (1, 2, 4)
