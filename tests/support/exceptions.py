@@ -16,9 +16,7 @@ MEASURED_BEFORE: dict[str, str] = {
 """Tasks whose committed rows are about other questions than the task asks now."""
 
 RUNNING: dict[str, str] = {
-    "disputes": "180 jobs take hours: rows are committed as they come",
     "grid": "216 jobs take hours: rows are committed as they come",
-    "gemma": "11 jobs: declared before any row",
     "predictors": "69 jobs take hours: rows are committed as they come",
     "zoo-new": "14 jobs: declared before any row",
 }
