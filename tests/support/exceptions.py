@@ -18,7 +18,6 @@ MEASURED_BEFORE: dict[str, str] = {
 RUNNING: dict[str, str] = {
     "grid": "216 jobs take hours: rows are committed as they come",
     "predictors": "69 jobs take hours: rows are committed as they come",
-    "zoo-new": "14 jobs: declared before any row",
 }
 """Studies with jobs that are not measured yet."""
 
