@@ -1,5 +1,6 @@
 """The audit as text for the terminal, as CSV, and as a figure."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -8,19 +9,19 @@ from extrap.audit.column import Column
 from extrap.utils import files as atomic
 
 
-def cells(frame: pd.DataFrame, columns: list[Column]) -> pd.DataFrame:
+def cells(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
     """Returns the cells of the table, under the heads of the columns."""
     written = {c.head: [c.cell(value) for value in frame[c.name].tolist()] for c in columns}
     return pd.DataFrame(written, index=frame.index)
 
 
-def verdicts(frame: pd.DataFrame, columns: list[Column]) -> pd.DataFrame:
+def verdicts(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
     """Returns True, False or None for each property."""
     held = {c.head: [c.verdict(value) for value in frame[c.name].tolist()] for c in columns}
     return pd.DataFrame(held, index=frame.index, dtype=object)
 
 
-def text(frame: pd.DataFrame, columns: list[Column]) -> str:
+def text(frame: pd.DataFrame, columns: Sequence[Column]) -> str:
     """Returns an aligned table with its legend; `!` marks a property that does not hold."""
     written, holds = cells(frame, columns), verdicts(frame, columns)
     marked = written + holds.map(lambda held: "!" if held is False else " ")
@@ -36,7 +37,7 @@ def text(frame: pd.DataFrame, columns: list[Column]) -> str:
     return "\n".join([*lines, "", *(f"{head:{width}}  {says}" for head, says in legend.items())])
 
 
-def write(frame: pd.DataFrame, columns: list[Column], folder: Path) -> list[Path]:
+def write(frame: pd.DataFrame, columns: Sequence[Column], folder: Path) -> list[Path]:
     """Writes audit.csv and figures/audit.svg, .png; returns their paths. Raises UserError for a
     link in the folder.
     """

@@ -2,19 +2,22 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from extrap.audit import properties
+from extrap.audit import cost, logits, outputs
 from extrap.audit.column import Column
 from extrap.audit.subject import Subject
 from extrap.utils.errors import UserError, choose
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_yaml
 
-
-def columns() -> list[Column]:
-    return [column for group in properties.available().values() for column in group.COLUMNS]
+COLUMNS: tuple[Column, ...] = (
+    *(logits.UNIQUE, outputs.DETERMINISTIC, outputs.CODES, logits.LENGTH, *logits.SHIFT),
+    *(outputs.NORM, *logits.FAR, *outputs.ORDER, *logits.DECAY, *logits.AXES, *cost.COLUMNS),
+)
+"""The columns of the table, in order."""
 
 
 def subjects(
@@ -31,12 +34,6 @@ def subjects(
     return [Subject(name, read_yaml(files[name]), plugins) for name in dict.fromkeys(names)]
 
 
-def measure(subject: Subject) -> dict[str, object]:
-    """Returns the value of every column."""
-    groups = properties.available().values()
-    return {name: value for group in groups for name, value in group.measure(subject).items()}
-
-
 NOISE = 1e-12
 """Smaller values are rounding, which differs between processors: written as 0."""
 
@@ -44,13 +41,13 @@ NOISE = 1e-12
 def audit(
     schemes: list[Subject], progress: Callable[[int, int], object] = lambda done, total: None
 ) -> pd.DataFrame:
-    """Returns a row per scheme (index `scheme`), a column per property, in the order of
-    `columns`.
-    """
+    """Returns a row per scheme (index `scheme`), a column per property."""
     rows = []
     for subject in schemes:
-        measured = measure(subject).items()
-        exact = {k: 0.0 if isinstance(v, float) and abs(v) < NOISE else v for k, v in measured}
-        rows.append({"scheme": subject.name} | exact)
+        row: dict[str, Any] = {"scheme": subject.name}
+        for column in COLUMNS:
+            value = column.measure(subject)
+            row[column.name] = 0.0 if isinstance(value, float) and abs(value) < NOISE else value
+        rows.append(row)
         progress(len(rows), len(schemes))
-    return pd.DataFrame(rows).set_index("scheme")[[column.name for column in columns()]]
+    return pd.DataFrame(rows).set_index("scheme")

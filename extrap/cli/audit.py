@@ -31,5 +31,5 @@ def audited(names: list[str], results: Path, conf: Path, plugins: list[str]) -> 
     with Progress("audit") as progress:
         frame = zoo.audit(schemes, progress)
     whole = not names and conf == Path(conf_dir())
-    written = table.write(frame, zoo.columns(), results / "audit") if whole else []
-    return "\n".join([table.text(frame, zoo.columns()), *map(str, written)])
+    written = table.write(frame, zoo.COLUMNS, results / "audit") if whole else []
+    return "\n".join([table.text(frame, zoo.COLUMNS), *map(str, written)])

@@ -294,7 +294,7 @@ def plotted() -> None:
 
 def audited() -> None:
     subjects = zoo.subjects(["nope"])
-    table.write(zoo.audit(subjects), zoo.columns(), Path("results/audit"))
+    table.write(zoo.audit(subjects), zoo.COLUMNS, Path("results/audit"))
 
 
 def indexed() -> None:
