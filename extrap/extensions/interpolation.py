@@ -59,7 +59,7 @@ class Interpolation(SchemeExtension):
         """
         self.check(scheme)
         check_distances(scheme)
-        return Divided(scheme.shape, scheme, self._by(scheme.shape.length))
+        return Divided(scheme, self._by(scheme.shape.length))
 
     def _by(self, length: int) -> Callable[[int], float]:
         return lambda n: self.effective(n, length)

@@ -11,7 +11,7 @@ Colour: amber
 """
 
 from extrap.extensions.distances import DistanceExtension, width_of
-from extrap.model.distance_maps import Shifted
+from extrap.model.distance_maps import Near, shifted
 from extrap.model.scheme import Scheme
 
 
@@ -25,8 +25,8 @@ class STRING(DistanceExtension):
     def __init__(self, shift: int | None = None, local: int | None = None):
         self.shift, self.local = shift, local
 
-    def map(self, scheme: Scheme) -> Shifted:
+    def map(self, scheme: Scheme) -> Near:
         L = scheme.shape.length
         S = width_of(self.shift, L // 3, L, "shift")
         W = width_of(self.local, min(L // 16, S), S, "local", "the shift,")
-        return Shifted(scheme.shape, scheme, S, W)
+        return shifted(scheme, S, W)

@@ -19,8 +19,7 @@ from torch import Tensor
 from extrap.extensions.base import SchemeExtension, with_parts
 from extrap.extensions.probe import counts_tokens, knows_distances
 from extrap.extensions.window import check_defined
-from extrap.model.distance_maps import Constant, InCache
-from extrap.model.remapped import Remapped
+from extrap.model.distance_maps import InCache, Near, Zoned, constant
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.utils.bounds import Count
 
@@ -50,7 +49,7 @@ class Streaming(SchemeExtension):
         self.sinks, self.recent = sinks, recent
 
     @abstractmethod
-    def map(self, scheme: Scheme, recent: int) -> Remapped:
+    def map(self, scheme: Scheme, recent: int) -> Zoned:
         """Returns the scheme with the distances of sinks changed."""
 
     def extend(self, scheme: Scheme) -> Scheme:
@@ -72,11 +71,11 @@ class StreamingLLM(Streaming):
     """Distances counted in the cache."""
 
     def map(self, scheme: Scheme, recent: int) -> InCache:
-        return InCache(scheme.shape, scheme, self.sinks, recent)
+        return InCache(scheme, self.sinks, recent)
 
 
 class LMInfinite(Streaming):
     """Distances of sinks clamped at L; we know descriptions of the paper, not its text."""
 
-    def map(self, scheme: Scheme, recent: int) -> Constant:
-        return Constant(scheme.shape, scheme, scheme.shape.length)
+    def map(self, scheme: Scheme, recent: int) -> Near:
+        return constant(scheme, scheme.shape.length)
