@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from extrap.extensions.effect import check_changes
 from extrap.extensions.layers import InLayers, global_layers
+from extrap.extensions.probe import check_changes
 from extrap.model.card import describe_parts
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme

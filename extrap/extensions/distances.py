@@ -3,7 +3,7 @@
 from abc import abstractmethod
 
 from extrap.extensions.base import SchemeExtension
-from extrap.extensions.effect import check_distances
+from extrap.extensions.probe import check_distances
 from extrap.extensions.window import check_defined
 from extrap.model.distance_maps import Zoned
 from extrap.model.scheme import Scheme

@@ -17,7 +17,7 @@ from annotated_types import Ge
 from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.extensions.probe import counts_tokens, knows_distances
+from extrap.extensions.probe import check_distances
 from extrap.extensions.window import check_defined
 from extrap.model.distance_maps import InCache, Near, Zoned, constant
 from extrap.model.scheme import Scheme, Shape, Where
@@ -63,8 +63,11 @@ class Streaming(SchemeExtension):
                 f"recent={recent}: with sinks={self.sinks} more than the {L} tokens of training"
             )
         mask = SinksAndRecent(scheme.shape, self.sinks, recent)
-        mapped = counts_tokens(scheme) and knows_distances(scheme)
-        return with_parts(self.map(scheme, recent) if mapped else scheme, mask)
+        try:
+            check_distances(scheme)
+        except ValueError:
+            return with_parts(scheme, mask)
+        return with_parts(self.map(scheme, recent), mask)
 
 
 class StreamingLLM(Streaming):

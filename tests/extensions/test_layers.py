@@ -11,12 +11,11 @@ from extrap.extensions.all_layers import AllLayers
 from extrap.extensions.base import SchemeExtension
 from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.by_parts import NTKByParts, YaRN
-from extrap.extensions.effect import check_changes
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.layers import InLayers, global_layers
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import NTK, NTKFixed, NTKMixed, NTKOld
-from extrap.extensions.probe import responses
+from extrap.extensions.probe import check_changes, responses
 from extrap.extensions.rerope import ReRoPE
 from extrap.model.attention import attention
 from extrap.model.scheme import Scheme, Shape
