@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from extrap.extensions.layers import InLayers, global_layers
+from extrap.extensions.layers import global_layers
 from extrap.extensions.probe import check_changes
 from extrap.model.card import describe_parts
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme
-from extrap.model.stack import Only, Stack
+from extrap.model.stack import InLayers, Only, Stack
 from extrap.utils.errors import NotApplicable
 
 Reader = Callable[..., Tensor]

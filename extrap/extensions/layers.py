@@ -6,13 +6,11 @@ other layers. A method that changes frequencies acts on those of them in which s
 all layers are local, or none, it acts on all. AllLayers (all_layers.py) overrides the rule.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import torch
 
 from extrap.model.scheme import Scheme, Where, place
-from extrap.model.wrapper import Wrapper
 
 ROWS = 129
 """Queries of a probe of what a mask shows."""
@@ -40,26 +38,3 @@ def late_rows(scheme: Scheme, layer: int, n: int | None = None) -> Where:
     whole = place(scheme, torch.arange(n, dtype=torch.float64), tokens=tokens).at_layer(layer, x)
     rows = torch.linspace(shape.length, n - 1, ROWS).long().unique()
     return replace(whole, q=whole.q[rows], i=whole.i[rows], memo={})
-
-
-class InLayers(Wrapper):
-    """The extended scheme, `part`, in some layers and `plain`, the scheme as it was, in the others.
-
-    Both share their parameters. It keeps the coordinates of `part`, which must not move them.
-    """
-
-    def __init__(self, plain: Scheme, part: Scheme, layers: set[int]):
-        super().__init__(plain.shape)
-        self.plain, self.part, self.layers = plain, part, layers
-
-    def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
-        self.plain = self.plain.mapped(change)
-        return super().mapped(change)
-
-    def in_layer(self, layer: int | None) -> Scheme:
-        return self.part if layer is None or layer in self.layers else self.plain
-
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        if layer is None:
-            return self.part.uses(*hooks) or self.plain.uses(*hooks)
-        return self.in_layer(layer).uses(*hooks, layer=layer)

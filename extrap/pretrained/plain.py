@@ -99,3 +99,41 @@ def looks_ahead(model: Any, device: torch.device) -> bool:
     before, after = (model(each)[:, :4] for each in (tokens, other))
     round_off = torch.finfo(before.dtype).eps ** 0.5
     return bool((before - after).abs().max() > round_off * before.std())
+
+
+CAUSAL = "give a causal language model, as AutoModelForCausalLM loads it"
+
+
+def device_of(subject: Any) -> torch.device:
+    """Returns where the weights are; a function gets ids on the CPU."""
+    weights = subject.parameters() if isinstance(subject, nn.Module) else iter(())
+    return next((p.device for p in weights), torch.device("cpu"))
+
+
+def check(subject: Any) -> None:
+    """Raises UserError for an object that is no model, for a model without numbers (device meta),
+    and for one with an encoder.
+    """
+    name = name_of(subject)
+    if not callable(subject):
+        remedy = "give a model, a path, a run, or a function from ids to logits"
+        raise UserError("model", name, "is no model", remedy)
+    if device_of(subject).type == "meta":
+        remedy = "load its weights, as from_pretrained does"
+        raise UserError("model", name, "is on device meta and holds no numbers", remedy)
+    config = config_of(subject)
+    if config is not None and (getattr(config, "is_encoder_decoder", False) or _headless(subject)):
+        raise UserError("model", name, "gives no logits of the next token", CAUSAL)
+
+
+@torch.no_grad()
+def steady(model: Any, device: torch.device) -> bool:
+    """True if the model returns the same logits for the same ids, nan included."""
+    tokens = torch.arange(8, device=device)[None]
+    return torch.allclose(model(tokens), model(tokens), rtol=1e-2, atol=1e-3, equal_nan=True)
+
+
+@torch.no_grad()
+def _headless(net: Any) -> bool:
+    ids = torch.zeros(1, 2, dtype=torch.long, device=device_of(net))
+    return not hasattr(net(input_ids=ids), "logits")

@@ -12,7 +12,7 @@ from extrap.extensions.base import SchemeExtension
 from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.by_parts import NTKByParts, YaRN
 from extrap.extensions.interpolation import Interpolation
-from extrap.extensions.layers import InLayers, global_layers
+from extrap.extensions.layers import global_layers
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import NTK, NTKFixed, NTKMixed, NTKOld
 from extrap.extensions.probe import check_changes, responses
@@ -20,7 +20,7 @@ from extrap.extensions.rerope import ReRoPE
 from extrap.model.attention import attention
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used, turning_layers
-from extrap.model.stack import Only, Stack
+from extrap.model.stack import InLayers, Only, Stack
 from extrap.runs.build import build
 from extrap.runs.finetuned import shared
 from extrap.schemes.alibi import ALiBi
