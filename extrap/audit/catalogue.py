@@ -84,7 +84,7 @@ def _measured(study: Path) -> pd.DataFrame:
         when = "never" if pd.isna(line["steps"]) else f"{line['steps']:.0f}"
         seeds, missed = int(line["seeds"]), int(line["seeds"] - line["passed"])
         said = [f"{missed} of {seeds} below the gate"] if missed else []
-        if 0 < line["arrived"] < seeds:  # the mean of those that came there alone
+        if 0 < line["arrived"] < seeds:  # the mean over the seeds that arrived
             said.insert(0, f"{int(line['arrived'])} of {seeds} seeds")
         when += f" ({'; '.join(said)})" if said else ""
         text[scheme] = [" ".join(s.replace("0.", ".") for s in shares), when]

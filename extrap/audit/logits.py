@@ -1,7 +1,7 @@
-"""Properties of the logits of the last query: which places they tell apart, and what they do as
+"""Properties of the logits of the last query: which places they tell apart, and how they change as
 coordinates shift, as text grows and with the distance.
 
-Of a scheme whose weights are no softmax of logits, most of these look at the weights.
+If the weights of a scheme are no softmax of logits, most properties look at the weights.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Properties of what a scheme does to embeddings, queries, keys and outputs."""
+"""Properties of embeddings, queries, keys and outputs under a scheme."""
 
 from functools import partial
 from itertools import starmap

@@ -1,8 +1,8 @@
 """An extension makes a trained model usable beyond its training length: model -> reader.
 
 It adds a part to the stack, wraps the spectrum, the scheme or the reader, or changes weights of a
-copy; the original model stays as it was. Past the training length its logits are finite and differ
-from those of the plain model; within it, each method says whether they are equal.
+copy; the original model stays as it was. Past the training length the reader's logits are finite
+and differ from the logits of the plain model. Within it, each method says whether they are equal.
 """
 
 from abc import ABC, abstractmethod

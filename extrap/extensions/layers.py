@@ -2,8 +2,8 @@
 
 The rule: a layer is local if its queries never see more than L keys (a window, a chunk). A local
 layer meets no new distance, however long the text, and needs no extension: an extension acts on the
-other layers. A method that changes frequencies acts on those of them in which something turns. If
-all layers are local, or none, it acts on all. AllLayers (all_layers.py) overrides the rule.
+other layers. A method that changes frequencies acts on the other layers in which something turns.
+If all layers are local, or none, it acts on all. AllLayers (all_layers.py) overrides the rule.
 """
 
 from dataclasses import replace
@@ -13,7 +13,7 @@ import torch
 from extrap.model.scheme import Scheme, Where, place
 
 ROWS = 129
-"""Queries of a probe of what a mask shows."""
+"""Queries of a probe of a mask."""
 
 
 def global_layers(scheme: Scheme) -> set[int]:

@@ -149,7 +149,7 @@ def responses(scheme: Scheme, t: Tensor, embedded: bool = False) -> Iterator[Ten
     coordinates t (T,), float64: (H, rows, D), and one more channel that tells which keys a row
     sees. Memory is linear in T.
 
-    embedded: adds to queries, keys and values what the scheme adds to tokens.
+    embedded: adds the codes that the scheme adds to tokens to queries, keys and values, too.
     """
     g, T = torch.Generator().manual_seed(0), len(t)
     scheme = redrawn(scheme, g)
@@ -180,7 +180,7 @@ def _read(scheme: Scheme, qkv: Tensor, x: Tensor, at: Where, embedded: bool) -> 
 
 
 def _added(scheme: Scheme, x: Tensor, at: Where) -> Tensor:
-    """(1, 1, T, 1): the mean of what the scheme adds to each token, unevenly weighted."""
+    """Returns the weighted mean over channels of the codes added to each token, (1, 1, T, 1)."""
     added = scheme.embed(x, at) - x
     return (added * torch.arange(1, x.shape[-1] + 1)).mean(-1)[:, None, :, None]
 

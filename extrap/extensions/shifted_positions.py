@@ -1,11 +1,13 @@
 """STRING: frequent distances of training replace rare ones. arXiv 2410.18745.
 
-D_ij = n for n < S, then n - S + W;   n = i - j, S the shift, W below S The method leaves out the S
-- W farthest distances of training, and the others cover the text: the farthest of L tokens lies at
-L - 1 - S + W, and L + S - W tokens stay within the training range. S and W, and their sizes (.33 L,
-128 of 131072 tokens), are `shifted_offset` and `small_local_value` of the authors' page,
-github.com/HKUNLP/STRING, as of 2026-11-22: there, too, S counts the discarded positions, and W
-keeps the nearest shifted ones apart from the diagonal. We did not have the paper's equations.
+D_ij = n for n < S, then n - S + W;   n = i - j, S the shift, W below S
+
+The method leaves out the S - W farthest distances of training, and the others cover the text: the
+farthest of L tokens lies at L - 1 - S + W, and L + S - W tokens stay within the training range. S
+and W, and their sizes (.33 L, 128 of 131072 tokens), are `shifted_offset` and `small_local_value`
+of the authors' page, github.com/HKUNLP/STRING, as of 2026-11-22: there, too, S counts the discarded
+positions, and W keeps the nearest shifted ones apart from the diagonal. We did not have the paper's
+equations.
 
 Colour: amber
 """

@@ -1,9 +1,10 @@
 """StreamingLLM and LM-Infinite: the first tokens stay visible beside a window of the last. arXiv
 2309.17453, arXiv 2308.16137.
 
-visible iff j < S or n < R;   n = i - j, S sinks, R recent tokens, C = S + R <= L StreamingLLM
-counts distances in a cache of C places: n among the recent, C - 1 - j to a sink once the cache is
-full. The parallel computation here gives what a model with the cache computes token by token.
+visible iff j < S or n < R;   n = i - j, S sinks, R recent tokens, C = S + R <= L
+
+StreamingLLM counts distances in a cache of C places: n among the recent, C - 1 - j to a sink once
+the cache is full. The parallel computation here equals a model that fills the cache token by token.
 LM-Infinite takes min(n, L) for a sink. If attention does not depend on the distance in tokens
 (absolute schemes, randomised positions, NoPE), the mask acts alone.
 

@@ -63,8 +63,8 @@ class InspectedModel:
     """The model of a task of kind Diagnostic. plain: the model without an extension; fresh(layers):
     before training, with the extension, of its own depth or another.
 
-    causal=False takes the causal mask off, for schemes of which no hook depends on the order of
-    tokens; raises ValueError for others.
+    causal=False takes the causal mask off. Raises ValueError then for a scheme with a hook that
+    depends on the order of tokens.
     """
 
     def __init__(

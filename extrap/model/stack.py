@@ -100,7 +100,8 @@ for _name, _hook in HOOKS.items():
 
 
 class InLayers(Wrapper):
-    """`part` in some layers and `plain` in the others, whose coordinates are those of `part`."""
+    """`part` in some layers and `plain` in the others. All layers have the coordinates of
+    `part`."""
 
     def __init__(self, plain: Scheme, part: Scheme, layers: set[int]):
         super().__init__(plain.shape)
@@ -175,7 +176,7 @@ def layer_pattern(layers: list[int] | str, count: int) -> set[int]:
 
 
 def _one(what: str, parts: list[Scheme]) -> None:
-    """Raises ValueError for several parts of which a layer takes one."""
+    """Raises ValueError for several parts where a layer takes one."""
     if len(parts) > 1:
         raise ValueError(
             f"{' and '.join(describe_parts(p) for p in parts)} both {what}; keep one of them"

@@ -75,7 +75,7 @@ class Adapted(GPT):
 
     def matrices(self) -> dict[str, nn.Module]:
         """Returns the matrices of the layers whose attention is ours. The last word of a name is
-        that of a GPT: qkv and out around attention, gate, up and down outside.
+        its role in a GPT: qkv and out around attention, gate, up and down outside.
         """
         found = {"embedding": self.embedding}
         width = self.embedding.weight.shape[1]

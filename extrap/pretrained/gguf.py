@@ -6,7 +6,7 @@ such as gemma3, is written as transformers reads it. The folder is named by the 
 and appears under its name when it is whole: one process at a time writes a folder beside it and
 renames that, and removes a half that an interrupted attempt left.
 
-In files of architecture `llama` the rows of query and key projections are permuted, such that pairs
+In files of architecture `llama` the rows of query and key projections are permuted, so that pairs
 lie side by side: they are read as they are, under the layout `interleaved`. A tensor rope_freqs
 holds divisors of the frequencies (Llama 3.1), which is a LongRoPE of one set.
 """

@@ -28,7 +28,7 @@ FIRST, STEP = 0.1, 1e-4
 @dataclass
 class Source:
     """A call of a rotary module. name, module: of the copy, on the CPU; args, more: its arguments;
-    tags: of its columns, one for those that turn alike.
+    tags: of its columns; columns that turn alike share one.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""A model of which extrap reads the logits alone: one of transformers whose positions no probe
+"""A model that extrap reads for its logits alone: a model of transformers whose positions no probe
 reaches, or any callable from ids to logits.
 """
 
@@ -81,8 +81,8 @@ def length_of(config: Any) -> int | None:
 
 
 def table_rows(net: Any) -> int | None:
-    """Returns the positions of a table of embeddings, None without one: a table beside that of
-    words which has a row for each position, and two at most that some families leave before them.
+    """Returns the positions of a table of positions; None without a table. The table of positions
+    has a row for each position, and at most two unused rows before them in some families.
     """
     words, length = net.get_input_embeddings(), length_of(net.config)
     tables = (m for m in net.modules() if isinstance(m, nn.Embedding) and m is not words)
