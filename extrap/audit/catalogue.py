@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 
 from extrap.audit.subject import DEFAULT_SHAPE
-from extrap.model.card import SOURCE, card, kind
-from extrap.model.parts import parts
+from extrap.model.parts import SOURCE, card, kind, parts
 from extrap.model.scheme import HOOKS, Scheme
 from extrap.results import rows
 from extrap.results.learning import MULTIPLES, learning

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from extrap.extensions.layers import global_layers
 from extrap.extensions.probe import check_changes
-from extrap.model.card import describe_parts
 from extrap.model.gpt import GPT
+from extrap.model.parts import describe_parts
 from extrap.model.scheme import Scheme
 from extrap.model.stack import InLayers, Only, Stack
 from extrap.utils.errors import NotApplicable

@@ -7,9 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from extrap.model.block import Block, again, norm_of
-from extrap.model.card import card
 from extrap.model.decoder import Decoder
-from extrap.model.parts import has, parts
+from extrap.model.parts import card, has, parts
 from extrap.model.scheme import OutOfRange, Scheme, Where, place, wide
 
 LOGITS = 2**26

@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from torch import nn
 
-from extrap.model.card import describe_parts
-from extrap.model.parts import has
+from extrap.model.parts import describe_parts, has
 from extrap.model.scheme import HOOKS, Hook, Scheme, Shape, layer_of
 from extrap.model.wrapper import Wrapper
 

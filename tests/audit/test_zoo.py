@@ -4,7 +4,7 @@ import pytest
 
 from extrap.audit import cost, logits, zoo
 from extrap.audit.subject import gpt
-from extrap.model.card import kind
+from extrap.model.parts import kind
 from tests.support.discover import names
 from tests.support.exceptions import EXCUSED, PREFIX, SHIFT
 
