@@ -37,6 +37,5 @@ class InverseLeaky(Wrapper):
             raise ValueError(f"window={window}: at most the training length {shape.length}")
         self.stretched = leaky(inner, window, 1 / (2 * factor))
 
-    @property
-    def inside(self) -> Scheme:
+    def in_layer(self, layer: int | None) -> Scheme:
         return self.stretched if self.training else self.stretched.part

@@ -214,7 +214,7 @@ def test_asking_leaves_shared_parameters_as_they_are():
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
     extended = ReRoPE(5)(model)
     assert all(torch.equal(p, before[name]) for name, p in model.named_parameters())
-    assert isinstance(extended.scheme.inside, T5)
+    assert isinstance(extended.scheme.part, T5)
     ours, theirs = (list(m.parameters()) for m in (extended.scheme, model.scheme))
     assert ours and all(a is b for a, b in zip(ours, theirs, strict=True))
 
