@@ -211,7 +211,7 @@ def converted(net: Any, length: int) -> GPT | None:
 
 
 def adapted(net: Any, length: int) -> GPT | Plain:
-    """Returns adapt(net, length), or a Plain where that does not reach its positions."""
+    """Returns adapt(net, length), or a Plain if no probe reaches the positions of the model."""
     try:
         return adapt(net, length)
     except UserError as error:
@@ -220,7 +220,7 @@ def adapted(net: Any, length: int) -> GPT | Plain:
 
 def of_variable(subject: Any, length: int) -> nn.Module:
     """Returns the model of the bench; length: L in tokens. Raises UserError for a callable that
-    returns no logits, or others for the same ids, and for a model that looks ahead.
+    returns no logits, or other logits for the same ids, and for a model that looks ahead.
     """
     if isinstance(subject, GPT):
         return subject

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from extrap.model.scheme import OutOfRange
 from extrap.utils.errors import NotApplicable, UserError
 
+CAUSAL = "give a causal language model, as AutoModelForCausalLM loads it"
 LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx")
 """Where a config says the context that a model was trained for."""
 
@@ -99,9 +100,6 @@ def looks_ahead(model: Any, device: torch.device) -> bool:
     before, after = (model(each)[:, :4] for each in (tokens, other))
     round_off = torch.finfo(before.dtype).eps ** 0.5
     return bool((before - after).abs().max() > round_off * before.std())
-
-
-CAUSAL = "give a causal language model, as AutoModelForCausalLM loads it"
 
 
 def device_of(subject: Any) -> torch.device:
