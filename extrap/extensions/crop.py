@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from extrap.extensions.base import Extension, Reader
-from extrap.extensions.effect import check_reads_on
+from extrap.extensions.probe import check_reads_on
 from extrap.model.gpt import GPT
 from extrap.utils.bounds import Count
 

@@ -31,7 +31,7 @@ class NBCE(Extension):
     for n - 1.
 
     top_p: the entropy counts the likeliest tokens, which hold this much probability; stickiness:
-    nats that lower the entropy of the context that won at the token before. Losses are those of
+    nats that lower the entropy of the context that won at the token before. Losses are over
     whole distributions: nothing filters them. window: tokens of a context; null stands for L / 2; T
     has the rest of L but BOS.
 

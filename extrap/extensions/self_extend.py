@@ -8,7 +8,7 @@ Colour: green
 """
 
 from extrap.extensions.distances import DistanceExtension, width_of
-from extrap.model.distance_maps import Grouped
+from extrap.model.distance_maps import Near, grouped
 from extrap.model.scheme import Scheme
 from extrap.utils.bounds import Factor
 
@@ -33,11 +33,11 @@ class SelfExtend(DistanceExtension):
         W = width_of(self.window, length // 2, length, "window")
         return (length - W + W // self.group) * self.group / length
 
-    def map(self, scheme: Scheme) -> Grouped:
+    def map(self, scheme: Scheme) -> Near:
         L = scheme.shape.length
         W = width_of(self.window, L // 2, L, "window")
         group = self._group(W, L) if self.group is None else self.group
-        return Grouped(scheme.shape, scheme, W, group)
+        return grouped(scheme, W, group)
 
     def _group(self, W: int, L: int) -> int:
         farthest = int(self.factor * L) - 1

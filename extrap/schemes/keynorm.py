@@ -1,9 +1,10 @@
 """KeyNorm and CosA: logits without the length of keys, or of queries and keys. arXiv 2010.04245,
 https://kexue.fm/archives/9859.
 
-KeyNorm  l_ij = <q_i, k_j / |k_j|>, no 1 / sqrt(D) CosA     l_ij = lam cos(q_i, k_j) They learn no
-gain, which would undo the effect. Rotation keeps norms, so that either stacks with RoPE in any
-order; the source reports better extrapolation for that stack alone.
+KeyNorm  l_ij = <q_i, k_j / |k_j|>, no 1 / sqrt(D)
+CosA     l_ij = lam cos(q_i, k_j)
+They learn no gain, which would undo the effect. Rotation keeps norms, so that either stacks with
+RoPE in any order; the source reports better extrapolation for that stack alone.
 """
 
 from math import log

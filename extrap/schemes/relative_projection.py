@@ -10,9 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.functional import table_limit
+from extrap.model.functional import by_step, table_limit
 from extrap.model.scheme import Scheme, Shape, Size, Where
-from extrap.model.skewed import by_step
 
 
 class RelativeProjection(Scheme):

@@ -7,9 +7,8 @@ The 1 / sqrt(D) scales the aK term too. Both tables are shared by the heads of a
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import sum_by_steps, table_limit
+from extrap.model.functional import by_step, sum_by_steps, table_limit
 from extrap.model.scheme import Scheme, Shape, Size, Where
-from extrap.model.skewed import by_step
 
 
 class Shaw(Scheme):

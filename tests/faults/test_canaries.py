@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.audit import table, zoo
+from extrap.audit import zoo
 from extrap.cli.plot import main as plot
 from extrap.cli.plot import plot_analytic
 from extrap.cli.status import main as status
@@ -294,7 +294,7 @@ def plotted() -> None:
 
 def audited() -> None:
     subjects = zoo.subjects(["nope"])
-    table.write(zoo.audit(subjects), zoo.columns(), Path("results/audit"))
+    zoo.write(zoo.audit(subjects), Path("results/audit"))
 
 
 def indexed() -> None:

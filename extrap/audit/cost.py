@@ -29,27 +29,6 @@ MOVES = (
 """Operations that compute nothing, by how their names begin."""
 
 
-def percent(value: float) -> str:
-    return f"{100 * value:+.1f} %"
-
-
-COLUMNS = (
-    Column(
-        "parameters", "params", "parameters that the scheme adds to the default model",
-        "{:,}".format
-    ),
-    Column(
-        "multiply_adds", "madds", "multiply-adds per token that NoPE does not have, "
-        "counted by operation", percent
-    ),
-    Column(
-        "bytes", "bytes", "bytes written per token that NoPE does not write, counted by "
-        "operation", percent
-    ),
-    Column("kernel", "kernel", "how attention is computed (extrap/model/attention.py)", str),
-)  # fmt: skip
-
-
 class Count(TorchDispatchMode):
     """Multiply-adds and bytes written of everything that runs inside."""
 
@@ -83,15 +62,26 @@ def elements(func, written: list[Tensor]) -> int:
     return sum(t.numel() * (4 if t.is_complex() else 1) for t in numbers)
 
 
-def measure(subject: Subject) -> dict[str, object]:
-    scheme = subject.scheme(SHAPE)
-    model, (arithmetic, base, written) = gpt(scheme), nope()
-    return {
-        "parameters": sum(p.numel() for p in subject.scheme(DEFAULT).parameters()),
-        "multiply_adds": (own(model) - arithmetic) / base,
-        "bytes": forward(model).bytes / written - 1,
-        "kernel": attention.kernel(scheme, place(model, tokens())).__name__,
-    }
+def model(subject: Subject) -> GPT:
+    return gpt(subject.scheme(SHAPE))
+
+
+def parameters(subject: Subject) -> int:
+    return sum(p.numel() for p in subject.scheme(DEFAULT).parameters())
+
+
+def multiply_adds(subject: Subject) -> float:
+    arithmetic, base, _ = nope()
+    return (own(model(subject)) - arithmetic) / base
+
+
+def written(subject: Subject) -> float:
+    return forward(model(subject)).bytes / nope()[2] - 1
+
+
+def kernel(subject: Subject) -> str:
+    made = model(subject)
+    return attention.kernel(made.scheme, place(made, tokens())).__name__
 
 
 @cache
@@ -121,3 +111,24 @@ def own(model: GPT) -> int:
         for q, k, v, here in layers(model, x, place(model, tokens())):
             model.scheme.gate(model.scheme.attend(q, k, v, here), here)
     return count.multiply_adds
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:+.1f} %"
+
+
+COLUMNS = (
+    Column(
+        "parameters", "params", "parameters that the scheme adds to the default model", parameters,
+        "{:,}".format
+    ),
+    Column(
+        "multiply_adds", "madds", "multiply-adds per token that NoPE does not have, "
+        "counted by operation", multiply_adds, percent
+    ),
+    Column(
+        "bytes", "bytes", "bytes written per token that NoPE does not write, counted by "
+        "operation", written, percent
+    ),
+    Column("kernel", "kernel", "how attention is computed (extrap/model/attention.py)", kernel),
+)  # fmt: skip
