@@ -6,8 +6,6 @@ L - 1 - S + W, and L + S - W tokens stay within the training range. S and W, and
 128 of 131072 tokens), are `shifted_offset` and `small_local_value` of the authors' page,
 github.com/HKUNLP/STRING, as of 2026-11-22: there, too, S counts the discarded positions, and W
 keeps the nearest shifted ones apart from the diagonal. We did not have the paper's equations.
-
-Colour: amber
 """
 
 from extrap.extensions.distances import DistanceExtension, width_of

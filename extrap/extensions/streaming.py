@@ -6,8 +6,6 @@ counts distances in a cache of C places: n among the recent, C - 1 - j to a sink
 full. The parallel computation here gives what a model with the cache computes token by token.
 LM-Infinite takes min(n, L) for a sink. If attention does not depend on the distance in tokens
 (absolute schemes, randomised positions, NoPE), the mask acts alone.
-
-Colour: petrol
 """
 
 from abc import abstractmethod
