@@ -4,8 +4,6 @@ more.
 A window holds the first token of the text, BOS, and the last L - 1 tokens. One window serves its
 last `stride` predictions, so that each sees between L - stride + 1 and L tokens. Windows begin at
 the end of the text: unless stride = 1, earlier predictions change as the text grows.
-
-Colour: olive
 """
 
 import torch

@@ -3,8 +3,6 @@ theta_p / s.
 
 arXiv 2306.15595; SuperHOT, https://kaiokendev.github.io/til. Neighbours come closer than ever in
 training, so it needs a short fine-tuning.
-
-Colour: amber
 """
 
 from collections.abc import Callable

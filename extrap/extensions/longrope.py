@@ -5,8 +5,6 @@ theta'_p = theta_p / long_p in texts longer than L, theta_p / short_p in others
 In texts longer than L content logits grow by 1 + ln s / ln L. extrap/extensions/longrope_search.py
 searches for long_p. In the paper the first tokens of a text keep their positions; here and in
 transformers they do not.
-
-Colour: plum
 """
 
 from math import log

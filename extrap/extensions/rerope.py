@@ -4,8 +4,6 @@ https://kexue.fm/archives/9708.
 ReRoPE   D_ij = min(n, w);   Leaky ReRoPE   D_ij = n for n < w, then w + (n - w) / k;   n = i - j
 They came with RoPE and serve every scheme whose attention depends on the distance. Inside L they
 change the model if w < L.
-
-Colour: red
 """
 
 from typing import Annotated

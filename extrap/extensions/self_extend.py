@@ -3,8 +3,6 @@
 D_ij = n for n < W, then floor(i / G) - floor(j / G) + W - W / G;   n = i - j
 G divides W: the paper floors W / G and its code does not. With a divisor they agree, and no far key
 comes nearer than a near one.
-
-Colour: green
 """
 
 from extrap.extensions.distances import DistanceExtension, width_of

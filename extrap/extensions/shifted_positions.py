@@ -8,8 +8,6 @@ and W, and their sizes (.33 L, 128 of 131072 tokens), are `shifted_offset` and `
 of the authors' page, github.com/HKUNLP/STRING, as of 2026-11-22: there, too, S counts the discarded
 positions, and W keeps the nearest shifted ones apart from the diagonal. We did not have the paper's
 equations.
-
-Colour: amber
 """
 
 from extrap.extensions.distances import DistanceExtension, width_of

@@ -7,8 +7,6 @@ StreamingLLM counts distances in a cache of C places: n among the recent, C - 1 
 the cache is full. The parallel computation here equals a model that fills the cache token by token.
 LM-Infinite takes min(n, L) for a sink. If attention does not depend on the distance in tokens
 (absolute schemes, randomised positions, NoPE), the mask acts alone.
-
-Colour: petrol
 """
 
 from abc import abstractmethod

@@ -32,7 +32,6 @@ class ComplexOrder(Scheme):
 
     Kind: absolute
     Past L: defined; trained frequencies reach phases never seen
-    Colour: brown
     """
 
     def __init__(

@@ -24,7 +24,6 @@ class CoPE(Scheme):
 
     Kind: relative
     Past L: counts are clamped
-    Colour: magenta
     """
 
     own_vectors = True

@@ -29,7 +29,6 @@ class DeBERTa(Scheme):
     Kind: relative
     Used by: DeBERTa v1 to v3
     Past L: clipped; all far keys share the last row
-    Colour: olive
     """
 
     full_width = own_vectors = True

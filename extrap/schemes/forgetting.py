@@ -23,7 +23,6 @@ class Forgetting(Scheme):
     Kind: relative
     Used by: Forgetting Transformer
     Past L: defined; decays with what is forgotten
-    Colour: azure
     """
 
     def __init__(self, shape: Shape, gate: float = 0.0):

@@ -23,7 +23,6 @@ class InverseLeaky(Wrapper):
 
     Kind: relative
     Past L: defined; distances up to factor L lie within the trained range
-    Colour: blue
     """
 
     sealed = True

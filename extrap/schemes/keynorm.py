@@ -21,7 +21,6 @@ class KeyNorm(Scheme):
     Kind: modifier
     Past L: defined
     Source: https://kexue.fm/archives/9859
-    Colour: black
     """
 
     @property
@@ -40,7 +39,6 @@ class CosA(Scheme):
     Kind: modifier
     Used by: Swin v2 (learned lam)
     Past L: defined
-    Colour: black
     """
 
     def __init__(self, shape: Shape, lam: float | None = None):

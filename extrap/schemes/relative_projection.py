@@ -25,7 +25,6 @@ class RelativeProjection(Scheme):
     Used by: Inkling
     Past L: defined; no bias past the extent
     Source: transformers, models/inkling
-    Colour: olive
     """
 
     def __init__(self, shape: Shape, curves: Size = 16, extent: Size | None = None):

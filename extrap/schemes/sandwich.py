@@ -24,7 +24,6 @@ class Sandwich(Scheme):
 
     Kind: relative
     Past L: defined; decays like a logarithm
-    Colour: green
     """
 
     def __init__(self, shape: Shape, width: Pairs = 128, start: Literal[0, 1] = 0):

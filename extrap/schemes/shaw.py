@@ -21,7 +21,6 @@ class Shaw(Scheme):
     Kind: relative
     Used by: Music Transformer, Wav2Vec2-BERT (keys)
     Past L: clipped; all far keys share the last row
-    Colour: olive
     """
 
     own_vectors = True

@@ -28,7 +28,6 @@ class TransformerXL(Scheme):
     Used by: Transformer-XL, XLNet
     Past L: defined; sinusoids of untrained distances
     Source: arXiv 1901.02860, 1906.08237
-    Colour: petrol
     """
 
     full_width = own_vectors = True

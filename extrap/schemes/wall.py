@@ -27,7 +27,6 @@ class Wall(Scheme):
 
     Kind: relative
     Past L: defined; decays with what is forgotten
-    Colour: azure
     """
 
     causal_only = True
