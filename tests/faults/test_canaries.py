@@ -21,14 +21,12 @@ from extrap.cli.sweep.process import Process, State
 from extrap.data.corpora import token_map as tokens
 from extrap.data.corpora.files import Files
 from extrap.model.scheme import Scheme
-from extrap.results import rows
 from extrap.runs import checkpoint, train
 from extrap.runs.build import build
-from extrap.runs.dashboard.lines import lines
+from extrap.runs.dashboard.study import read
 from extrap.runs.evaluate import trained_model
 from extrap.runs.experiment import work
 from extrap.runs.folder import read_json, write_json
-from extrap.runs.shown_study import page_of
 from extrap.runs.study import Entry, entries
 from extrap.runs.training import trainer as resume
 from extrap.utils.errors import UserError
@@ -36,7 +34,6 @@ from tests.faults import planted
 from tests.faults.planted import Code
 from tests.runs.test_study import finished as finish
 from tests.support.jobs import job
-from tests.support.plausible import run_rows
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -114,9 +111,7 @@ def test_the_configuration_of_a_run_folder_is_data(canary, capsys):
             {"identity": identity, "_target_": "os.mkdir", "reason": planted.words(canary)[0]},
         )
     status(["s"])
-    own = [row | {"study": "s"} for row in run_rows("rope") if row["task"] == "nll"]
-    places = {id(row): place for place, row in enumerate(own)}
-    page = page_of(done, {"nll": own}, lines(rows.as_read(own)), places)
+    ((page, *_),) = read("s").pages
     assert (
         page.config["options"] == identity
     )  # values as they stand: nothing resolved, nothing called
