@@ -1,4 +1,6 @@
-"""Randomised and equal-mean positions under other schemes. SCHEMES.md P24."""
+"""Randomised, random float and equal-mean positions under other schemes: ranges, and what is drawn
+when.
+"""
 
 import pytest
 import torch
@@ -6,6 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extrap.model.scheme import OutOfRange, Scheme, Shape
+from extrap.model.stack import Stack
+from extrap.schemes.alibi import ALiBi
+from extrap.schemes.random_floats import RandomFloats
 from extrap.schemes.randomised import EqualMeanPositions, RandomisedPositions
 
 SHAPE = Shape(16, 2, layers=2, length=8)
@@ -96,3 +101,39 @@ def test_a_text_longer_than_the_positions_is_out_of_range(test, training, most):
     assert len(scheme.positions(plain(most))) == most
     with pytest.raises(OutOfRange):
         scheme.positions(plain(most + 1))
+
+
+WIDE = Shape(16, 2, length=8)
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("n", [0, 1, 8, 1000])
+def test_random_floats_are_sorted_reals_of_one_range_at_every_length(n, training):
+    t = RandomFloats(WIDE, 50.0).train(training).positions(plain(n))
+    assert t.shape == (n,) and t.dtype == torch.float64
+    assert (t >= 0).all() and (t < 50).all() and (t.diff() > 0).all()
+    assert not n or not torch.equal(t, t.round())
+
+
+def test_random_floats_are_uniform():
+    """Order statistic k of n draws has mean M k / (n + 1)."""
+    s = RandomFloats(WIDE).train()
+    torch.manual_seed(0)
+    means = torch.stack([s.positions(plain(7)) for _ in range(4000)]).mean(0)
+    assert means.tolist() == pytest.approx([8 * k / 8 for k in range(1, 8)], abs=0.1)
+
+
+def test_random_floats_are_drawn_anew_in_training_alone():
+    s = RandomFloats(WIDE)
+    assert not torch.equal(s.train().positions(plain(9)), s.positions(plain(9)))
+    state = torch.random.get_rng_state()
+    once = s.eval().positions(plain(9))
+    assert torch.equal(once, s.positions(plain(9)))
+    assert torch.equal(state, torch.random.get_rng_state())
+    assert not torch.equal(once, s.positions(plain(10))[:9])
+
+
+def test_other_schemes_read_random_floats():
+    part, bias = RandomFloats(WIDE), ALiBi(WIDE)
+    t = Stack(WIDE, [part, bias]).eval().positions(plain(5))
+    assert torch.equal(t, part.eval().positions(plain(5)))
