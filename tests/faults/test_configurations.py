@@ -284,7 +284,7 @@ def test_a_typed_option_of_hydra_is_no_reference_into_files(word, monkeypatch, c
 
 def test_hydras_habits_stay():
     """A file may choose a launcher of extrap, refer to its options and the time. Habits of the
-    command line: tests/cli/test_habits.py.
+    command line: tests/cli/test_commands.py.
     """
     experiment(
         "x",
