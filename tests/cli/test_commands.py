@@ -1,7 +1,6 @@
 """What commands share: help, flags, the words of Hydra, and the tables of conf."""
 
 import importlib
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,10 +8,11 @@ import yaml
 
 from extrap.audit import catalogue
 from extrap.cli import schemes
-from extrap.cli.commands import COMMANDS, main, module
+from extrap.cli.commands import COMMANDS, module
 from extrap.utils import markdown
 from extrap.utils.paths import conf_dir
 from tests.support.discover import names
+from tests.support.program import typed
 
 SMALL = sorted(COMMANDS)
 
@@ -55,10 +55,7 @@ def test_a_run_is_optional(capsys):
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, capsys, *words: str) -> str:
-    monkeypatch.setattr(sys, "argv", ["extrap", *words])
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
-    main()
+    typed(monkeypatch, *words)
     return capsys.readouterr().out
 
 

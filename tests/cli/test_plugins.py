@@ -14,7 +14,6 @@ import pytest
 import extrap
 from extrap import figures
 from extrap.cli import audit, plot, report, schemes
-from extrap.cli.commands import main
 from extrap.extensions.base import Extension
 from extrap.results.rows import frame, records, write
 from extrap.runs import validate
@@ -27,7 +26,7 @@ from extrap.utils.errors import UserError
 from extrap.utils.plugins import told
 from tests.support.jobs import TINY, job
 from tests.support.plausible import run_rows
-from tests.support.program import python
+from tests.support.program import python, typed
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "tests" / "support" / "plugin"
@@ -45,11 +44,8 @@ def mine(elsewhere, monkeypatch):
 
 def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, *words: str) -> str:
     """Returns the last line on stderr of `extrap <words>`, a mistake, in this process."""
-    for name in ("HYDRA_FULL_ERROR", "OMP_NUM_THREADS"):  # the program sets them for its process
-        monkeypatch.setenv(name, "1")
-    monkeypatch.setattr(sys, "argv", ["extrap", *words])
     with pytest.raises(SystemExit, match="2"):
-        main()
+        typed(monkeypatch, *words)
     said = capsys.readouterr().err
     assert "Traceback" not in said
     return said.splitlines()[-1]

@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 
 from extrap.audit import catalogue
-from extrap.cli import clean, compare, findings, plot, program, report, schemes, status, table
+from extrap.cli import clean, compare, findings, plot, report, schemes, status, table
 from extrap.cli.shared import reported
 from extrap.results import rows
 from extrap.runs import experiment, train
@@ -28,6 +28,7 @@ from extrap.runs.job import make
 from extrap.utils import lock
 from tests.support import jobs
 from tests.support.plausible import run_rows
+from tests.support.program import typed
 
 Prepare = Callable[[Path], object]
 PARTS = (clean, compare, findings, plot, report, schemes, status, table)
@@ -240,10 +241,7 @@ def few_letters() -> io.TextIOBase:
 
 def asked_for_help(_: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["extrap", "--help"])
-        patch.setattr(sys, "path", [*sys.path])
-        patch.setenv("HYDRA_FULL_ERROR", "1")
-        program.main()
+        typed(patch, "--help")
 
 
 PRINTING = ["table s", "table s --json", "plot --list", "plot s loss_length", "status s"]
