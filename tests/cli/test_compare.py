@@ -191,7 +191,7 @@ def test_several_contrasts_are_adjusted_by_holm(tmp_path):
 def test_a_declared_cell_that_one_pair_has_is_enough(tmp_path):
     results = study(tmp_path, [run_rows(name) for name in ("rope", "alibi", "learned")])
     text = compare.text(results, "demo", ["rope", "alibi", "learned"], ["nll sliding 256"])
-    assert text.splitlines()[-1] == "none of the cells that were declared is of both"
+    assert text.splitlines()[-1] == "no declared cell has values for both series"
     assert sum(line.startswith("nll ") for line in text.splitlines()) == 1
 
 
