@@ -3,8 +3,8 @@
     rows = extrap.evaluate(model, tokenizer=tok, tasks=["kv", "nll"], multiples=[0.5, 1, 2])
     extrap.plot(rows, "kv_depth")
 
-Each function composes the words of a command line and works through what the command line works
-through, so that values are the same bit for bit. Errors are UserError, in one line. Words such as
+Each function composes the words of a command line and runs the code of the command line, so
+that values are the same bit for bit. Errors are UserError, in one line. Words such as
 "task.kv.trials=20", "data.corpus.path=my/text" or "threads=8" set any other option.
 """
 
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """A run that `train` made or found. words: its options; name, folder: where it lies."""
+    """A run that `train` made or found. words: its options; folder: the run folder of this
+    name.
+    """
 
     words: tuple[str, ...]
     name: str
@@ -116,7 +118,7 @@ def plot(
 ) -> "Figure":
     """Returns a figure of `extrap plot` by name, drawn from rows; width: inches at most; plugins:
     packages with figures of your own. Raises UserError for an unknown figure, and for rows that
-    lack those of the figure.
+    lack the rows of the figure.
     """
     from extrap import figures
 
@@ -140,8 +142,8 @@ def compare(rows: pd.DataFrame, first: str, *others: str) -> pd.DataFrame:
 
 
 _ITEMS: dict[tuple[str, str], pd.DataFrame | Path] = {}
-"""Scores of single documents and trials by run and hash of the evaluation, for `compare`; those of
-a study on disk as a file.
+"""Scores of single documents and trials by run and hash of the evaluation, for `compare`. A study
+on disk has a file instead.
 """
 
 

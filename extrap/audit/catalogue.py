@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 
 from extrap.audit.subject import DEFAULT_SHAPE
-from extrap.model.card import SOURCE, card, kind
-from extrap.model.parts import parts
+from extrap.model.parts import SOURCE, card, kind, parts
 from extrap.model.scheme import HOOKS, Scheme
 from extrap.results import rows
 from extrap.results.learning import MULTIPLES, learning
@@ -84,7 +83,7 @@ def _measured(study: Path) -> pd.DataFrame:
         when = "never" if pd.isna(line["steps"]) else f"{line['steps']:.0f}"
         seeds, missed = int(line["seeds"]), int(line["seeds"] - line["passed"])
         said = [f"{missed} of {seeds} below the gate"] if missed else []
-        if 0 < line["arrived"] < seeds:  # the mean of those that came there alone
+        if 0 < line["arrived"] < seeds:  # the mean over the seeds that arrived
             said.insert(0, f"{int(line['arrived'])} of {seeds} seeds")
         when += f" ({'; '.join(said)})" if said else ""
         text[scheme] = [" ".join(s.replace("0.", ".") for s in shares), when]

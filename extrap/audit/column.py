@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from extrap.audit.subject import Subject
+
 
 @dataclass(frozen=True)
 class Column:
@@ -12,6 +14,7 @@ class Column:
     name      in the CSV
     head      in the terminal and the figure
     says      the measurement in one line
+    measure   subject -> value
     written   value -> cell of at most nine characters
     holds     value -> True if the scheme has the property; None without a yes or no
     """
@@ -19,7 +22,8 @@ class Column:
     name: str
     head: str
     says: str
-    written: Callable[[Any], str]
+    measure: Callable[[Subject], Any]
+    written: Callable[[Any], str] = str
     holds: Callable[[Any], bool | None] = lambda value: None
 
     def cell(self, value: Any) -> str:

@@ -1,20 +1,26 @@
-"""The schemes of conf/scheme by name, and all of them measured."""
+"""The schemes of conf/scheme by name, all of them measured, and the table of the measurements: text
+for the terminal, CSV and a figure.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from extrap.audit import properties
+from extrap.audit import cost, logits, outputs
 from extrap.audit.column import Column
 from extrap.audit.subject import Subject
+from extrap.utils import files as atomic
 from extrap.utils.errors import UserError, choose
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_yaml
 
-
-def columns() -> list[Column]:
-    return [column for group in properties.available().values() for column in group.COLUMNS]
+COLUMNS: tuple[Column, ...] = (
+    *(logits.UNIQUE, outputs.DETERMINISTIC, outputs.CODES, logits.LENGTH, *logits.SHIFT),
+    *(outputs.NORM, *logits.FAR, *outputs.ORDER, *logits.DECAY, *logits.AXES, *cost.COLUMNS),
+)
+"""The columns of the table, in order."""
 
 
 def subjects(
@@ -31,12 +37,6 @@ def subjects(
     return [Subject(name, read_yaml(files[name]), plugins) for name in dict.fromkeys(names)]
 
 
-def measure(subject: Subject) -> dict[str, object]:
-    """Returns the value of every column."""
-    groups = properties.available().values()
-    return {name: value for group in groups for name, value in group.measure(subject).items()}
-
-
 NOISE = 1e-12
 """Smaller values are rounding, which differs between processors: written as 0."""
 
@@ -44,13 +44,55 @@ NOISE = 1e-12
 def audit(
     schemes: list[Subject], progress: Callable[[int, int], object] = lambda done, total: None
 ) -> pd.DataFrame:
-    """Returns a row per scheme (index `scheme`), a column per property, in the order of
-    `columns`.
-    """
+    """Returns a row per scheme (index `scheme`), a column per property."""
     rows = []
     for subject in schemes:
-        measured = measure(subject).items()
-        exact = {k: 0.0 if isinstance(v, float) and abs(v) < NOISE else v for k, v in measured}
-        rows.append({"scheme": subject.name} | exact)
+        row: dict[str, Any] = {"scheme": subject.name}
+        for column in COLUMNS:
+            value = column.measure(subject)
+            row[column.name] = 0.0 if isinstance(value, float) and abs(value) < NOISE else value
+        rows.append(row)
         progress(len(rows), len(schemes))
-    return pd.DataFrame(rows).set_index("scheme")[[column.name for column in columns()]]
+    return pd.DataFrame(rows).set_index("scheme")
+
+
+def cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """Returns the cells of the table, under the heads of the columns."""
+    written = {c.head: [c.cell(value) for value in frame[c.name].tolist()] for c in COLUMNS}
+    return pd.DataFrame(written, index=frame.index)
+
+
+def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Returns True, False or None for each property."""
+    held = {c.head: [c.verdict(value) for value in frame[c.name].tolist()] for c in COLUMNS}
+    return pd.DataFrame(held, index=frame.index, dtype=object)
+
+
+def text(frame: pd.DataFrame) -> str:
+    """Returns an aligned table with its legend; `!` marks a property that does not hold."""
+    written, holds = cells(frame), verdicts(frame)
+    marked = written + holds.map(lambda held: "!" if held is False else " ")
+    blocks = [["scheme", *frame.index], *([f"{head} ", *marked[head]] for head in marked)]
+    first, *wide = [max(map(len, block)) for block in blocks]
+    lines = [
+        " ".join([scheme.ljust(first), *map(str.rjust, row, wide)]).rstrip()
+        for scheme, *row in zip(*blocks, strict=True)
+    ]
+    legend = {c.head: c.says for c in COLUMNS} | {"!": "the property does not hold"}
+    legend |= {"-": "nothing to measure, or past what is defined"}
+    width = max(map(len, legend))
+    return "\n".join([*lines, "", *(f"{head:{width}}  {says}" for head, says in legend.items())])
+
+
+def write(frame: pd.DataFrame, folder: Path) -> list[Path]:
+    """Writes audit.csv and figures/audit.svg, .png; returns their paths. Raises UserError for a
+    link in the folder.
+    """
+    from extrap import figures
+    from extrap.figures.properties import paint
+
+    atomic.check_links(folder)
+    table = folder / "audit.csv"
+    atomic.replace(table, frame.to_csv(float_format="%.4g", lineterminator="\n").encode())
+    painted = figures.image(lambda: paint(cells(frame), verdicts(frame), [c.says for c in COLUMNS]))
+    return [table, *figures.save(painted, folder / "figures" / "audit")]

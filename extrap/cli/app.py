@@ -1,5 +1,5 @@
-"""The frame around a Hydra program: its configuration files lie anywhere, a mistake is one line, a
-job of a sweep is a process.
+"""The frame around a Hydra program: finds its configuration files, prints a mistake as one line,
+and runs each job of a sweep as a process.
 """
 
 import os

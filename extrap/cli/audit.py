@@ -23,7 +23,7 @@ def audited(names: list[str], results: Path, conf: Path, plugins: list[str]) -> 
     """Returns the table, and writes it for all schemes of extrap."""
     import torch
 
-    from extrap.audit import table, zoo
+    from extrap.audit import zoo
     from extrap.utils.progress import Progress
 
     torch.set_num_threads(1)  # sums in one order, hence the same digits
@@ -31,5 +31,5 @@ def audited(names: list[str], results: Path, conf: Path, plugins: list[str]) -> 
     with Progress("audit") as progress:
         frame = zoo.audit(schemes, progress)
     whole = not names and conf == Path(conf_dir())
-    written = table.write(frame, zoo.columns(), results / "audit") if whole else []
-    return "\n".join([table.text(frame, zoo.columns()), *map(str, written)])
+    written = zoo.write(frame, results / "audit") if whole else []
+    return "\n".join([zoo.text(frame), *map(str, written)])

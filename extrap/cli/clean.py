@@ -113,7 +113,7 @@ def _folders(jobs: list[Entry], left: dict[str, list[str]], held: ExitStack) -> 
 def _files(
     jobs: list[Entry], left: dict[str, list[str]], folders: list[Path], held: ExitStack
 ) -> Iterator[Path]:
-    """Yields the files of jobs, and locks each job whose folder is not locked. Raises UserError if
+    """Yields the files of jobs, and locks each job outside the locked folders. Raises UserError if
     a link leads to a file: its target may belong to another user.
     """
     for job in jobs:

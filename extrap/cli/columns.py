@@ -7,7 +7,7 @@ WIDTH = 120
 
 
 def aligned(lines: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
-    """The lines of cells as text, two spaces between columns.
+    """Returns lines of cells as text, two spaces between columns.
 
     Args:
         lines: as many cells in each; a title is a cell like others.

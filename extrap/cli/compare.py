@@ -63,7 +63,7 @@ def compare(results: Path, study: str, names: list[str], declared: list[str]):
 
 
 def text(results: Path, study: str, names: list[str], declared: list[str]) -> str:
-    """A table per pair, each followed by a sentence where it shows no difference."""
+    """Returns a table for each pair; a sentence follows a table without any difference."""
     (first, *others), pairs = compare(results, study, names, declared)
     method = f"{METHOD}{_adjusting(pairs, bool(declared))}"
     lines = [f"Study {study}, paired by seed and by item. {method}"]
@@ -75,8 +75,8 @@ def text(results: Path, study: str, names: list[str], declared: list[str]) -> st
 
 
 def values(results: Path, study: str, names: list[str], declared: list[str]) -> dict:
-    """The same as plain values, unrounded: {study, declared, pairs: [{a, b, no_difference,
-    cells}]}.
+    """Returns the tables as plain values, unrounded: {study, declared, pairs: [{a, b,
+    no_difference, cells}]}.
 
     A cell has task, protocol, length, metric, the means a and b, difference, low, high, p, adjusted
     (p by Holm, null where nothing is adjusted), seeds, items (null: paired by seed alone),
@@ -151,7 +151,7 @@ def _untrained(s: Series) -> str | None:
 
 def _table(pair: list[Contrast]) -> list[str]:
     if not pair:
-        return ["none of the cells that were declared is of both"]
+        return ["no declared cell has values for both series"]
     lines = [HEADER]
     for cell, a, b, d, p, _ in pair:
         numbers = [_number(x) for x in (a, b, d.value, d.low, d.high)]

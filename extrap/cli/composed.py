@@ -1,4 +1,4 @@
-"""The configuration of a job as plain values, which are all that the work of a job reads."""
+"""The configuration of a job as plain values: the work of a job reads nothing else."""
 
 import sys
 from collections.abc import Sequence

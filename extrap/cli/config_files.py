@@ -36,8 +36,8 @@ _read, _merge = ConfigRepository.load_config, ConfigLoaderImpl._load_single_conf
 
 
 def _checked_read(repository: ConfigRepository, config_path: str) -> ConfigResult | None:
-    """Reads a file. Raises UserError for a file that holds too much, and for a task whose options
-    would not stand under its name.
+    """Reads a file. Raises UserError for a file that is too large or too deep, and for a task that
+    puts its options under another name.
     """
     source = repository._find_object_source(config_path, ObjectType.CONFIG)
     if source is not None and source.scheme() == "file":

@@ -14,14 +14,11 @@ from extrap.cli.shared import argument, command, named_plugins
 from extrap.figures import available
 from extrap.results.findings import page as findings
 from extrap.results.places import place
-from extrap.runs.dashboard import Mode, WandB, library, vega, workspace
-from extrap.runs.dashboard import report as dashboard_report
+from extrap.runs.dashboard import Mode, WandB, library, workspace
 from extrap.runs.dashboard.library import reason
-from extrap.runs.dashboard.lines import COLUMNS, DRAWN
-from extrap.runs.dashboard.page import Page
+from extrap.runs.dashboard.study import COLUMNS, DRAWN, Study, read
 from extrap.runs.dashboard.trackio import Trackio
 from extrap.runs.layout import RESULTS
-from extrap.runs.shown_study import Study, read, whole
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
@@ -62,9 +59,9 @@ def main(args: Namespace) -> Iterator[str]:
         yield from _built(board, study, args.workspace, args.report, args.share)
 
 
-def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[str] = ()) -> Page:
+def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[str] = ()) -> None:
     """A page for each job that has rows, then one for the study with the table of its lines, its
-    figures and the page of extrap report, figures apart, as a panel; returns the page of the study.
+    figures and the page of extrap report, figures apart, as a panel.
     figures: on every page; plugins: packages with figures of their own.
 
     Raises UserError where W&B takes no page. A figure or panel that fails is left out, with a
@@ -81,17 +78,15 @@ def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[st
             board.finish()
         print(f"{page.run} {page.extension}: {sum(map(len, own.values()))} rows")
     text = report.text(RESULTS, study.name, images=False)
-    page = whole(study)
     with taken():
-        board.start(page, resume=None)
-        board.table(vega.TABLE, COLUMNS, study.lines.data)
-        if len(study.lines.series) <= DRAWN:
+        board.start(study.page, resume=None)
+        board.table(workspace.TABLE, COLUMNS, study.table)
+        if len(study.series) <= DRAWN:
             extra(board.draw, study.files, plugins)
         else:
             print(f"no figures of more than {DRAWN} series; `extrap plot {study.name}` draws them")
         extra(board.page, text)
         board.finish()
-    return page
 
 
 @contextmanager
@@ -130,11 +125,11 @@ def _built(board: WandB, study: Study, space: bool, story: bool, share: bool) ->
         entity = entity or library.wandb().Api().default_entity
         charts(entity, Extra())
     if space:
-        built = workspace.build(study.name, board.project, entity, study.lines, study.jobs)
+        built = workspace.workspace(study, board.project, entity)
         yield str(built.save().url) if online else _written(f"workspace-{study.name}", built)
     if story:
         words = _question(study), _findings(study.name)
-        built = dashboard_report.build(study.name, board.project, entity, study.lines, *words)
+        built = workspace.report(study, board.project, entity, *words)
         yield str(built.save().url) if online else _written(f"report-{study.name}", built)
         if share:
             yield built.enable_share_link()
@@ -145,7 +140,7 @@ def _question(study: Study) -> str:
     page = place(RESULTS, study.name) / "README.md"
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
     said = re.findall(r"^\*\*(?:Asked|Answer):\*\* .*$", text, re.MULTILINE)
-    question = f"How far do the {len(study.lines.series)} series of {study.name} read?"
+    question = f"How far do the {len(study.series)} series of {study.name} read?"
     return "\n\n".join(said) or question
 
 
@@ -165,6 +160,6 @@ def _written(name: str, built: Any) -> str:
 def charts(entity: str, extra: Extra) -> None:
     """Registers the charts of extrap with a user or team. A server that refuses one may have it."""
     api = library.wandb().Api()
-    for kind, spec in vega.charts().items():
-        name = vega.registered(kind)
-        extra(api.create_custom_chart, entity, name, f"extrap {kind}", "vega2", "private", spec)
+    for name, spec in workspace.charts().items():
+        title = f"extrap {name.split('-')[1]}"
+        extra(api.create_custom_chart, entity, name, title, "vega2", "private", spec)

@@ -67,7 +67,7 @@ def _read(name: str) -> Callable[[Path], None]:
     identity = read_json(Named(name).folder / "config.json").get("identity") or {}
     for entry, what in (
         ("parent", "is a tuned run, whose extension the folder would not hold"),
-        ("checkpoint", "is a published checkpoint, which is such a folder"),
+        ("checkpoint", "is a published checkpoint, already in the format of transformers"),
     ):
         if entry in identity:
             raise UserError("RUN", name, what, "runs of our own training are exported")

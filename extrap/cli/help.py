@@ -1,5 +1,5 @@
-"""The text of `extrap --help`: choices, options, flags, the other commands. It is made of files and
-dataclasses alone, so that it appears at once.
+"""The text of `extrap --help`: choices, options, flags, the other commands. It reads files and
+dataclasses alone and imports no torch.
 """
 
 import textwrap

@@ -65,7 +65,7 @@ class Form(NamedTuple):
 
     @property
     def folder(self) -> tuple[str, ...]:
-        """A part of a figure has a folder of its own, so that it never replaces the whole one."""
+        """The folder of the files: a part of a figure never replaces the whole figure."""
         whole = self.part == Part() and self.width is None
         return ("figures",) if whole else ("figures", "paper")
 
@@ -79,8 +79,8 @@ def words(names: str | None) -> tuple[str, ...]:
 
 
 def inches(size: str | None) -> float | None:
-    """A width in inches. Raises UserError for anything but a number from 2 to 40 inches with its
-    unit.
+    """Returns a width in inches. Raises UserError for anything but a number from 2 to 40 inches
+    with its unit.
     """
     if size is None:
         return None

@@ -1,7 +1,7 @@
-"""What all commands share: arguments, errors as lines with an exit code, values as JSON.
+"""Arguments of commands, errors as lines with an exit code, values as JSON.
 
 Exit codes: 0 done; 1 a bug (with its traceback) or a failed job of a sweep; 2 a mistake of the
-user, or a disk that takes nothing; 130 interrupted; 141 the reader of a pipe stopped.
+user, or a fault of the disk; 130 interrupted; 141 the reader of a pipe stopped.
 """
 
 import argparse
@@ -131,8 +131,8 @@ def reported(
     """Turns an exception into lines on stderr that begin with the name of the program, and into an
     exit code. explain: returns the line about a user's mistake, None for a bug.
 
-    If the reader of what the program prints has gone, the program ends without a word, as `head`
-    expects. What was printed has been taken when this ends.
+    If the reader of what the program prints has gone, the program ends without a message, as
+    `head` expects. The context flushes the output before it ends.
     """
     streams.settle()
     try:

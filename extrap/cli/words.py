@@ -78,7 +78,9 @@ def _read(word: str) -> Override | None:
 
 
 def _swept(word: str, one: Override) -> str:
-    """Returns a sweep of one value. `choice` takes no null, and of two jobs alike one is run."""
+    """Returns a sweep of one value. `choice` takes no null: two equal
+    values stand in its place, and extrap runs one of two equal jobs.
+    """
     if one.is_sweep_override() or one.is_delete():
         return word
     option, _, value = word.partition("=")

@@ -1,8 +1,8 @@
 """An extension makes a trained model usable beyond its training length: model -> reader.
 
 It adds a part to the stack, wraps the spectrum, the scheme or the reader, or changes weights of a
-copy; the original model stays as it was. Past the training length its logits are finite and differ
-from those of the plain model; within it, each method says whether they are equal.
+copy; the original model stays as it was. Past the training length the reader's logits are finite
+and differ from the logits of the plain model. Within it, each method says whether they are equal.
 """
 
 from abc import ABC, abstractmethod
@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from extrap.extensions.effect import check_changes
-from extrap.extensions.layers import InLayers, global_layers
-from extrap.model.card import describe_parts
+from extrap.extensions.layers import global_layers
+from extrap.extensions.probe import check_changes
 from extrap.model.gpt import GPT
+from extrap.model.parts import describe_parts
 from extrap.model.scheme import Scheme
-from extrap.model.stack import Only, Stack
+from extrap.model.stack import InLayers, Only, Stack
 from extrap.utils.errors import NotApplicable
 
 Reader = Callable[..., Tensor]

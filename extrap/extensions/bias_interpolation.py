@@ -3,8 +3,6 @@
 b(n) -> b(n / s): slopes m / s in ALiBi, n / s in KERPLE and Sandwich, bucket(floor(n / s)) in T5.
 With s = max(1, T / L) nothing changes up to L. We know the abstract of the paper alone; divided
 slopes are our reading of its linear interpolation.
-
-Colour: magenta
 """
 
 from extrap.extensions.interpolation import Interpolation

@@ -10,8 +10,6 @@ index  m_p falls from 1 to 0 over whole pairs, from floor(p(fast)) to ceil(p(slo
        differ by up to 144 % in a frequency
 slow and fast are the options beta_slow and beta_fast, in turns. null for beta_fast stands for 32
 from L = 2048 on, and for max(2, L / 64) below: there no pair makes 32 turns, and 32 would slow all.
-
-Colour: plum
 """
 
 from collections.abc import Callable

@@ -4,15 +4,13 @@ more.
 A window holds the first token of the text, BOS, and the last L - 1 tokens. One window serves its
 last `stride` predictions, so that each sees between L - stride + 1 and L tokens. Windows begin at
 the end of the text: unless stride = 1, earlier predictions change as the text grows.
-
-Colour: olive
 """
 
 import torch
 from torch import Tensor
 
 from extrap.extensions.base import Extension, Reader
-from extrap.extensions.effect import check_reads_on
+from extrap.extensions.probe import check_reads_on
 from extrap.model.gpt import GPT
 from extrap.utils.bounds import Count
 

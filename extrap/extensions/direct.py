@@ -1,7 +1,4 @@
-"""Direct extrapolation: no change. The baseline of every extension.
-
-Colour: black
-"""
+"""Direct extrapolation: no change. The baseline of every extension."""
 
 from extrap.extensions.base import Extension, Reader
 from extrap.model.gpt import GPT

@@ -3,9 +3,9 @@
 from abc import abstractmethod
 
 from extrap.extensions.base import SchemeExtension
-from extrap.extensions.effect import check_distances
+from extrap.extensions.probe import check_distances
 from extrap.extensions.window import check_defined
-from extrap.model.remapped import Remapped
+from extrap.model.distance_maps import Zoned
 from extrap.model.scheme import Scheme
 
 
@@ -13,7 +13,7 @@ class DistanceExtension(SchemeExtension):
     """A method on schemes whose attention depends on the distance in tokens."""
 
     @abstractmethod
-    def map(self, scheme: Scheme) -> Remapped: ...
+    def map(self, scheme: Scheme) -> Zoned: ...
 
     def extend(self, scheme: Scheme) -> Scheme:
         check_defined(scheme)

@@ -28,4 +28,4 @@ class DualChunkAttention(DistanceExtension):
         L = scheme.shape.length
         c = width_of(self.farthest, 3 * L // 4, L - 1, "farthest", "L - 1 =")
         w = width_of(self.window, L // 16, c // 2, "window", "half of farthest,")
-        return DualChunk(scheme.shape, scheme, c, w)
+        return DualChunk(scheme, c, w)

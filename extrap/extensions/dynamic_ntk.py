@@ -6,8 +6,6 @@ sequence: n is the length of the whole text, so that logits of its start change 
 row: n = i + 1 for query i: prefixes keep their logits, and every row rotates keys anew, T times the
 time of a rotation in the same memory. Up to L nothing changes. A cache would have to hold unrotated
 keys.
-
-Colour: blue
 """
 
 from collections.abc import Iterator

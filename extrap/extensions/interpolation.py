@@ -3,8 +3,6 @@ theta_p / s.
 
 arXiv 2306.15595; SuperHOT, https://kaiokendev.github.io/til. Neighbours come closer than ever in
 training, so it needs a short fine-tuning.
-
-Colour: amber
 """
 
 from collections.abc import Callable
@@ -12,8 +10,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.extensions.effect import check_distances
-from extrap.extensions.probe import reads_coordinates
+from extrap.extensions.probe import check_distances, reads_coordinates
 from extrap.model.distance_maps import Divided
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Shape
@@ -59,7 +56,7 @@ class Interpolation(SchemeExtension):
         """
         self.check(scheme)
         check_distances(scheme)
-        return Divided(scheme.shape, scheme, self._by(scheme.shape.length))
+        return Divided(scheme, self._by(scheme.shape.length))
 
     def _by(self, length: int) -> Callable[[int], float]:
         return lambda n: self.effective(n, length)

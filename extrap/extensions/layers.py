@@ -2,20 +2,18 @@
 
 The rule: a layer is local if its queries never see more than L keys (a window, a chunk). A local
 layer meets no new distance, however long the text, and needs no extension: an extension acts on the
-other layers. A method that changes frequencies acts on those of them in which something turns. If
-all layers are local, or none, it acts on all. AllLayers (all_layers.py) overrides the rule.
+other layers. A method that changes frequencies acts on the other layers in which something turns.
+If all layers are local, or none, it acts on all. AllLayers (all_layers.py) overrides the rule.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import torch
 
 from extrap.model.scheme import Scheme, Where, place
-from extrap.model.wrapper import Wrapper
 
 ROWS = 129
-"""Queries of a probe of what a mask shows."""
+"""Queries of a probe of a mask."""
 
 
 def global_layers(scheme: Scheme) -> set[int]:
@@ -40,26 +38,3 @@ def late_rows(scheme: Scheme, layer: int, n: int | None = None) -> Where:
     whole = place(scheme, torch.arange(n, dtype=torch.float64), tokens=tokens).at_layer(layer, x)
     rows = torch.linspace(shape.length, n - 1, ROWS).long().unique()
     return replace(whole, q=whole.q[rows], i=whole.i[rows], memo={})
-
-
-class InLayers(Wrapper):
-    """The extended scheme, `part`, in some layers and `plain`, the scheme as it was, in the others.
-
-    Both share their parameters. It keeps the coordinates of `part`, which must not move them.
-    """
-
-    def __init__(self, plain: Scheme, part: Scheme, layers: set[int]):
-        super().__init__(plain.shape)
-        self.plain, self.part, self.layers = plain, part, layers
-
-    def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
-        self.plain = self.plain.mapped(change)
-        return super().mapped(change)
-
-    def in_layer(self, layer: int | None) -> Scheme:
-        return self.part if layer is None or layer in self.layers else self.plain
-
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        if layer is None:
-            return self.part.uses(*hooks) or self.plain.uses(*hooks)
-        return self.in_layer(layer).uses(*hooks, layer=layer)

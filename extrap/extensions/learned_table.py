@@ -3,8 +3,6 @@ https://kexue.fm/archives/7947.
 
 The scheme has the same three policies (schemes/learned.py), here for a table trained without one.
 Rows of trained positions stay the same, so that nothing changes up to L.
-
-Colour: magenta
 """
 
 from typing import Literal

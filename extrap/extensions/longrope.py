@@ -1,10 +1,10 @@
 """LongRoPE: a search finds a factor for every pair, by which the pair slows. arXiv 2402.13753.
 
-theta'_p = theta_p / long_p in texts longer than L, theta_p / short_p in others In texts longer than
-L content logits grow by 1 + ln s / ln L. extrap/extensions/longrope_search.py searches for long_p.
-In the paper the first tokens of a text keep their positions; here and in transformers they do not.
+theta'_p = theta_p / long_p in texts longer than L, theta_p / short_p in others
 
-Colour: plum
+In texts longer than L content logits grow by 1 + ln s / ln L. extrap/extensions/longrope_search.py
+searches for long_p. In the paper the first tokens of a text keep their positions; here and in
+transformers they do not.
 """
 
 from math import log

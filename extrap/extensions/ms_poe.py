@@ -1,13 +1,14 @@
 """Ms-PoE: every head has a factor of its own for interpolation, the largest for the head least
 aware of positions. arXiv 2403.04797.
 
-t -> t / r_h,   r_h = least + (most - least) rank_h / H,   rank 0 .. H - 1 aware_h = share of the
-keys to which the last query gives more than `times` the mean weight, without positions;   the head
-with the greatest share has rank 0 The method is for records in the middle of texts within L. Every
-text and layer has ranks of its own, so that logits of a prefix change as it grows. The authors'
-code uses the order of the heads in place of their ranks; here it is the ranks. The ranks see the
-whole text: only the logits of the last token are sound, and extrap refuses tasks that score earlier
-ones.
+t -> t / r_h,   r_h = least + (most - least) rank_h / H,   rank 0 .. H - 1
+aware_h = share of the keys to which the last query gives more than `times` the mean weight, without
+positions; the head with the greatest share has rank 0
+
+The method is for records in the middle of texts within L. Every text and layer has ranks of its
+own, so that logits of a prefix change as it grows. The authors' code uses the order of the heads in
+place of their ranks; here it is the ranks. The ranks see the whole text: only the logits of the
+last token are sound, and extrap refuses tasks that score earlier ones.
 """
 
 from collections.abc import Callable

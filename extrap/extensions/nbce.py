@@ -7,8 +7,6 @@ The method cuts text from the back: L / 2 - 1 tokens T that all contexts share, 
 2 tokens each, with BOS before each of them and before T alone. P takes the context of least
 entropy, or the mean over contexts: with beta = n - 1 that is naive Bayes. Contexts begin at the end
 of the text, so that earlier predictions change as the text grows.
-
-Colour: brown
 """
 
 from collections.abc import Sequence
@@ -31,7 +29,7 @@ class NBCE(Extension):
     for n - 1.
 
     top_p: the entropy counts the likeliest tokens, which hold this much probability; stickiness:
-    nats that lower the entropy of the context that won at the token before. Losses are those of
+    nats that lower the entropy of the context that won at the token before. Losses are over
     whole distributions: nothing filters them. window: tokens of a context; null stands for L / 2; T
     has the rest of L but BOS.
 

@@ -11,8 +11,6 @@ NTKMixed  theta'_p = theta_p / exp(a (p+1)**b), a (d/2)**b = ln s: b = 1 is NTKF
 
 Pairs count from p = 0, the sources' digits from 1. NTK reaches about half of s L: choose s twice as
 large as the text needs.
-
-Colour: blue
 """
 
 from math import log

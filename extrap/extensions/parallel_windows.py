@@ -10,8 +10,6 @@ see all of it:
 
 No coordinate reaches L, so that absolute schemes and tables work as well. Up to L tokens nothing
 changes.
-
-Colour: brown
 """
 
 import torch

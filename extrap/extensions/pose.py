@@ -10,10 +10,8 @@ Draws are new for each forward, shared by the texts of a batch, and come from to
 Reading has coordinates as they are, under the method of the tuning.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable
 from copy import deepcopy
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -25,67 +23,17 @@ from extrap.model.spectrum import frequencies_used
 
 
 class LaidOut(Scheme):
-    """Coordinates of training, below `most`; evaluation reads at 0, 1, 2, ... as before."""
+    """Coordinates of training, below `most`; evaluation reads at 0, 1, 2, ... as before.
 
-    def __init__(self, shape: Shape, most: int):
+    lay_out: (coordinates t = 0 .. n - 1, most) -> coordinates of training.
+    """
+
+    def __init__(self, shape: Shape, most: int, lay_out: Callable[[Tensor, int], Tensor]):
         super().__init__(shape)
-        self.most = most
+        self.most, self.lay_out = most, lay_out
 
     def positions(self, t: Tensor) -> Tensor:
-        return self.lay_out(t) if self.training and len(t) < self.most else t
-
-    @abstractmethod
-    def lay_out(self, t: Tensor) -> Tensor:
-        """Returns the coordinates in training of tokens at t = 0 .. n - 1."""
-
-
-class Skipwise(LaidOut):
-    """Coordinates of two chunks, both of which keep their neighbours.
-
-    Kind: modifier
-    Past L: defined; training met distances up to `most`
-    Source: arXiv 2309.10400
-    """
-
-    def lay_out(self, t: Tensor) -> Tensor:
-        n = len(t)
-        first = int(torch.randint(1, (n + 1) // 2 + 1, ()))
-        skipped = int(torch.randint(0, self.most - n + 1, ()))
-        return torch.where(torch.arange(n, device=t.device) < first, t, t + skipped)
-
-
-class Subset(LaidOut):
-    """Coordinates that are a sorted random subset of those below `most`.
-
-    Kind: modifier
-    Past L: defined; training met distances up to `most`
-    Source: arXiv 2606.23687
-    """
-
-    def lay_out(self, t: Tensor) -> Tensor:
-        return torch.randperm(self.most)[: len(t)].sort().values.to(t)
-
-
-class Terminal(LaidOut):
-    """Coordinates whose last `terminal` stand at the end of `most`.
-
-    Kind: modifier
-    Past L: defined; training met the distances of both parts
-    Source: arXiv 2605.14589
-    """
-
-    def __init__(self, shape: Shape, most: int, terminal: int):
-        super().__init__(shape, most)
-        if not 1 <= terminal < shape.length:
-            raise ValueError(
-                f"terminal={terminal}: from 1 to {shape.length - 1}, below the training length"
-            )
-        self.terminal = terminal
-
-    def lay_out(self, t: Tensor) -> Tensor:
-        n = len(t)
-        last = torch.arange(n, device=t.device) >= n - self.terminal
-        return torch.where(last & (n > self.terminal), t + self.most - n, t)
+        return self.lay_out(t, self.most) if self.training and len(t) < self.most else t
 
 
 class PoSE(SchemeExtension):
@@ -99,8 +47,6 @@ class PoSE(SchemeExtension):
 
     layers = "all"
     tuned_at = 1.0
-    coordinates: Callable[[Shape, int], Scheme] = Skipwise
-    """(shape, most) -> the part that lays out coordinates below `most` while tuning."""
 
     def __init__(self, method: SchemeExtension):
         if method.factor is None or method.factor <= 1:
@@ -115,13 +61,20 @@ class PoSE(SchemeExtension):
     def effective(self, n: int, length: int) -> float:
         return self.method.effective(n, length)
 
+    def lay_out(self, t: Tensor, most: int) -> Tensor:
+        """Returns the coordinates in training of tokens at t = 0 .. n - 1."""
+        n = len(t)
+        first = int(torch.randint(1, (n + 1) // 2 + 1, ()))
+        skipped = int(torch.randint(0, most - n + 1, ()))
+        return torch.where(torch.arange(n, device=t.device) < first, t, t + skipped)
+
     def extend(self, scheme: Scheme) -> Scheme:
         assert self.method.factor is not None
         L = scheme.shape.length
         if _draws_its_own(scheme):
             raise ValueError("in training it draws its own positions and ignores PoSE's")
         longest = round(self.method.factor * L)
-        skipping = with_parts(Scheme(scheme.shape), self.coordinates(scheme.shape, longest))
+        skipping = with_parts(Scheme(scheme.shape), LaidOut(scheme.shape, longest, self.lay_out))
         extended = self.method.applied(with_parts(skipping, *getattr(scheme, "parts", [scheme])))
         tuned, read = (frequencies_used(deepcopy(extended).eval(), n) for n in (L, 2 * L))
         if tuned is not None and read is not None and not torch.equal(tuned, read):
@@ -141,12 +94,13 @@ class RandomisedYaRN(PoSE):
     2606.23687
     """
 
-    coordinates = Subset
-
     def __init__(self, method: YaRN):
         super().__init__(method)
         if not isinstance(method, YaRN):
             raise ValueError(f"method={type(method).__name__}: give YaRN; for others take pose")
+
+    def lay_out(self, t: Tensor, most: int) -> Tensor:
+        return torch.randperm(most)[: len(t)].sort().values.to(t)
 
 
 class EndPrompt(PoSE):
@@ -159,7 +113,20 @@ class EndPrompt(PoSE):
 
     def __init__(self, method: SchemeExtension, terminal: int = 8):
         super().__init__(method)
-        self.coordinates = partial(Terminal, terminal=terminal)
+        self.terminal = terminal
+
+    def lay_out(self, t: Tensor, most: int) -> Tensor:
+        n = len(t)
+        last = torch.arange(n, device=t.device) >= n - self.terminal
+        return torch.where(last & (n > self.terminal), t + most - n, t)
+
+    def extend(self, scheme: Scheme) -> Scheme:
+        if not 1 <= self.terminal < scheme.shape.length:
+            raise ValueError(
+                f"terminal={self.terminal}: from 1 to {scheme.shape.length - 1}, below the "
+                "training length"
+            )
+        return super().extend(scheme)
 
 
 def _draws_its_own(scheme: Scheme) -> bool:

@@ -1,4 +1,5 @@
-"""Probes of a scheme: does its attention know distances, is it a function of a real coordinate?
+"""Probes of a scheme: does its attention know distances, is it a function of a real coordinate,
+does an extension change anything?
 
 A probe uses a copy with random parameters and random queries, keys and values: its answer is about
 the scheme and not about trained weights.
@@ -6,32 +7,98 @@ the scheme and not about trained weights.
 
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
-from extrap.model.scheme import Scheme, Where, attend_rows, place
+from extrap.extensions.layers import late_rows
+from extrap.model.scheme import OutOfRange, Scheme, Where, attend_rows, place
 
 SAME = 1e-9
 SHIFT = 977.0
+LATER = 7
+"""Tokens by which a probe moves the beginning of a text."""
 NUMBERS = 2**29
 """Numbers in queries, keys and values of a probe, at most: 4 GiB, enough for 7 B parameters at L =
 8192."""
+SHORT = 2**8
+"""Tokens in which most methods show already; the long text takes a minute at L = 32768."""
+MOST = 2**15
+"""Tokens of a probe, at most, unless 2 L are more: a probe takes seconds, not minutes."""
 
 
-def counts_tokens(scheme: Scheme) -> bool:
-    """True if L tokens have coordinates below L; randomised ones do not."""
-    L = scheme.shape.length
-    return float(deepcopy(scheme).eval().positions(torch.arange(L, dtype=torch.float64)).max()) < L
-
-
-def knows_distances(scheme: Scheme) -> bool:
-    """True if attention changes with the spread of coordinates and not with a shift of all; asked
-    at 256 coordinates or more, spread over the training length.
+def check_distances(scheme: Scheme) -> None:
+    """Raises ValueError unless attention depends on distances, and these count tokens: L tokens
+    have coordinates below L, and attention changes with the spread of coordinates and not with a
+    shift of all, at 256 coordinates or more.
     """
-    t = token_coordinates(min(scheme.shape.length, room(scheme)))
+    L = scheme.shape.length
+    if float(deepcopy(scheme).eval().positions(token_coordinates(L)).max()) >= L:
+        raise ValueError("its coordinates do not count tokens")
+    t = token_coordinates(min(L, room(scheme)))
     t = t[:: max(1, len(t) // 256)]
-    return same(scheme, t, scheme, t + SHIFT) and not same(scheme, t, scheme, 2 * t)
+    if not same(scheme, t, scheme, t + SHIFT) or same(scheme, t, scheme, 2 * t):
+        raise ValueError("its attention is no function of the distance between tokens")
+
+
+def check_changes(plain: Scheme, extended: Scheme) -> None:
+    """Raises ValueError if the extension changes nothing of attention in a short text and at 4 L
+    tokens; or within L, if neither scheme is defined at 4 L.
+
+    A mask that hides other keys counts as a change, whatever weight random parameters give those
+    keys. If memory does not let a probe read past L, the extension passes.
+    """
+    L = plain.shape.length
+    t = token_coordinates(min(_long(L), room(plain)))
+    if len(t) < 2 * L:
+        return
+    defined = [_defined(scheme, t) for scheme in (plain, extended)]
+    if defined[0] != defined[1]:
+        return
+    t = t if all(defined) else t[:L]
+    for text in (t[:SHORT], t) if len(t) > SHORT else (t,):
+        own, other = (deepcopy(scheme).eval().positions(text) for scheme in (plain, extended))
+        if not same(plain, own, extended, other, embedded=True):
+            return
+    raise ValueError("it changes no logit there")
+
+
+def _defined(scheme: Scheme, t: Tensor) -> bool:
+    try:
+        return float(deepcopy(scheme).eval().positions(t).max()) < scheme.limit
+    except OutOfRange:
+        return False
+
+
+def _long(L: int) -> int:
+    """Returns the tokens of a long text: 4 L if that is not too many."""
+    return min(4 * L, max(MOST, 2 * L))
+
+
+def check_reads_on(scheme: Scheme, kept: int) -> None:
+    """Raises ValueError if the last `kept` tokens are all that the model reads: every layer has a
+    mask, all layers together look less than `kept` tokens back, masks and temperatures do not
+    depend on the beginning of the text, and only distances between coordinates matter.
+    """
+    layers, L, uses = range(scheme.shape.layers), scheme.shape.length, scheme.uses
+    masked = [n for n in layers if uses("sees", layer=n) and not uses("attend", layer=n)]
+    late = [late_rows(scheme, layer, _long(L)) for layer in masked]
+    back = sum(int(torch.where(at.visible, at.back, 0).max()) for at in late)
+    if len(late) < len(layers) or back >= kept or not all(_moves_along(scheme, at) for at in late):
+        return
+    t = token_coordinates(min(L, room(scheme)))
+    if same(scheme, t, scheme, t + SHIFT, embedded=True):
+        raise ValueError(f"it changes no logit: no layer reads past the last {kept} tokens")
+
+
+def _moves_along(scheme: Scheme, late: Where) -> bool:
+    """True if mask and temperature stay in a text that begins later; chunks do not."""
+    moved = replace(late, i=late.i - LATER, q=late.q - LATER, memo={})
+    if not torch.equal(late.visible[:, LATER:], moved.visible[:, :-LATER]):
+        return False
+    warm = [scheme.temperature(at) for at in (late, moved)]
+    return warm[0] is None or warm[1] is None or torch.allclose(warm[0], warm[1], rtol=0, atol=SAME)
 
 
 def reads_coordinates(part: Scheme) -> bool:
@@ -78,36 +145,28 @@ def same(one: Scheme, t: Tensor, other: Scheme, u: Tensor, embedded: bool = Fals
 
 
 def responses(scheme: Scheme, t: Tensor, embedded: bool = False) -> Iterator[Tensor]:
-    """Yields, layer by layer, the attention output of the last token at coordinates t (T,): (H,
-    rows, D), float64; memory is linear in T.
+    """Yields, layer by layer, the attention output of the last token and two earlier ones at
+    coordinates t (T,), float64: (H, rows, D), and one more channel that tells which keys a row
+    sees. Memory is linear in T.
 
-    embedded: adds to queries, keys and values what the scheme adds to tokens, returns a few earlier
-    rows as well, and one more channel that tells which keys a row sees.
+    embedded: adds the codes that the scheme adds to tokens to queries, keys and values, too.
     """
-    g, T, shape = torch.Generator().manual_seed(0), len(t), scheme.shape
+    g, T = torch.Generator().manual_seed(0), len(t)
     scheme = redrawn(scheme, g)
-    (q, k, v), x, tokens = inputs(scheme, T, g)
+    qkv, x, tokens = inputs(scheme, T, g)
     at = place(scheme, t, tokens=tokens)
-    rows = [T // 2, 3 * T // 4, T - 1] if embedded else [T - 1]
-    for layer in range(shape.layers):
+    for layer in range(scheme.shape.layers):
         # no `yield` inside no_grad: it would stay on if the caller stops early
-        yield _read(scheme, (q, k, v), x, at.at_layer(layer, x), rows, embedded)
+        yield _read(scheme, qkv, x, at.at_layer(layer, x), embedded)
 
 
 @torch.no_grad()
-def _read(
-    scheme: Scheme,
-    qkv: tuple[Tensor, Tensor, Tensor],
-    x: Tensor,
-    at: Where,
-    rows: list[int],
-    embedded: bool,
-) -> Tensor:
-    """Returns the attention output of these rows in one layer: (H, rows, D)."""
-    q, k, v = qkv
+def _read(scheme: Scheme, qkv: Tensor, x: Tensor, at: Where, embedded: bool) -> Tensor:
+    """Returns the responses in one layer."""
+    rows = [at.length // 2, 3 * at.length // 4, at.length - 1]
     if embedded and scheme.uses("embed", layer=at.layer):
-        added = _added(scheme, x, at)
-        q, k, v = q + added, k + added, v + added
+        qkv = qkv + _added(scheme, x, at)
+    q, k, v = qkv
     if scheme.uses("attend", layer=at.layer):
         return scheme.attend(q, k, v, at)[0, :, rows]
     q, k = scheme.rotate(q, k, at)
@@ -115,15 +174,13 @@ def _read(
     for i in rows:
         here, keys = at.block(i, i + 1), slice(i + 1)
         o = attend_rows(scheme, q[:, :, i : i + 1], k[:, :, keys], v[:, :, keys], here)[0]
-        if embedded:
-            seen = (here.visible * (here.j + 1.0).sqrt()).sum()
-            o = torch.cat([o, seen.expand(len(o), 1, 1)], -1)
-        of_rows.append(o)
+        seen = (here.visible * (here.j + 1.0).sqrt()).sum()
+        of_rows.append(torch.cat([o, seen.expand(len(o), 1, 1)], -1))
     return torch.cat(of_rows, 1)
 
 
 def _added(scheme: Scheme, x: Tensor, at: Where) -> Tensor:
-    """(1, 1, T, 1): the mean of what the scheme adds to each token, unevenly weighted."""
+    """Returns the weighted mean over channels of the codes added to each token, (1, 1, T, 1)."""
     added = scheme.embed(x, at) - x
     return (added * torch.arange(1, x.shape[-1] + 1)).mean(-1)[:, None, :, None]
 

@@ -2,8 +2,6 @@
 
 The scheme has a mode of its own; all modes serve the same weights. `stride` keeps the positions of
 a prefix as the text grows.
-
-Colour: magenta
 """
 
 from typing import Literal

@@ -4,8 +4,6 @@ https://kexue.fm/archives/9708.
 ReRoPE   D_ij = min(n, w);   Leaky ReRoPE   D_ij = n for n < w, then w + (n - w) / k;   n = i - j
 They came with RoPE and serve every scheme whose attention depends on the distance. Inside L they
 change the model if w < L.
-
-Colour: red
 """
 
 from typing import Annotated
@@ -13,7 +11,7 @@ from typing import Annotated
 from annotated_types import Gt
 
 from extrap.extensions.distances import DistanceExtension, width_of
-from extrap.model.distance_maps import Constant, Leaky
+from extrap.model.distance_maps import Near, constant, leaky
 from extrap.model.scheme import Scheme
 from extrap.utils.bounds import Factor
 
@@ -26,9 +24,9 @@ class ReRoPE(DistanceExtension):
     def __init__(self, width: int | None = None):
         self.width = width
 
-    def map(self, scheme: Scheme) -> Constant:
+    def map(self, scheme: Scheme) -> Near:
         L = scheme.shape.length
-        return Constant(scheme.shape, scheme, width_of(self.width, L // 2, L, "width"))
+        return constant(scheme, width_of(self.width, L // 2, L, "width"))
 
 
 class LeakyReRoPE(DistanceExtension):
@@ -50,8 +48,8 @@ class LeakyReRoPE(DistanceExtension):
         w = width_of(self.width, length // 4, length - 2, "width", "L - 2 =")
         return (1 + w + self.k * (length - 1 - w)) / length
 
-    def map(self, scheme: Scheme) -> Leaky:
+    def map(self, scheme: Scheme) -> Near:
         L = scheme.shape.length
         w = width_of(self.width, L // 4, L - 2, "width", "L - 2 =")
         k = (self.factor * L - 1 - w) / (L - 1 - w) if self.k is None else self.k
-        return Leaky(scheme.shape, scheme, w, k)
+        return leaky(scheme, w, k)

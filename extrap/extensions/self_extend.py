@@ -3,12 +3,10 @@
 D_ij = n for n < W, then floor(i / G) - floor(j / G) + W - W / G;   n = i - j
 G divides W: the paper floors W / G and its code does not. With a divisor they agree, and no far key
 comes nearer than a near one.
-
-Colour: green
 """
 
 from extrap.extensions.distances import DistanceExtension, width_of
-from extrap.model.distance_maps import Grouped
+from extrap.model.distance_maps import Near, grouped
 from extrap.model.scheme import Scheme
 from extrap.utils.bounds import Factor
 
@@ -33,11 +31,11 @@ class SelfExtend(DistanceExtension):
         W = width_of(self.window, length // 2, length, "window")
         return (length - W + W // self.group) * self.group / length
 
-    def map(self, scheme: Scheme) -> Grouped:
+    def map(self, scheme: Scheme) -> Near:
         L = scheme.shape.length
         W = width_of(self.window, L // 2, L, "window")
         group = self._group(W, L) if self.group is None else self.group
-        return Grouped(scheme.shape, scheme, W, group)
+        return grouped(scheme, W, group)
 
     def _group(self, W: int, L: int) -> int:
         farthest = int(self.factor * L) - 1

@@ -1,17 +1,17 @@
 """STRING: frequent distances of training replace rare ones. arXiv 2410.18745.
 
-D_ij = n for n < S, then n - S + W;   n = i - j, S the shift, W below S The method leaves out the S
-- W farthest distances of training, and the others cover the text: the farthest of L tokens lies at
-L - 1 - S + W, and L + S - W tokens stay within the training range. S and W, and their sizes (.33 L,
-128 of 131072 tokens), are `shifted_offset` and `small_local_value` of the authors' page,
-github.com/HKUNLP/STRING, as of 2026-11-22: there, too, S counts the discarded positions, and W
-keeps the nearest shifted ones apart from the diagonal. We did not have the paper's equations.
+D_ij = n for n < S, then n - S + W;   n = i - j, S the shift, W below S
 
-Colour: amber
+The method leaves out the S - W farthest distances of training, and the others cover the text: the
+farthest of L tokens lies at L - 1 - S + W, and L + S - W tokens stay within the training range. S
+and W, and their sizes (.33 L, 128 of 131072 tokens), are `shifted_offset` and `small_local_value`
+of the authors' page, github.com/HKUNLP/STRING, as of 2026-11-22: there, too, S counts the discarded
+positions, and W keeps the nearest shifted ones apart from the diagonal. We did not have the paper's
+equations.
 """
 
 from extrap.extensions.distances import DistanceExtension, width_of
-from extrap.model.distance_maps import Shifted
+from extrap.model.distance_maps import Near, shifted
 from extrap.model.scheme import Scheme
 
 
@@ -25,8 +25,8 @@ class STRING(DistanceExtension):
     def __init__(self, shift: int | None = None, local: int | None = None):
         self.shift, self.local = shift, local
 
-    def map(self, scheme: Scheme) -> Shifted:
+    def map(self, scheme: Scheme) -> Near:
         L = scheme.shape.length
         S = width_of(self.shift, L // 3, L, "shift")
         W = width_of(self.local, min(L // 16, S), S, "local", "the shift,")
-        return Shifted(scheme.shape, scheme, S, W)
+        return shifted(scheme, S, W)

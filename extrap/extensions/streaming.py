@@ -1,13 +1,12 @@
 """StreamingLLM and LM-Infinite: the first tokens stay visible beside a window of the last. arXiv
 2309.17453, arXiv 2308.16137.
 
-visible iff j < S or n < R;   n = i - j, S sinks, R recent tokens, C = S + R <= L StreamingLLM
-counts distances in a cache of C places: n among the recent, C - 1 - j to a sink once the cache is
-full. The parallel computation here gives what a model with the cache computes token by token.
+visible iff j < S or n < R;   n = i - j, S sinks, R recent tokens, C = S + R <= L
+
+StreamingLLM counts distances in a cache of C places: n among the recent, C - 1 - j to a sink once
+the cache is full. The parallel computation here equals a model that fills the cache token by token.
 LM-Infinite takes min(n, L) for a sink. If attention does not depend on the distance in tokens
 (absolute schemes, randomised positions, NoPE), the mask acts alone.
-
-Colour: petrol
 """
 
 from abc import abstractmethod
@@ -17,10 +16,9 @@ from annotated_types import Ge
 from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.extensions.probe import counts_tokens, knows_distances
+from extrap.extensions.probe import check_distances
 from extrap.extensions.window import check_defined
-from extrap.model.distance_maps import Constant, InCache
-from extrap.model.remapped import Remapped
+from extrap.model.distance_maps import InCache, Near, Zoned, constant
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.utils.bounds import Count
 
@@ -50,7 +48,7 @@ class Streaming(SchemeExtension):
         self.sinks, self.recent = sinks, recent
 
     @abstractmethod
-    def map(self, scheme: Scheme, recent: int) -> Remapped:
+    def map(self, scheme: Scheme, recent: int) -> Zoned:
         """Returns the scheme with the distances of sinks changed."""
 
     def extend(self, scheme: Scheme) -> Scheme:
@@ -64,19 +62,22 @@ class Streaming(SchemeExtension):
                 f"recent={recent}: with sinks={self.sinks} more than the {L} tokens of training"
             )
         mask = SinksAndRecent(scheme.shape, self.sinks, recent)
-        mapped = counts_tokens(scheme) and knows_distances(scheme)
-        return with_parts(self.map(scheme, recent) if mapped else scheme, mask)
+        try:
+            check_distances(scheme)
+        except ValueError:
+            return with_parts(scheme, mask)
+        return with_parts(self.map(scheme, recent), mask)
 
 
 class StreamingLLM(Streaming):
     """Distances counted in the cache."""
 
     def map(self, scheme: Scheme, recent: int) -> InCache:
-        return InCache(scheme.shape, scheme, self.sinks, recent)
+        return InCache(scheme, self.sinks, recent)
 
 
 class LMInfinite(Streaming):
     """Distances of sinks clamped at L; we know descriptions of the paper, not its text."""
 
-    def map(self, scheme: Scheme, recent: int) -> Constant:
-        return Constant(scheme.shape, scheme, scheme.shape.length)
+    def map(self, scheme: Scheme, recent: int) -> Near:
+        return constant(scheme, scheme.shape.length)

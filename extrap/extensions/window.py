@@ -4,8 +4,6 @@ https://kexue.fm/archives/9431.
 visible iff n < W;   n = i - j
 The baseline of every relative scheme, with W = L. If the first token collects idle attention, the
 loss explodes once a window hides it.
-
-Colour: olive
 """
 
 from extrap.extensions.base import SchemeExtension, with_parts

@@ -1,76 +1,165 @@
-"""The distance maps of the field, D_ij in place of i - j, each a few lines over Remapped. n stands
-for i - j.
+"""Distances other than i - j, entry by entry: a scheme read at several places at once; and the maps
+of the field, D_ij in place of n = i - j.
 
-Widths and distances count in coordinates of the scheme: in tokens, unless a part before it moved
-them. Near pairs, n < width, keep their distance.
+Each pair of query and key belongs to a zone, and each zone has coordinates of its own. Score,
+biases and mix of the scheme inside come from the place of the pair's zone. A map of distances is
+then a partition and a few pairs of coordinate vectors, and serves rotations, biases and stacks of
+both. Widths and distances count in coordinates of the scheme: in tokens, unless a part before it
+moved them.
 """
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
 
-from extrap.model.remapped import Remapped, Zoned
-from extrap.model.scheme import Scheme, Shape, Where, whole_steps
+from extrap.model.scheme import Scheme, Where, whole_steps
+from extrap.model.wrapper import Rescored
 
 
-class Near(Remapped):
-    """A map that keeps distances below `width`, at least 1."""
+class Zoned(Rescored):
+    """A map of distances. part: the scheme inside. A subclass gives the coordinates of its zones
+    and the zone of each pair.
 
-    def __init__(self, shape: Shape, part: Scheme, width: int):
-        super().__init__(shape, part)
+    `rotate` rotates queries and keys once for each zone and sets the results side by side, zone 0
+    first. Kernels then join scores by blocks of query rows, in memory linear in the length. Layers
+    whose attention one part owns stay as they are. Raises ValueError if that is every layer.
+    """
+
+    taken = frozenset({"distance_bias"})
+
+    def __init__(self, part: Scheme):
+        super().__init__(part.shape)
+        if all(part.uses("attend", layer=layer) for layer in range(part.shape.layers)):
+            raise ValueError(
+                f"{type(part).__name__} owns attention altogether and has no score per pair to "
+                "take at other distances"
+            )
+        self.part = part
+
+    @abstractmethod
+    def places(self, at: Where) -> list[Where]:
+        """Returns the same tokens at the coordinates of each zone (at.moved), (Tq,) and (Tk,)."""
+
+    @abstractmethod
+    def zone(self, at: Where) -> Tensor:
+        """Returns the index in `places` of the zone of each pair: (Tq, Tk) int64."""
+
+    def stretch(self, n: int) -> float | None:
+        return None
+
+    def own(self, layer: int | None) -> set[str]:
+        biased = self.part.uses("distance_bias", layer=layer)
+        return {"rotate", "score", "bias"} if biased else {"rotate", "score"}
+
+    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
+        turned = [self.part.rotate(q, k, place) for place in self.places(at)]
+        of_q, of_k = zip(*turned, strict=True)
+        return torch.cat(of_q, -1), torch.cat(of_k, -1)
+
+    def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
+        s = self._joined(self.part.score, q, k, at)
+        assert s is not None
+        return s
+
+    def distance_bias(self, d: Tensor, layer: int) -> None:
+        """None: here a bias of the distance depends on the pair and is part of `bias`."""
+
+    def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor | None:
+        def biases(q: Tensor, k: Tensor, at: Where) -> Tensor | None:
+            of_distance = self.part.distance_bias(at.distance, at.layer)
+            of_content = self.part.bias(q, k, at)
+            if of_distance is None or of_content is None:
+                return of_content if of_distance is None else of_distance
+            return of_distance + of_content
+
+        return self._joined(biases, q, k, at)
+
+    def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
+        if not self.part.uses("mix", layer=at.layer):
+            return self.part.mix(a, v, at)
+        mixed = [self.part.mix(a * inside, v, place) for _, place, inside in self._zones(at)]
+        return torch.stack(mixed).sum(0)
+
+    def _zones(self, at: Where) -> Iterator[tuple[int, Where, Tensor]]:
+        """Yields index, place and pairs (Tq, Tk) of each zone that has pairs."""
+        zone = self.zone(at)
+        for n, place in enumerate(self.places(at)):
+            inside = zone == n
+            if inside.any():
+                yield n, place, inside
+
+    def _joined(
+        self,
+        compute: Callable[[Tensor, Tensor, Where], Tensor | None],
+        q: Tensor,
+        k: Tensor,
+        at: Where,
+    ) -> Tensor | None:
+        """Returns the entries of `compute` at the place of each pair; None if it returns None."""
+        places = len(self.places(at))
+        of_q, of_k = q.chunk(places, -1), k.chunk(places, -1)
+        joined: Tensor | None = None
+        for n, place, inside in self._zones(at):
+            entries = compute(of_q[n], of_k[n], place)
+            if entries is None:
+                return None
+            joined = entries if joined is None else torch.where(inside, entries, joined)
+        return joined
+
+
+class Near(Zoned):
+    """A map of two zones: pairs nearer than `width`, at least 1, keep their coordinates.
+
+    far: coordinates (q, k) -> the coordinates of all other pairs. Raises ValueError over places in
+    a cache: the cache needs coordinates that queries and keys share, and this gives them different
+    ones.
+    """
+
+    def __init__(
+        self, part: Scheme, width: int, far: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+    ):
+        super().__init__(part)
         _no_cache(part)
-        self.width = width
+        self.width, self.far = width, far
 
-    def near(self, at: Where) -> Tensor:
-        return at.distance < self.width
+    def places(self, at: Where) -> list[Where]:
+        return [at, at.moved(*self.far(at.q, at.k), self)]
+
+    def zone(self, at: Where) -> Tensor:
+        return (at.distance >= self.width).long()
 
 
-class Constant(Near):
+def constant(part: Scheme, width: int) -> Near:
     """D = min(n, w). https://kexue.fm/archives/9708 (ReRoPE)."""
-
-    def far(self, at: Where) -> Where:
-        return at.moved(torch.full_like(at.q, self.width), torch.zeros_like(at.k), self)
+    return Near(part, width, lambda q, k: (torch.full_like(q, width), torch.zeros_like(k)))
 
 
-class Leaky(Near):
+def leaky(part: Scheme, width: int, k: float) -> Near:
     """D = n, from w on w + (n - w) / k. https://kexue.fm/archives/9708. k = 1 changes nothing."""
-
-    def __init__(self, shape: Shape, part: Scheme, width: int, k: float):
-        super().__init__(shape, part, width)
-        self.k = k
-
-    def far(self, at: Where) -> Where:
-        return at.moved(self.width + (at.q - self.width) / self.k, at.k / self.k, self)
+    return Near(part, width, lambda of_q, of_k: (width + (of_q - width) / k, of_k / k))
 
 
-class Grouped(Near):
+def grouped(part: Scheme, width: int, group: int) -> Near:
     """D = n, from W on floor(i / G) - floor(j / G) + W - W / G. arXiv 2401.01325 (Self-Extend).
 
     Raises ValueError unless G divides W: otherwise the authors' formula and code differ, and a far
     pair can come nearer than a near one.
     """
+    if group < 1 or width % group:
+        raise ValueError(f"group={group}: must divide the window of {width} tokens")
 
-    def __init__(self, shape: Shape, part: Scheme, width: int, group: int):
-        super().__init__(shape, part, width)
-        if group < 1 or width % group:
-            raise ValueError(f"group={group}: must divide the window of {width} tokens")
-        self.group = group
+    def far(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        q, k = (whole_steps(t / group).double() for t in (q, k))
+        return q + width - width // group, k
 
-    def far(self, at: Where) -> Where:
-        q, k = (whole_steps(t / self.group).double() for t in (at.q, at.k))
-        return at.moved(q + self.width - self.width // self.group, k, self)
+    return Near(part, width, far)
 
 
-class Shifted(Near):
+def shifted(part: Scheme, shift: int, local: int) -> Near:
     """D = n, from S on n - S + W. arXiv 2410.18745 (STRING). W = S changes nothing."""
-
-    def __init__(self, shape: Shape, part: Scheme, shift: int, local: int):
-        super().__init__(shape, part, shift)
-        self.local = local
-
-    def far(self, at: Where) -> Where:
-        return at.moved(at.q - self.width + self.local, at.k, self)
+    return Near(part, shift, lambda q, k: (q - shift + local, k))
 
 
 class Divided(Zoned):
@@ -78,8 +167,8 @@ class Divided(Zoned):
     layers, because all layers share the coordinates.
     """
 
-    def __init__(self, shape: Shape, part: Scheme, by: Callable[[int], float]):
-        super().__init__(shape, part)
+    def __init__(self, part: Scheme, by: Callable[[int], float]):
+        super().__init__(part)
         self.by = by
 
     def stretch(self, n: int) -> float:
@@ -93,7 +182,7 @@ class Divided(Zoned):
         return torch.zeros(len(at.q), len(at.k), dtype=torch.long, device=at.q.device)
 
 
-class InCache(Remapped):
+class InCache(Zoned):
     """D counts in a cache of the first `sinks` and the last `recent` tokens: n among the recent, C
     - 1 - j to a sink once it is full.
 
@@ -101,22 +190,19 @@ class InCache(Remapped):
     part.
     """
 
-    def __init__(self, shape: Shape, part: Scheme, sinks: int, recent: int):
-        super().__init__(shape, part)
+    def __init__(self, part: Scheme, sinks: int, recent: int):
+        super().__init__(part)
         self.sinks, self.recent = sinks, recent
 
-    def near(self, at: Where) -> Tensor:
-        return at.back < self.recent
-
-    def far(self, at: Where) -> Where:
+    def places(self, at: Where) -> list[Where]:
         last = at.k[: self.sinks + self.recent].max()  # the last place in a full cache
-        return at.moved(at.q.clamp(max=last), at.k, self)
+        return [at, at.moved(at.q.clamp(max=last), at.k, self)]
+
+    def zone(self, at: Where) -> Tensor:
+        return (at.back >= self.recent).long()
 
 
 def _no_cache(part: Scheme) -> None:
-    """Raises ValueError for a map over places in a cache: the cache needs coordinates that queries
-    and keys share, and the map gives them different ones.
-    """
     if any(isinstance(inner, InCache) for inner in part.modules()):
         raise ValueError(
             "places in a cache have no other distances to be given; StreamingLLM comes last"
@@ -129,8 +215,8 @@ class DualChunk(Zoned):
     code. 1 <= w <= s: keys within w lie in this chunk or the one before.
     """
 
-    def __init__(self, shape: Shape, part: Scheme, farthest: int, window: int):
-        super().__init__(shape, part)
+    def __init__(self, part: Scheme, farthest: int, window: int):
+        super().__init__(part)
         _no_cache(part)
         self.farthest, self.chunk = farthest, farthest - window
         self.last = min(2 * self.chunk - 1, farthest)

@@ -7,9 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from extrap.model.block import Block, again, norm_of
-from extrap.model.card import card
 from extrap.model.decoder import Decoder
-from extrap.model.parts import has, parts
+from extrap.model.parts import card, has, parts
 from extrap.model.scheme import OutOfRange, Scheme, Where, place, wide
 
 LOGITS = 2**26
@@ -55,7 +54,7 @@ class GPT(nn.Module):
                 nn.init.normal_(p, std=std)
 
     def matrices(self) -> dict[str, nn.Module]:
-        """Returns every matrix outside the scheme; the last word of a name says what it is for."""
+        """Returns every matrix outside the scheme; the last word of a name is its role."""
         found = (
             ("embedding", self.embedding),
             *self.blocks.named_modules(prefix="blocks"),
@@ -129,8 +128,8 @@ class GPT(nn.Module):
 
     def endings(self, texts: Tensor, last: int) -> Tensor:
         """Returns logits of the last w positions of texts that begin alike, (N, B, T) -> (N, B, w,
-        vocab): those of `forward` up to rounding. Reads the last text whole, and of the others the
-        tokens from their first difference to it on; keys and values are projected again.
+        vocab), equal to the logits of `forward` up to rounding. Reads the last text whole. Reads
+        another text from its first difference on, and projects its keys and values again.
         """
         N, B, T = texts.shape
         kept = len(self.blocks) * B * T * self.embedding.weight.shape[1]

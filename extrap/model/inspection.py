@@ -63,8 +63,8 @@ class InspectedModel:
     """The model of a task of kind Diagnostic. plain: the model without an extension; fresh(layers):
     before training, with the extension, of its own depth or another.
 
-    causal=False takes the causal mask off, for schemes of which no hook depends on the order of
-    tokens; raises ValueError for others.
+    causal=False takes the causal mask off. Raises ValueError then for a scheme with a hook that
+    depends on the order of tokens.
     """
 
     def __init__(
@@ -162,41 +162,29 @@ class InspectedModel:
         return torch.stack([kept[n] for n in sorted(kept)])
 
     @torch.no_grad()
-    def unturned(self, tokens: Tensor) -> dict[int, tuple[Tensor, Tensor]]:
-        """Returns {layer: queries, keys}, (B, H, T, D) each, as they are before pairs of channels
-        turn, with all that is not a turn applied, and keys repeated for the heads that share them.
-        A layer that owns its attention has none.
+    def rotated(self, tokens: Tensor, turn: bool = True) -> dict[int, tuple[Tensor, Tensor]]:
+        """Returns {layer: queries, keys}, (B, H, T, D) each, rotated, with keys repeated for the
+        heads that share them. turn=False: pairs of channels do not turn, everything else is
+        applied. A layer that owns its attention has none.
         """
         kept: dict[int, tuple[Tensor, Tensor]] = {}
 
         def rotate(part: Scheme, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
             if not part.uses("attend", layer=at.layer):
                 still = at.moved(torch.zeros_like(at.q), torch.zeros_like(at.k), rotate)
-                of_q, of_k = part.rotate(q, k, still)
+                of_q, of_k = part.rotate(q, k, at if turn else still)
                 kept[at.layer] = of_q, of_k.repeat_interleave(q.shape[1] // k.shape[1], 1)
             return part.rotate(q, k, at)
 
         self.hidden(tokens, rotate=rotate)
         return kept
 
-    @torch.no_grad()
     def clusters(self, tokens: Tensor) -> dict[int, Tensor]:
-        """Returns {layer: (B, H)}, the cosine of the mean rotated query and key of a head. A layer
-        that owns its attention has none. arXiv 2603.18017: heads keep the two apart, which makes
-        room for a sink between them.
+        """Returns {layer: (B, H)}, the cosine of the mean rotated query and key of a head. arXiv
+        2603.18017: heads keep the two apart, which makes room for a sink between them.
         """
-        found: dict[int, Tensor] = {}
-
-        def rotate(part: Scheme, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-            q, k = part.rotate(q, k, at)
-            if not part.uses("attend", layer=at.layer):
-                shared = k.mean(-2).repeat_interleave(q.shape[1] // k.shape[1], 1)
-                means = q.mean(-2).double(), shared.double()
-                found[at.layer] = F.cosine_similarity(*means, dim=-1)
-            return q, k
-
-        self.hidden(tokens, rotate=rotate)
-        return found
+        means = {n: [x.mean(-2).double() for x in qk] for n, qk in self.rotated(tokens).items()}
+        return {n: F.cosine_similarity(q, k, dim=-1) for n, (q, k) in means.items()}
 
     def jacobian(self, tokens: Tensor, probes: Tensor) -> Tensor:
         """Returns |d h_last / d x_j| (B, T), Frobenius norms of the derivative of the last hidden

@@ -142,7 +142,7 @@ class Scheme(nn.Module):
 
     def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
         """Returns this scheme with change(part) in place of every single part. Stacks are built
-        anew, so that they refuse (ValueError) what they refuse anywhere.
+        anew and raise ValueError for parts that do not go together.
         """
         return change(self)
 

@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from torch import nn
 
-from extrap.model.card import describe_parts
-from extrap.model.parts import has
+from extrap.model.parts import describe_parts, has
 from extrap.model.scheme import HOOKS, Hook, Scheme, Shape, layer_of
 from extrap.model.wrapper import Wrapper
 
@@ -99,7 +98,32 @@ for _name, _hook in HOOKS.items():
     setattr(Stack, _name, _met(_name, _hook))
 
 
-class Only(Wrapper):
+class InLayers(Wrapper):
+    """`part` in some layers and `plain` in the others. All layers have the coordinates of
+    `part`."""
+
+    def __init__(self, plain: Scheme, part: Scheme, layers: set[int]):
+        super().__init__(plain.shape)
+        self.plain, self.part, self.layers = plain, part, layers
+
+    def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
+        self.plain = self.plain.mapped(change)
+        return super().mapped(change)
+
+    @property
+    def limit(self) -> float:
+        return self.part.limit if self.layers else self.plain.limit
+
+    def in_layer(self, layer: int | None) -> Scheme:
+        return self.part if layer is None or layer in self.layers else self.plain
+
+    def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        if layer is not None:
+            return self.in_layer(layer).uses(*hooks, layer=layer)
+        return (bool(self.layers) and self.part.uses(*hooks)) or self.plain.uses(*hooks)
+
+
+class Only(InLayers):
     """A part that acts in some layers and is absent in the others: mixed layouts such as HWFA are
     YAML files.
 
@@ -111,12 +135,9 @@ class Only(Wrapper):
     """
 
     def __init__(self, shape: Shape, part: Scheme, layers: list[int] | str):
-        super().__init__(shape)
+        super().__init__(Scheme(shape), part, layer_pattern(layers, shape.layers))
         if part.uses("positions") or part.scale != Scheme(shape).scale:
             raise ValueError(f"{describe_parts(part)} cannot be limited to some layers")
-        self.part = part
-        self.layers = layer_pattern(layers, shape.layers)
-        self.absent = Scheme(shape)
         others = [hook for hook in HOOKS if hook != "embed"]
         if self.layers and 0 not in self.layers and part.uses("embed") and not part.uses(*others):
             raise ValueError(
@@ -132,21 +153,6 @@ class Only(Wrapper):
 
     def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
         return Only(self.shape, self.part.mapped(change), sorted(self.layers))
-
-    @property
-    def limit(self) -> float:
-        return self.part.limit if self.layers else self.absent.limit
-
-    def in_layer(self, layer: int | None) -> Scheme:
-        return self.part if layer in self.layers else self.absent
-
-    @property
-    def scale(self) -> float:
-        return self.absent.scale
-
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        acts = bool(self.layers) if layer is None else layer in self.layers
-        return acts and self.part.uses(*hooks, layer=layer)
 
 
 def layer_pattern(layers: list[int] | str, count: int) -> set[int]:
@@ -169,7 +175,7 @@ def layer_pattern(layers: list[int] | str, count: int) -> set[int]:
 
 
 def _one(what: str, parts: list[Scheme]) -> None:
-    """Raises ValueError for several parts of which a layer takes one."""
+    """Raises ValueError for several parts where a layer takes one."""
     if len(parts) > 1:
         raise ValueError(
             f"{' and '.join(describe_parts(p) for p in parts)} both {what}; keep one of them"

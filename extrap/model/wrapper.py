@@ -9,23 +9,19 @@ from extrap.model.scheme import HOOKS, Scheme, layer_of
 
 
 class Wrapper(Scheme):
-    """A scheme that hands every hook to `inside`, or to `in_layer` in one layer.
+    """A scheme that hands every hook to the scheme inside.
 
-    part: the scheme inside; a subclass sets it, or overrides `inside`.
+    part: the scheme inside; a subclass sets it, or overrides `in_layer`.
     """
 
     part: Scheme
 
-    @property
-    def inside(self) -> Scheme:
-        return self.part
-
     def in_layer(self, layer: int | None) -> Scheme:
         """Returns the scheme that acts in one layer; None stands for hooks of all layers."""
-        return self.inside
+        return self.part
 
     def inner(self, layer: int | None = None) -> list[Scheme]:
-        return [self.inside if layer is None else self.in_layer(layer)]
+        return [self.in_layer(layer)]
 
     def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
         if self.sealed:
@@ -35,11 +31,11 @@ class Wrapper(Scheme):
 
     @property
     def limit(self) -> float:  # type: ignore[override]
-        return self.inside.limit
+        return self.in_layer(None).limit
 
     @property
     def scale(self) -> float:
-        return self.inside.scale
+        return self.in_layer(None).scale
 
     def uses(self, *hooks: str, layer: int | None = None) -> bool:
         return self.in_layer(layer).uses(*hooks, layer=layer)

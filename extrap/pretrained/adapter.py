@@ -17,7 +17,16 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape, Where
 from extrap.pretrained.families import BLOOM, GPT2, MPT, OPT
 from extrap.pretrained.layers import Unreadable, read
-from extrap.pretrained.plain import Plain, length_of, table_rows
+from extrap.pretrained.plain import (
+    CAUSAL,
+    Plain,
+    config_of,
+    device_of,
+    length_of,
+    looks_ahead,
+    steady,
+    table_rows,
+)
 from extrap.pretrained.rotation import GivenSink, scheme_of
 from extrap.pretrained.seam import quiet, reason, replaced, still, through, transformers
 from extrap.utils.errors import UserError
@@ -66,7 +75,7 @@ class Adapted(GPT):
 
     def matrices(self) -> dict[str, nn.Module]:
         """Returns the matrices of the layers whose attention is ours. The last word of a name is
-        that of a GPT: qkv and out around attention, gate, up and down outside.
+        its role in a GPT: qkv and out around attention, gate, up and down outside.
         """
         found = {"embedding": self.embedding}
         width = self.embedding.weight.shape[1]
@@ -202,11 +211,27 @@ def converted(net: Any, length: int) -> GPT | None:
 
 
 def adapted(net: Any, length: int) -> GPT | Plain:
-    """Returns adapt(net, length), or a Plain where that does not reach its positions."""
+    """Returns adapt(net, length), or a Plain if no probe reaches the positions of the model."""
     try:
         return adapt(net, length)
     except UserError as error:
         return Plain(net, length, error.problem)
+
+
+def of_variable(subject: Any, length: int) -> nn.Module:
+    """Returns the model of the bench; length: L in tokens. Raises UserError for a callable that
+    returns no logits, or other logits for the same ids, and for a model that looks ahead.
+    """
+    if isinstance(subject, GPT):
+        return subject
+    model = Plain(subject, length)
+    if not steady(model, device_of(subject)):
+        problem = "returns other logits for the same ids"
+        raise UserError("model", model.name, problem, "turn dropout and sampling off")
+    if looks_ahead(model, device_of(subject)):
+        problem = "sees later tokens, so its losses are not a language model's"
+        raise UserError("model", model.name, problem, CAUSAL)
+    return model if config_of(subject) is None else adapted(subject, length)
 
 
 def adapt(net: Any, length: int | None = None) -> GPT:

@@ -74,7 +74,7 @@ class Checkpoint:
 
     place: a folder, a .gguf file, package:NAME/FILE of an installed package, or owner/name of the
     hub. cache: where a GGUF is unpacked once.
-    Raises UserError, in one line, for what is not there or cannot be read.
+    Raises UserError, in one line, for a place that is missing or unreadable.
     """
 
     def __init__(self, place: str, cache: Path = Path("runs/.pretrained")):
@@ -130,7 +130,7 @@ class Checkpoint:
         empty: bool = False,
     ) -> GPT | Plain:
         """Returns the model for evaluation, without storage if empty; a Plain: logits alone."""
-        files(self.folder)  # says what is wrong with the weights, pickles among it
+        files(self.folder)  # rejects damaged weights and pickles with a message of its own
         return adapted(self._net(DTYPES[dtype], empty), self.length(length))
 
     def untrained(self, length: int | None = None, layers: int | None = None) -> GPT | Plain:
@@ -148,7 +148,7 @@ class Checkpoint:
     @cached_property
     def sha256(self) -> str:
         """The hash of config.json and the weights, which names a run on this checkpoint."""
-        _ = self.settings  # says what is wrong with config.json
+        _ = self.settings  # rejects a damaged config.json
         found = hashlib.sha256()
         for path in (self.folder / "config.json", *files(self.folder)):
             with path.open("rb") as file:

@@ -3,10 +3,10 @@ config.json, model.safetensors, tokenizer.json, tokenizer_config.json.
 
 Quantised weights become float32 by the package gguf. An architecture that this file does not know,
 such as gemma3, is written as transformers reads it. The folder is named by the hash of the file
-and appears under its name when it is whole: it is written beside it and renamed, and what an
-interrupted attempt left is removed by the next one.
+and appears under its name when it is whole: one process at a time writes a folder beside it and
+renames that, and removes a half that an interrupted attempt left.
 
-In files of architecture `llama` the rows of query and key projections are permuted, such that pairs
+In files of architecture `llama` the rows of query and key projections are permuted, so that pairs
 lie side by side: they are read as they are, under the layout `interleaved`. A tensor rope_freqs
 holds divisors of the frequencies (Llama 3.1), which is a LongRoPE of one set.
 """
@@ -26,6 +26,7 @@ from extrap.pretrained.gguf_tokenizer import chat_entries, tokenizer
 from extrap.pretrained.seam import installed, one_line, transformers
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
+from extrap.utils.lock import alone
 
 LAYOUTS = {"llama": "interleaved", "qwen2": "half", "qwen3": "half"}
 TENSORS = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
@@ -61,29 +62,18 @@ def unpacked(path: Path, cache: Path) -> Path:
     if folder.is_dir():
         return folder
     atomic.make_folder(cache)
-    for left in cache.glob(f".{folder.name}.*.tmp"):
-        if not _running(int(left.name.split(".")[2])):
-            shutil.rmtree(left, ignore_errors=True)
-    half = cache / f".{folder.name}.{os.getpid()}.tmp"
-    shutil.rmtree(half, ignore_errors=True)
-    half.mkdir()
-    try:
-        _unpack(path, half)
-        if not folder.is_dir():
+    half = cache / f".{folder.name}.tmp"
+    with alone(cache, "gguf"):
+        if folder.is_dir():  # another process made it
+            return folder
+        shutil.rmtree(half, ignore_errors=True)  # of a process that was killed
+        half.mkdir()
+        try:
+            _unpack(path, half)
             os.rename(half, folder)
-    finally:
-        shutil.rmtree(half, ignore_errors=True)
+        finally:
+            shutil.rmtree(half, ignore_errors=True)
     return folder
-
-
-def _running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _unpack(path: Path, folder: Path) -> None:

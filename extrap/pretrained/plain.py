@@ -1,4 +1,4 @@
-"""A model of which extrap reads the logits alone: one of transformers whose positions no probe
+"""A model that extrap reads for its logits alone: a model of transformers whose positions no probe
 reaches, or any callable from ids to logits.
 """
 
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from extrap.model.scheme import OutOfRange
 from extrap.utils.errors import NotApplicable, UserError
 
+CAUSAL = "give a causal language model, as AutoModelForCausalLM loads it"
 LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx")
 """Where a config says the context that a model was trained for."""
 
@@ -81,8 +82,8 @@ def length_of(config: Any) -> int | None:
 
 
 def table_rows(net: Any) -> int | None:
-    """Returns the positions of a table of embeddings, None without one: a table beside that of
-    words which has a row for each position, and two at most that some families leave before them.
+    """Returns the positions of a table of positions; None without a table. The table of positions
+    has a row for each position, and at most two unused rows before them in some families.
     """
     words, length = net.get_input_embeddings(), length_of(net.config)
     tables = (m for m in net.modules() if isinstance(m, nn.Embedding) and m is not words)
@@ -99,3 +100,38 @@ def looks_ahead(model: Any, device: torch.device) -> bool:
     before, after = (model(each)[:, :4] for each in (tokens, other))
     round_off = torch.finfo(before.dtype).eps ** 0.5
     return bool((before - after).abs().max() > round_off * before.std())
+
+
+def device_of(subject: Any) -> torch.device:
+    """Returns where the weights are; a function gets ids on the CPU."""
+    weights = subject.parameters() if isinstance(subject, nn.Module) else iter(())
+    return next((p.device for p in weights), torch.device("cpu"))
+
+
+def check(subject: Any) -> None:
+    """Raises UserError for an object that is no model, for a model without numbers (device meta),
+    and for one with an encoder.
+    """
+    name = name_of(subject)
+    if not callable(subject):
+        remedy = "give a model, a path, a run, or a function from ids to logits"
+        raise UserError("model", name, "is no model", remedy)
+    if device_of(subject).type == "meta":
+        remedy = "load its weights, as from_pretrained does"
+        raise UserError("model", name, "is on device meta and holds no numbers", remedy)
+    config = config_of(subject)
+    if config is not None and (getattr(config, "is_encoder_decoder", False) or _headless(subject)):
+        raise UserError("model", name, "gives no logits of the next token", CAUSAL)
+
+
+@torch.no_grad()
+def steady(model: Any, device: torch.device) -> bool:
+    """True if the model returns the same logits for the same ids, nan included."""
+    tokens = torch.arange(8, device=device)[None]
+    return torch.allclose(model(tokens), model(tokens), rtol=1e-2, atol=1e-3, equal_nan=True)
+
+
+@torch.no_grad()
+def _headless(net: Any) -> bool:
+    ids = torch.zeros(1, 2, dtype=torch.long, device=device_of(net))
+    return not hasattr(net(input_ids=ids), "logits")

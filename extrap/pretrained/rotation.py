@@ -56,7 +56,7 @@ def layout_of(pairs: Tensor, width: int) -> Layout:
 class Amplitude(Scheme):
     """Channels of queries and keys that turn times a number, as a scaling multiplies cos and sin.
 
-    by: the factor; channels: those that turn.
+    by: the factor; channels: the channels that turn.
 
     Kind: modifier
     Used by: Qwen with YaRN, Phi with LongRoPE

@@ -136,11 +136,7 @@ def replaced(changes: Mapping[nn.Module, Callable[[Any], Any]]) -> Iterator[None
 
 def still(forward: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a rotary forward that turns nothing: cos 1, sin 0."""
-
-    def identity(*args: Any, **more: Any) -> Any:
-        return turned(forward(*args, **more), 0.0)
-
-    return identity
+    return lambda *args, **more: turned(forward(*args, **more), 0.0)
 
 
 def turned(rotation: Any, angle: Any) -> Any:

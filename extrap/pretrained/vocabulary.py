@@ -1,6 +1,6 @@
-"""The tokens of a published checkpoint: those of its tokenizer, and none for keys and values; or
-its tokens with words as keys and values, one token each, so that an answer is one token as in the
-ids of our own.
+"""The tokens of a published checkpoint: the tokens of its tokenizer without keys and values; or
+with words as keys and values, one token each, so that an answer is one token as in our own
+vocabulary.
 
     records      " apple: river\\n stone: lamp\\n ... apple:"        answer " river"
 """
@@ -75,7 +75,7 @@ class PublishedVocabulary(Vocabulary):
 
     @cached_property
     def words(self) -> "WordVocabulary":
-        """The same tokens, of which some are keys and values."""
+        """The same tokens, with words as keys and values."""
         return WordVocabulary(self)
 
     @property
@@ -89,8 +89,8 @@ class PublishedVocabulary(Vocabulary):
 
 
 class WordVocabulary(PublishedVocabulary):
-    """The tokens of a checkpoint, of which some are keys and values: tokens of a space and three to
-    eight small letters, in the order of their ids, which is about that of their frequency. Every
+    """The tokens of a checkpoint with words as keys and values: tokens of a space and three to
+    eight small letters, in the order of their ids, which roughly follows their frequency. Every
     fifth is a value, the others are keys, and none is both. The eight ordinals come first among the
     keys, where extrap.data.nth has its marks.
 

@@ -13,7 +13,8 @@ from torch import nn
 from extrap.data.corpora.base import Corpus, Encoded
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.gpt import GPT
-from extrap.pretrained.variable import adapted, check, device_of, length_of, name_of
+from extrap.pretrained.adapter import of_variable
+from extrap.pretrained.plain import check, config_of, device_of, length_of, name_of
 from extrap.pretrained.vocabulary import PublishedVocabulary, encoder_of
 from extrap.runs.build import build
 from extrap.runs.published import Published, PublishedRun, first_token
@@ -49,7 +50,10 @@ class Given(Published):
 
     @cached_property
     def length(self) -> int:
-        own, typed = length_of(self.subject), self.reading.train_length
+        config, typed = config_of(self.subject), self.reading.train_length
+        own = None if config is None else length_of(config)
+        if isinstance(self.subject, GPT):
+            own = self.subject.scheme.shape.length
         if typed and isinstance(self.subject, GPT) and typed != own:
             raise UserError("model.train_length", typed, f"this GPT has {own}", "leave it out")
         if not (length := typed or own):
@@ -60,7 +64,7 @@ class Given(Published):
 
     @cached_property
     def _adapted(self) -> nn.Module:
-        return adapted(self.subject, self.length)
+        return of_variable(self.subject, self.length)
 
     @cached_property
     @torch.no_grad()

@@ -31,7 +31,6 @@ class Abacus(Scheme):
 
     Kind: modifier
     Past L: defined; places up to L + offset are trained, later ones share a row
-    Colour: brown
     """
 
     def __init__(self, shape: Shape, ids: Size = 64, offset: Offset = 100):

@@ -29,7 +29,6 @@ class ALiBi(Scheme):
     Kind: relative
     Used by: BLOOM, MPT, Baichuan-13B
     Past L: defined; a soft window, far keys fade
-    Colour: green
     """
 
     def __init__(self, shape: Shape, slopes: list[float] | None = None):

@@ -1,7 +1,7 @@
 """Complex-order embedding: every word turns at frequencies of its own. arXiv 1912.12333.
 
-f(w, i) = r_w exp(I (omega_w i + phi_w)) in each of C / 2 complex channels;   x_i = [Re f ; Im f] so
-f(w, i + c) = f(w, i) exp(I omega_w c) and |f(w, i)| = |r_w|. The token embedding [a ; b] holds r
+f(w, i) = r_w exp(I (omega_w i + phi_w)) in each of C / 2 complex channels;   x_i = [Re f ; Im f]
+so f(w, i + c) = f(w, i) exp(I omega_w c) and |f(w, i)| = |r_w|. The token embedding [a ; b] holds r
 e^{I phi} = a + I b. The paper's attention is complex as well; here it is the real attention of
 every scheme, and positions start at 0, not 1.
 """
@@ -32,7 +32,6 @@ class ComplexOrder(Scheme):
 
     Kind: absolute
     Past L: defined; trained frequencies reach phases never seen
-    Colour: brown
     """
 
     def __init__(

@@ -22,7 +22,6 @@ class ConcatenatedProjected(Scheme):
 
     Kind: absolute
     Past L: defined; slow channels meet phases never seen
-    Colour: amber
     """
 
     def __init__(self, shape: Shape, width: Pairs | None = None, base: Base = 10000.0):
@@ -47,7 +46,6 @@ class ConcatenatedSplit(Scheme):
 
     Kind: absolute
     Past L: defined; slow channels meet phases never seen
-    Colour: amber
     """
 
     def __init__(self, shape: Shape, width: Pairs | None = None, base: Base = 10000.0):

@@ -1,10 +1,10 @@
 """CoPE, contextual position encoding: a query counts the keys that its gates select. arXiv
 2405.18719.
 
-g_ij = sigmoid(<q_i, k_j> / sqrt(D)),   p_ij = min(g_ij + ... + g_ii, pmax - 1),   z_im = <q_i,
-                                        e_m>,
-b_ij = (1 - u) z_i[floor p_ij] + u z_i[ceil p_ij],   u = p_ij - floor p_ij Both ends count: p_ii =
-g_ii. Hidden keys do not count. z uses unscaled q. With g = 1, p = i - j + 1: clipped Shaw keys.
+g_ij = sigmoid(<q_i, k_j> / sqrt(D)),   p_ij = min(g_ij + ... + g_ii, pmax - 1),
+z_im = <q_i, e_m>,   b_ij = (1 - u) z_i[floor p_ij] + u z_i[ceil p_ij],   u = p_ij - floor p_ij
+Both ends count: p_ii = g_ii. Hidden keys do not count. z uses unscaled q. With g = 1, p = i - j +
+1: clipped Shaw keys.
 """
 
 import torch
@@ -24,7 +24,6 @@ class CoPE(Scheme):
 
     Kind: relative
     Past L: counts are clamped
-    Colour: magenta
     """
 
     own_vectors = True

@@ -13,9 +13,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import gather_of_keys, table_limit
+from extrap.model.functional import by_step, gather_of_keys, table_limit
 from extrap.model.scheme import Scheme, Shape, Size, Where
-from extrap.model.skewed import by_step
 
 
 class DeBERTa(Scheme):
@@ -30,7 +29,6 @@ class DeBERTa(Scheme):
     Kind: relative
     Used by: DeBERTa v1 to v3
     Past L: clipped; all far keys share the last row
-    Colour: olive
     """
 
     full_width = own_vectors = True

@@ -31,7 +31,6 @@ class GatedDeltaRule(Scheme):
     Kind: relative
     Used by: Qwen3-Next, Qwen3.5, OLMo Hybrid (in most layers)
     Past L: defined; a state of fixed size
-    Colour: azure
     """
 
     causal_only = True
@@ -80,7 +79,6 @@ class PassedState(GatedDeltaRule):
     Kind: relative
     Past L: defined; states of texts + 1 training lengths were met
     Source: arXiv 2507.02782; arXiv 2412.06464
-    Colour: azure
     """
 
     def __init__(self, shape: Shape, taps: Size = 4, texts: Size = 7):

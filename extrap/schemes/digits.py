@@ -23,7 +23,6 @@ class Digits(Scheme):
 
     Kind: absolute
     Past L: defined; a digit that training left at 0 rises
-    Colour: amber
     """
 
     def __init__(self, shape: Shape, base: Annotated[Size, Ge(2)] = 2):

@@ -27,7 +27,6 @@ class FIRE(Scheme):
     Kind: relative
     Past L: defined; interpolates
     Source: arXiv 2310.04418
-    Colour: magenta
     """
 
     def __init__(

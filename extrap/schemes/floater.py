@@ -81,7 +81,6 @@ class Floater(Scheme):
 
     Kind: absolute
     Past L: defined; the path goes on to states never trained
-    Colour: magenta
     """
 
     def __init__(
@@ -104,7 +103,6 @@ class FloaterQKV(Scheme):
 
     Kind: absolute
     Past L: defined; the path goes on to states never trained
-    Colour: magenta
     """
 
     own_keys = full_width = own_vectors = True

@@ -31,7 +31,6 @@ class FoPE(Scheme):
 
     Kind: absolute
     Past L: defined; all frequencies turned in training
-    Colour: blue
     """
 
     by_phase = True

@@ -1,11 +1,10 @@
 """Forgetting attention: a forget gate per token and head, an ALiBi whose slope depends on the data.
 arXiv 2503.02130.
 
-b_ij = sum_{t=j+1}^{i} ln sigmoid(f_t),   f_t = w x_t + gate    (x: normed input of the layer) The
-tokens between query and key decide how much of the key is left; a constant gate is ALiBi of slope
--ln sigmoid(gate).
-CABLE, arXiv 2503.08067, is the same by its authors' code: there b_ij sums -softplus(f_t), which is
-ln sigmoid(-f_t), beside logits <q, k> without the 1 / sqrt(D).
+b_ij = sum_{t=j+1}^{i} ln sigmoid(f_t),   f_t = w x_t + gate    (x: normed input of the layer)
+The tokens between query and key decide how much of the key is left; a constant gate is ALiBi of
+slope -ln sigmoid(gate). CABLE, arXiv 2503.08067, is the same by its authors' code: there b_ij sums
+-softplus(f_t), which is ln sigmoid(-f_t), beside logits <q, k> without the 1 / sqrt(D).
 """
 
 import torch
@@ -24,7 +23,6 @@ class Forgetting(Scheme):
     Kind: relative
     Used by: Forgetting Transformer
     Past L: defined; decays with what is forgotten
-    Colour: azure
     """
 
     def __init__(self, shape: Shape, gate: float = 0.0):

@@ -30,7 +30,6 @@ class GAPE(RoPE):
 
     Kind: relative
     Past L: defined; the penalty grows on, slow pairs meet angles never trained
-    Colour: azure
     """
 
     own_keys = own_vectors = True

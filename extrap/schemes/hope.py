@@ -20,7 +20,6 @@ class HoPE(Rotary):
 
     Kind: relative
     Past L: defined; every angle was trained
-    Colour: blue
     """
 
     def __init__(

@@ -7,7 +7,7 @@ test:      D_ij = n, the plain scheme at the plain speed. Up to factor L tokens 
            within the trained range.
 """
 
-from extrap.model.distance_maps import Leaky
+from extrap.model.distance_maps import leaky
 from extrap.model.scheme import Scheme, Shape, Size
 from extrap.model.wrapper import Wrapper
 from extrap.utils.bounds import Factor
@@ -23,7 +23,6 @@ class InverseLeaky(Wrapper):
 
     Kind: relative
     Past L: defined; distances up to factor L lie within the trained range
-    Colour: blue
     """
 
     sealed = True
@@ -35,8 +34,7 @@ class InverseLeaky(Wrapper):
         window = max(1, shape.length // 4) if window is None else window
         if window > shape.length:
             raise ValueError(f"window={window}: at most the training length {shape.length}")
-        self.stretched = Leaky(shape, inner, window, 1 / (2 * factor))
+        self.stretched = leaky(inner, window, 1 / (2 * factor))
 
-    @property
-    def inside(self) -> Scheme:
+    def in_layer(self, layer: int | None) -> Scheme:
         return self.stretched if self.training else self.stretched.part

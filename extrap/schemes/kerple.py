@@ -49,7 +49,6 @@ class KerpleLog(Kerple):
 
     Kind: relative
     Past L: defined; decays like a logarithm
-    Colour: red
     """
 
     highest = (2.0, 1.0)
@@ -63,7 +62,6 @@ class KerplePower(Kerple):
 
     Kind: relative
     Past L: defined; r2 = 1 is ALiBi with learned slopes
-    Colour: red
     """
 
     highest = (1.0, 2.0)

@@ -1,9 +1,10 @@
 """KeyNorm and CosA: logits without the length of keys, or of queries and keys. arXiv 2010.04245,
 https://kexue.fm/archives/9859.
 
-KeyNorm  l_ij = <q_i, k_j / |k_j|>, no 1 / sqrt(D) CosA     l_ij = lam cos(q_i, k_j) They learn no
-gain, which would undo the effect. Rotation keeps norms, so that either stacks with RoPE in any
-order; the source reports better extrapolation for that stack alone.
+KeyNorm  l_ij = <q_i, k_j / |k_j|>, no 1 / sqrt(D)
+CosA     l_ij = lam cos(q_i, k_j)
+They learn no gain, which would undo the effect. Rotation keeps norms, so that either stacks with
+RoPE in any order; the source reports better extrapolation for that stack alone.
 """
 
 from math import log
@@ -20,7 +21,6 @@ class KeyNorm(Scheme):
     Kind: modifier
     Past L: defined
     Source: https://kexue.fm/archives/9859
-    Colour: black
     """
 
     @property
@@ -39,7 +39,6 @@ class CosA(Scheme):
     Kind: modifier
     Used by: Swin v2 (learned lam)
     Past L: defined
-    Colour: black
     """
 
     def __init__(self, shape: Shape, lam: float | None = None):

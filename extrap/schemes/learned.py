@@ -52,7 +52,6 @@ class Learned(Scheme):
     Kind: absolute
     Used by: GPT-2, OPT, BERT
     Past L: undefined; raise by default, or clamp, interpolate, hierarchical
-    Colour: brown
     """
 
     def __init__(

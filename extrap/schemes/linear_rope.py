@@ -54,7 +54,6 @@ class LinearRoPE(LinearAttention):
 
     Kind: relative
     Past L: defined; slow pairs meet angles never trained
-    Colour: blue
     """
 
     def ratio(self, q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor) -> Tensor:
@@ -70,7 +69,6 @@ class CosineLinearRoPE(LinearAttention):
     Kind: relative
     Past L: defined; slow pairs meet angles never trained
     Source: https://kexue.fm/archives/7546
-    Colour: blue
     """
 
     def ratio(self, q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor) -> Tensor:

@@ -23,7 +23,6 @@ class LogN(Scheme):
     Kind: modifier
     Used by: Qwen
     Past L: defined; logits grow with ln n
-    Colour: black
     """
 
     def __init__(self, shape: Shape, floor: NotNegative = 0.1):

@@ -28,7 +28,6 @@ class MultiAxisRoPE(Rotary):
     Kind: relative
     Used by: vision models (Qwen-VL, FLUX)
     Past L: defined; the first axis meets lines never trained
-    Colour: blue
     """
 
     def __init__(

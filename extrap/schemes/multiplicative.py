@@ -24,7 +24,6 @@ class MultiplicativeLearned(Scheme):
     Kind: absolute
     Past L: undefined; raises
     Source: kexue.fm/archives/8130
-    Colour: brown
     """
 
     def __init__(self, shape: Shape, rows: Size | None = None):
@@ -46,7 +45,6 @@ class MultiplicativeSinusoidal(Scheme):
     Kind: absolute
     Past L: defined; slow channels meet phases never seen
     Source: kexue.fm/archives/8130
-    Colour: brown
     """
 
     def __init__(self, shape: Shape, amplitude: float = 1.0, base: Base = 10000.0):

@@ -14,5 +14,4 @@ class NoPE(Scheme):
     Kind: none
     Past L: defined; attention dilutes as the text grows
     Source: arXiv 2305.19466
-    Colour: black
     """

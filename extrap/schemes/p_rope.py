@@ -20,7 +20,6 @@ class PRoPE(Rotary):
     Kind: relative
     Used by: Gemma 4 (a quarter of the pairs), LFM3 (half)
     Past L: defined; fewer slow pairs meet angles never trained
-    Colour: blue
     """
 
     def __init__(

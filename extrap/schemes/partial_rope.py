@@ -18,7 +18,6 @@ class PartialRoPE(Rotary):
     Kind: relative
     Used by: GPT-NeoX, Pythia, Phi, StableLM, GLM-4, MiniMax-M2, Qwen3-Next
     Past L: defined; slow pairs meet angles never trained, the other channels do not
-    Colour: blue
     """
 
     fewest = 2

@@ -29,7 +29,6 @@ class PaTH(Scheme):
 
     Kind: relative
     Past L: defined; products of more reflections than in training
-    Colour: azure
     """
 
     causal_only = True

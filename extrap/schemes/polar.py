@@ -33,7 +33,6 @@ class NullFloor(Scheme):
 
     Kind: modifier
     Past L: defined; what the null takes stays the same if logits are noise
-    Colour: black
     """
 
     def __init__(self, shape: Shape):
@@ -58,7 +57,6 @@ class PolarAttention(NullFloor):
 
     Kind: modifier
     Past L: defined; outputs stay of length 1
-    Colour: black
     """
 
     def __init__(self, shape: Shape):

@@ -28,7 +28,6 @@ class PoPE(Scheme):
 
     Kind: relative
     Past L: defined; slow channels meet angles never trained
-    Colour: blue
     """
 
     own_keys = by_phase = widens = True

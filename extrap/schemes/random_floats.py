@@ -22,7 +22,6 @@ class RandomFloats(Scheme):
 
     Kind: modifier
     Past L: defined; distances as in training, closer together
-    Colour: blue
     """
 
     def __init__(self, shape: Shape, maximum: Positive | None = None):

@@ -29,7 +29,6 @@ class RandomisedPositions(Scheme):
 
     Kind: modifier
     Past L: defined up to L_max, all positions trained; then raises
-    Colour: blue
     """
 
     def __init__(
@@ -80,7 +79,6 @@ class EqualMeanPositions(Scheme):
     Kind: modifier
     Past L: defined; longer texts were met in training, as stretched ones
     Source: kexue.fm/archives/9444
-    Colour: blue
     """
 
     def positions(self, t: Tensor) -> Tensor:

@@ -28,7 +28,6 @@ class RawIndex(Scheme):
     Kind: absolute
     Past L: defined; the index keeps growing and drowns the token
     Source: -
-    Colour: amber
     """
 
     u: Tensor

@@ -10,9 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.functional import table_limit
+from extrap.model.functional import by_step, table_limit
 from extrap.model.scheme import Scheme, Shape, Size, Where
-from extrap.model.skewed import by_step
 
 
 class RelativeProjection(Scheme):
@@ -26,7 +25,6 @@ class RelativeProjection(Scheme):
     Used by: Inkling
     Past L: defined; no bias past the extent
     Source: transformers, models/inkling
-    Colour: olive
     """
 
     def __init__(self, shape: Shape, curves: Size = 16, extent: Size | None = None):

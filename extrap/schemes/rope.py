@@ -26,7 +26,6 @@ class RoPE(Rotary):
     Kind: relative
     Used by: Llama (half), GPT-J (interleaved), PaLM, Qwen, Mistral
     Past L: defined; slow pairs meet angles never trained, fails after 10 to 20 %
-    Colour: blue
     """
 
     def __init__(self, shape: Shape, base: float | None = 10000.0, layout: Layout = "interleaved"):

@@ -24,7 +24,6 @@ class RoPEID(PartialRoPE):
 
     Kind: relative
     Past L: defined; no angle is new
-    Colour: blue
     """
 
     fewest = 4  # the grid runs from the first pair to the last

@@ -1,9 +1,10 @@
 """Sandwich: the inner product of two sinusoids as a bias. arXiv 2212.10356.
 
-b_ij = (<PE_i, PE_j> - width / 2) / c_h = sum_t (cos((i - j) w_t) - 1) / c_h w_t = 10000**(-2t /
-width),   c_h = 8h / H, h = 1 .. H Softmax does not see the constant - width / 2; a sink and 16 bits
-would see it missing. The bias falls roughly like a logarithm, with ripples. We did not verify two
-points in the paper: c_h = 8h / H, and that the bias comes after the 1 / sqrt(D).
+b_ij = (<PE_i, PE_j> - width / 2) / c_h = sum_t (cos((i - j) w_t) - 1) / c_h
+w_t = 10000**(-2t / width),   c_h = 8h / H, h = 1 .. H
+Softmax does not see the constant - width / 2; a sink and 16 bits would see it missing. The bias
+falls roughly like a logarithm, with ripples. We did not verify two points in the paper: c_h = 8h /
+H, and that the bias comes after the 1 / sqrt(D).
 """
 
 from typing import Literal
@@ -23,7 +24,6 @@ class Sandwich(Scheme):
 
     Kind: relative
     Past L: defined; decays like a logarithm
-    Colour: green
     """
 
     def __init__(self, shape: Shape, width: Pairs = 128, start: Literal[0, 1] = 0):

@@ -27,7 +27,6 @@ class SelectiveRoPE(Turning):
 
     Kind: relative
     Past L: defined; angles are sums over more tokens than in training
-    Colour: azure
     """
 
     own_keys = by_phase = True

@@ -7,9 +7,8 @@ The 1 / sqrt(D) scales the aK term too. Both tables are shared by the heads of a
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import sum_by_steps, table_limit
+from extrap.model.functional import by_step, sum_by_steps, table_limit
 from extrap.model.scheme import Scheme, Shape, Size, Where
-from extrap.model.skewed import by_step
 
 
 class Shaw(Scheme):
@@ -22,7 +21,6 @@ class Shaw(Scheme):
     Kind: relative
     Used by: Music Transformer, Wav2Vec2-BERT (keys)
     Past L: clipped; all far keys share the last row
-    Colour: olive
     """
 
     own_vectors = True

@@ -17,7 +17,6 @@ class SoftmaxOne(Scheme):
 
     Kind: modifier
     Past L: defined; the row sum tends to 1
-    Colour: black
     """
 
     def sink(self, at: Where) -> Tensor:
@@ -31,7 +30,6 @@ class SinkLogit(Scheme):
     Used by: gpt-oss, DeepSeek-V4, MiMo-V2-Flash (its windows), Granite SWA
     Past L: defined; the row sum tends to 1
     Source: https://arxiv.org/abs/2508.10925
-    Colour: black
     """
 
     def __init__(self, shape: Shape):

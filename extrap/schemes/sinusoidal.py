@@ -26,7 +26,6 @@ class Sinusoidal(Scheme):
     Kind: absolute
     Used by: the original Transformer, Universal Transformer
     Past L: defined; slow channels meet phases never seen
-    Colour: amber
     """
 
     def __init__(

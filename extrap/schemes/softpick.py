@@ -1,8 +1,8 @@
 """Softpick, the rectified softmax: keys of negative logits get weight 0. arXiv 2504.20966.
 
-a_ij = relu(e^{s_ij} - 1) / (sum_m |e^{s_im} - 1| + eps),   m over visible keys Negative logits
-still count in the denominator: rows sum to at most 1 and may be all zero, so that an idle head
-needs no sink. A shift of all logits changes the weights.
+a_ij = relu(e^{s_ij} - 1) / (sum_m |e^{s_im} - 1| + eps),   m over visible keys
+Negative logits still count in the denominator: rows sum to at most 1 and may be all zero, so that
+an idle head needs no sink. A shift of all logits changes the weights.
 """
 
 from torch import Tensor

@@ -22,7 +22,6 @@ class SSMax(Scheme):
 
     Kind: modifier
     Past L: defined
-    Colour: black
     """
 
     def __init__(self, shape: Shape, s: float | None = None):

@@ -26,7 +26,6 @@ class T5(Scheme):
     Kind: relative
     Used by: T5, mT5, UL2
     Past L: defined; the last bucket serves
-    Colour: plum
     """
 
     def __init__(self, shape: Shape, buckets: Size = 32, max_distance: Size | None = None):

@@ -12,9 +12,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import check_even, distinct, frequencies, gather
+from extrap.model.functional import by_distance, check_even, distinct, frequencies, gather
 from extrap.model.scheme import Scheme, Shape, Size, Where
-from extrap.model.skewed import by_distance
 
 
 class TransformerXL(Scheme):
@@ -29,7 +28,6 @@ class TransformerXL(Scheme):
     Used by: Transformer-XL, XLNet
     Past L: defined; sinusoids of untrained distances
     Source: arXiv 1901.02860, 1906.08237
-    Colour: petrol
     """
 
     full_width = own_vectors = True

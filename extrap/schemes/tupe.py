@@ -28,7 +28,6 @@ class TUPE(Scheme):
 
     Kind: absolute
     Past L: undefined; raise, clamp or sinusoidal by choice
-    Colour: petrol
     """
 
     def __init__(

@@ -20,7 +20,6 @@ class URPE(Scheme):
 
     Kind: relative
     Past L: clipped; all far keys share the last factor
-    Colour: olive
     """
 
     def __init__(self, shape: Shape, span: Size | None = None):

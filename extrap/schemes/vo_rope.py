@@ -19,7 +19,6 @@ class VORoPE(Turning):
     Kind: relative
     Used by: DeepSeek-V4 (on the channels that turn)
     Past L: defined; slow pairs meet angles never trained
-    Colour: blue
     """
 
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:

@@ -1,11 +1,11 @@
 """Wall attention: a forget gate per token, head and channel.
 https://blog.tilderesearch.com/blog/wall-attn.
 
-l_ij = sum_c q_ic k_jc exp(P_ic - P_jc) / sqrt(D),   P_tc = sum_{s <= t} ln sigmoid(g_sc), g_s = W
-x_s + gate    (x: normed input of the layer) The tokens between query and key decide how much is
-left of each channel of their product. Equal gates in all channels scale the whole logit; open gates
-are NoPE. The logit of far keys goes to 0, so that they lose their content and not their weight; the
-bias of forgetting.py goes to -inf.
+l_ij = sum_c q_ic k_jc exp(P_ic - P_jc) / sqrt(D),   P_tc = sum_{s <= t} ln sigmoid(g_sc),
+g_s = W x_s + gate    (x: normed input of the layer)
+The tokens between query and key decide how much is left of each channel of their product. Equal
+gates in all channels scale the whole logit; open gates are NoPE. The logit of far keys goes to 0,
+so that they lose their content and not their weight; the bias of forgetting.py goes to -inf.
 
 P falls, so with R = P at the first of a few query rows both exp(P_i - R) and exp(R - P_j) of
 earlier keys are at most 1: nothing overflows, however long the text.
@@ -27,7 +27,6 @@ class Wall(Scheme):
 
     Kind: relative
     Past L: defined; decays with what is forgotten
-    Colour: azure
     """
 
     causal_only = True

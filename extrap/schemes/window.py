@@ -26,7 +26,6 @@ class Window(Nearest):
     Kind: modifier
     Used by: Mistral, Gemma, gpt-oss
     Past L: defined; blind past W per layer
-    Colour: black
     """
 
     def __init__(self, shape: Shape, width: Size | None = None):
@@ -46,7 +45,6 @@ class ReachWindow(Nearest):
     Used by: HWFA
     Past L: defined; blind past W per layer
     Source: https://kexue.fm/archives/9603
-    Colour: black
     """
 
     def __init__(self, shape: Shape, alpha: float = 0.75):

@@ -32,7 +32,6 @@ class XPos(Rotary):
     Kind: relative
     Used by: RetNet, LongNet
     Past L: defined; works with a window
-    Colour: blue
     """
 
     causal_only = True

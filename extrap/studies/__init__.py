@@ -15,6 +15,7 @@ from extrap.utils.paths import repository
 WITH_CODE = (
     "analytic",
     "audit",
+    "bands",
     "disputes",
     "extension",
     "grid",

@@ -77,7 +77,7 @@ class RotaryScores(AtLengths, Diagnostic):
         found: dict[int, list[dict[str, Tensor]]] = {}
         n = tokens.shape[1]
         for here in batches(len(tokens), n, self.batch_tokens):
-            for layer, (q, k) in model.unturned(tokens[here]).items():
+            for layer, (q, k) in model.rotated(tokens[here], turn=False).items():
                 if (part := turning(model.scheme, layer)) is not None:
                     theta = frequencies_used(model.scheme, n, layer)
                     assert theta is not None

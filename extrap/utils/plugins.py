@@ -66,7 +66,7 @@ def fault(error: Exception, option: str, plugins: Iterable[str] = ()) -> UserErr
 
 @contextmanager
 def told(plugins: Iterable[str]) -> Iterator[None]:
-    """Raises UserError in place of any other exception on whose way lies a line of a plug-in."""
+    """Raises UserError in place of any other exception that passed through code of a plug-in."""
     try:
         yield
     except UserError:
@@ -78,8 +78,8 @@ def told(plugins: Iterable[str]) -> Iterator[None]:
 
 
 def blamed(error: Exception, plugins: Iterable[str]) -> UserError | None:
-    """Returns the line about an exception on whose way lies a line of a plug-in; None if there is
-    no such line, and for a full disk or a reader that has gone, which are no plug-in's fault.
+    """Returns the line about an exception that passed through code of a plug-in. Returns None for
+    other exceptions, for a full disk and for a reader that has gone.
     """
     other = isinstance(error, BrokenPipeError) or disk_fault(error) is not None
     for name in () if other else plugins:

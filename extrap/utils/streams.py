@@ -8,8 +8,8 @@ from typing import TextIO
 
 
 def settle() -> None:
-    """Replaces a closed stream (`extrap table demo >&-`), whose number the next opened file would
-    get, and escapes characters that the encoding of a terminal lacks.
+    """Replaces a closed stream (`extrap table demo >&-`): the next opened file would get its
+    number. Also escapes characters that the encoding of a terminal lacks.
     """
     sys.stdout = _open(sys.stdout)
     sys.stderr = _open(sys.stderr)

@@ -28,7 +28,7 @@ def run_state(found: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def check_rows(study: Path) -> None:
-    """Raises UserError for a study whose rows are of another version than this program writes."""
+    """Raises UserError if the rows of a study have another version than this program writes."""
     path = study / "schema.json"
     if not path.exists():
         return

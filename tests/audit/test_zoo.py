@@ -2,10 +2,9 @@
 
 import pytest
 
-from extrap.audit import properties, zoo
-from extrap.audit.properties import cost, far, length, shift
+from extrap.audit import cost, logits, zoo
 from extrap.audit.subject import gpt
-from extrap.model.card import kind
+from extrap.model.parts import kind
 from tests.support.discover import names
 from tests.support.exceptions import EXCUSED, PREFIX, SHIFT
 
@@ -16,30 +15,30 @@ def subject(name):
 
 def holds(name):
     """{column: verdict} of a whole audit."""
-    found, measured = subject(name), {}
-    measured = zoo.measure(found)
-    return {column.name: column.verdict(measured[column.name]) for column in zoo.columns()}
+    found = subject(name)
+    return {column.name: column.verdict(column.measure(found)) for column in zoo.COLUMNS}
 
 
 @pytest.mark.sample(25)
 @pytest.mark.parametrize("name", names("scheme"))
 def test_shift_invariance_is_what_the_contract_says(name):
     found = subject(name)
-    measured = [value for value in shift.measure(found).values() if value == value]
+    shifted = [logits.shift(by, found) for by in logits.SHIFTS.values()]
+    measured = [value for value in shifted if value == value]
     relative = kind(found.fresh.scheme) != "absolute" and (name, SHIFT) not in EXCUSED
-    assert (max(measured) <= shift.SAME) == relative
-    assert relative or measured[0] > shift.SAME
+    assert (max(measured) <= logits.SAME_SHIFTED) == relative
+    assert relative or measured[0] > logits.SAME_SHIFTED
 
 
 @pytest.mark.parametrize("name", names("scheme"))
 def test_what_is_defined_past_the_training_length_is_what_the_contract_says(name):
     found = subject(name)
-    assert (far.defined(found.drawn) > 1) == (found.drawn.scheme.limit >= 2 * far.L)
+    assert (logits.defined(found) > 1) == (found.drawn.scheme.limit >= 2 * logits.L)
 
 
 @pytest.mark.parametrize("name", [name for name, check in EXCUSED if check == PREFIX])
 def test_positions_that_move_as_the_text_grows_are_seen(name):
-    assert length.measure(subject(name))["same_at_any_length"] > length.SAME
+    assert logits.length(subject(name)) > logits.SAME_AT_ANY_LENGTH
 
 
 @pytest.mark.parametrize(
@@ -83,10 +82,9 @@ def test_rows_of_some_schemes(name, has, lacks):
 
 
 def test_every_property_has_a_head_of_its_own_and_says_what_it_is():
-    columns = zoo.columns()
+    columns = zoo.COLUMNS
     assert len({c.name for c in columns}) == len({c.head for c in columns}) == len(columns) > 15
     assert all(c.says and len(c.head) <= 9 for c in columns)
-    assert set(properties.ORDER) == set(properties.available())
 
 
 def test_a_gate_costs_its_projection():

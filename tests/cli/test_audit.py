@@ -29,7 +29,7 @@ def test_the_whole_zoo_is_written_and_written_again_to_the_same_bytes(
     assert [file.name for file in files] == ["audit.csv", "audit.png", "audit.svg"]
     assert all(str(file) in printed for file in files)
     frame = pd.read_csv(tmp_path / "audit" / "audit.csv", index_col="scheme")
-    assert list(frame.columns) == [column.name for column in zoo.columns()]
+    assert list(frame.columns) == [column.name for column in zoo.COLUMNS]
     assert frame.loc["learned", "parameters"] == 4096 and frame["kernel"].tolist() == [
         "strided",
         "fused",
@@ -69,7 +69,7 @@ def test_a_run_is_shown_from_its_folder_alone(tmp_path, monkeypatch):
 
 
 def test_cells_say_what_is_missing():
-    column = Column("x", "x", "x", error, lambda value: value < 1)
+    column = Column("x", "x", "x", str, error, lambda value: value < 1)
     assert [column.cell(v) for v in (float("nan"), 0.0, 0.5, 3e-7, 2e5, 12.34, float("inf"))] == [
         "-",
         "0",

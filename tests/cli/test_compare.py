@@ -10,9 +10,9 @@ from extrap.cli import compare
 from extrap.results import rows
 from extrap.results.comparison import pairs
 from extrap.results.comparison.cells import SUMMARIES, Cell, opened
-from extrap.results.stats.paired import by_items, by_seeds, holm
+from extrap.results.stats.paired import by_seeds, holm
 from extrap.utils.errors import UserError
-from tests.support.plausible import DEPTHS, run_rows
+from tests.support.plausible import run_rows
 
 FEW = (("kv", 256), ("nll", 64), ("nll", 256))
 RECORDS = Cell("kv", "records", 256, "accuracy")
@@ -100,35 +100,6 @@ def shown(difference):
     return [f"{x:.4f}" for x in (difference.value, difference.low, difference.high)]
 
 
-def test_one_seed_is_compared_trial_by_trial(tmp_path):
-    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
-    (table,) = lines(results, "rope", "alibi")
-    curves = {}
-    for name in ("rope", "alibi"):
-        values = curve(run_rows(name))
-        in_file = sorted(range(200), key=str)
-        curves[name] = np.array(
-            [[i < round(200 * values[d]) for d in DEPTHS] for i in in_file], float
-        )
-    expected = by_items([curves["rope"].mean(1)], [curves["alibi"].mean(1)])
-    a, b, *difference, seeds, items, p = table[RECORDS]
-    assert (a, b) == (f"{curves['rope'].mean():.4f}", f"{curves['alibi'].mean():.4f}")
-    assert difference == shown(expected)
-    assert (seeds, items, p) == ("1", "200", f"{expected.p:.3f}")
-    ends = curves["rope"][:, [0, 6]].mean(1) - curves["rope"][:, 2:5].mean(1)
-    theirs = curves["alibi"][:, [0, 6]].mean(1) - curves["alibi"][:, 2:5].mean(1)
-    assert table["kv", "records", 256, "u_depth"][2:5] == shown(by_items([ends], [theirs]))
-
-
-def test_losses_are_compared_document_by_document_where_both_have_a_value(tmp_path):
-    (table,) = lines(study(tmp_path, [run_rows("rope"), run_rows("learned")]), "rope", "learned")
-    _, _, difference, low, high, seeds, items, _ = table["nll", "sliding", 64, "nll"]
-    # The zigzag is the same in both, so pairing leaves no spread at all.
-    assert low == difference == high == f"{np.log(7.3 * 0.93) - np.log(11 * 0.93):.4f}"
-    assert (seeds, items) == ("1", "64")
-    assert ("nll", "sliding", 256, "nll") not in table
-
-
 @pytest.mark.parametrize("with_items", [True, False])
 def test_several_seeds_have_the_error_of_items_where_they_are_at_hand(tmp_path, capsys, with_items):
     runs = [run_rows(name, seed) for name in ("t5", "alibi") for seed in range(3)]
@@ -191,52 +162,6 @@ def test_json_is_the_table(tmp_path, capsys):
         assert line[:3] == [f"{cell[name]:.4f}" for name in ("a", "b", "difference")]
 
 
-ASKED = {"kv": 4e9, "nll": 7}
-
-
-@pytest.mark.parametrize(
-    ("others", "unlike"),
-    [
-        (ASKED, []),
-        (None, []),
-        (ASKED | {"nll": 8}, ["nll"]),
-        (ASKED | {"kv": 5}, ["kv"]),
-        ({"kv": 5, "nll": 8}, ["kv", "nll"]),
-    ],
-)
-def test_what_was_asked_other_questions_is_not_paired_by_item_and_said_so(
-    tmp_path, capsys, others, unlike
-):
-    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")], asked=[ASKED, others])
-    (table,) = lines(results, "rope", "alibi")
-    by_item = {cell[0] for cell, columns in table.items() if columns[6] != "-"}
-    assert by_item == {"kv", "nll"} - {*unlike}
-    assert all((columns[3] == "-") == (cell[0] in unlike) for cell, columns in table.items())
-    said = capsys.readouterr().err
-    start = (
-        f"extrap compare: not paired by item: {', '.join(unlike)}; the runs were asked different "
-        "questions"
-    )
-    assert said.count("\n") == bool(unlike) and said.startswith(start if unlike else "")
-
-
-def test_seeds_that_were_asked_different_questions_are_not_paired_by_item(tmp_path, capsys):
-    runs = [run_rows(name, seed) for name in ("t5", "alibi") for seed in range(2)]
-    (table,) = lines(study(tmp_path, runs, asked=[ASKED, ASKED | {"kv": 5}] * 2), "t5", "alibi")
-    assert table[RECORDS][5:7] == ["2", "-"] and table["nll", "sliding", 64, "nll"][6] == "64"
-    assert "not paired by item: kv; " in capsys.readouterr().err
-
-
-def test_one_seed_without_items_has_no_interval(tmp_path, capsys):
-    (table,) = lines(
-        study(tmp_path, [run_rows("rope"), run_rows("alibi")], items=False), "rope", "alibi"
-    )
-    assert table[RECORDS][3:] == ["-", "-", "1", "-", "-"]
-    assert capsys.readouterr().err.startswith(
-        "extrap compare: scores of single items (kv, nll) are not committed and not here"
-    )
-
-
 def test_only_seeds_that_both_have_are_paired(tmp_path):
     runs = [run_rows("rope", seed) for seed in (0, 1, 2)] + [
         run_rows("alibi", seed) for seed in (1, 2, 3)
@@ -266,39 +191,8 @@ def test_several_contrasts_are_adjusted_by_holm(tmp_path):
 def test_a_declared_cell_that_one_pair_has_is_enough(tmp_path):
     results = study(tmp_path, [run_rows(name) for name in ("rope", "alibi", "learned")])
     text = compare.text(results, "demo", ["rope", "alibi", "learned"], ["nll sliding 256"])
-    assert text.splitlines()[-1] == "none of the cells that were declared is of both"
+    assert text.splitlines()[-1] == "no declared cell has values for both series"
     assert sum(line.startswith("nll ") for line in text.splitlines()) == 1
-
-
-def test_other_scores_of_the_same_questions_and_curves_along_an_index_are_cells(tmp_path):
-    """A trial with all its places is one item; a curve along positions of the text is no cell."""
-    trials = []
-    for name, hits in (("rope", 20), ("alibi", 10)):
-        right = np.array([[i < hits + index for i in range(40)] for index in range(3)], float)
-        trials.append([right[:, i].mean() for i in sorted(range(40), key=str)])
-        run = run_rows(name)[0] | {"task": "kv-serial", "length": 64}
-        place = {"protocol": "records", "axis": "index"}
-        found = [
-            run | place | {"at": index, "metric": metric, "value": right[index].mean()}
-            for index in range(3)
-            for metric in ("accuracy", "restricted")
-        ]
-        place = {"protocol": "positions", "axis": "position", "metric": "nll"}
-        found += [run | place | {"at": at, "value": at} for at in (1, 2)]
-        where = {"protocol": "records", "length": 64}
-        items = [where | {"metric": "drawn", "item": "all", "value": 1}]
-        items += [
-            where | {"metric": "accuracy", "item": f"{index}:{i}", "value": value}
-            for (index, i), value in np.ndenumerate(right)
-        ]
-        stem = f"{run['run']}__direct__kv-serial"
-        rows.write(tmp_path / "demo" / "rows" / f"{stem}.csv", found)
-        rows.write_items(tmp_path / "demo" / "items" / f"{stem}.csv", items)
-    text = compare.text(tmp_path, "demo", ["rope", "alibi"], []).splitlines()
-    cells = {line.split()[3]: line.split()[4:] for line in text if line.startswith("kv-serial")}
-    assert cells["accuracy"][2:7] == [*shown(by_items(trials[:1], trials[1:])), "1", "40"]
-    assert cells["restricted"] == ["0.5250", "0.2750", "0.2500", "-", "-", "1", *"-----"]
-    assert set(cells) == {"accuracy", "restricted"}
 
 
 def test_a_reader_that_lost_what_the_run_learned_is_not_called_untrained(tmp_path):
@@ -325,26 +219,6 @@ def test_two_series_of_one_name_are_told_apart_by_nobody(tmp_path):
     known = opened(study(tmp_path, [run_rows("rope"), run_rows("alibi")]) / "demo")
     with pytest.raises(UserError, match="SERIES=rope: 2 series have this name; give each"):
         pairs.choose([*known, *known], ["rope", "alibi"])
-
-
-def test_a_damaged_file_is_named_as_by_every_command(tmp_path):
-    results = study(tmp_path, [run_rows(name) for name in ("rope", "alibi", "t5")])
-    path = results / "demo" / "rows" / f"{run_rows('t5')[0]['run']}__direct__nll.csv"
-    path.write_text(path.read_text().replace(",sliding,", ",slid\u202eing,", 1))
-    with pytest.raises(UserError, match=r"t5-.*nll\.csv:\d+: protocol: .* unprintable"):
-        compare.text(results, "demo", ["rope", "alibi"], [])
-
-
-def test_items_of_other_rows_are_refused(tmp_path):
-    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
-    stem = f"{run_rows('rope')[0]['run']}__direct__kv"
-    other = [row for row in run_rows("t5") if row["task"] == "kv"]
-    rows.write_items(
-        results / "demo" / "items" / f"{stem}.csv",
-        items_of([r for r in other if r.get("length") == 256]),
-    )
-    with pytest.raises(UserError, match=r"rope-cafe0123-s0__direct__kv\.csv: does not belong to"):
-        compare.text(results, "demo", ["rope", "alibi"], [])
 
 
 def test_a_protocol_that_was_not_learned_is_named(tmp_path):

@@ -110,7 +110,7 @@ def test_a_package_that_is_not_installed_is_one_line(package, this, capsys, monk
         ({"folder": "text"}, "FOLDER=text: exists already; give another name"),
         ({"folder": "text/0.txt/out"}, "FOLDER=text/0.txt/out: "),
         ({"identity": {"parent": {}}}, "is a tuned run, whose extension the folder would not hold"),
-        ({"identity": {"checkpoint": "0"}}, "is a published checkpoint, which is such a folder"),
+        ({"identity": {"checkpoint": "0"}}, "is a published checkpoint, already in the format of "),
         (
             {"scheme": "extrap.schemes.nope.NoPE"},
             "export: NoPE has no equal in transformers; train one of RoPE",

@@ -4,17 +4,17 @@ for a test; all others are composed or have their options looked up.
 
 import re
 import shlex
-import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from extrap.cli.commands import COMMANDS, main, module
+from extrap.cli.commands import COMMANDS, module
 from extrap.results.rows import read
 from extrap.runs.dashboard import WandB
 from extrap.runs.evaluate import measured
 from tests.support.jobs import TINY, job
+from tests.support.program import typed
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("extrap", "conf", "results", "benchmarks")
@@ -47,21 +47,13 @@ ELSEWHERE = ["xargs -P8 -n1 wandb sync", "wandb leet ./wandb"]
 
 
 def start(line: str, monkeypatch: pytest.MonkeyPatch, more: list[str]) -> None:
-    name, *words = shlex.split(line)
-    monkeypatch.setattr(sys, "argv", [name, *words, *([] if words[0] in COMMANDS else more)])
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    main()
+    _, *words = shlex.split(line)
+    typed(monkeypatch, *words, *([] if words[0] in COMMANDS else more))
 
 
 @pytest.mark.subprocess
 @pytest.mark.filterwarnings("ignore:Pydantic V1 style:DeprecationWarning")  # of wandb_workspaces
 def test_commands_run(elsewhere, monkeypatch, capsys):
-    for variable, value in {
-        "HYDRA_FULL_ERROR": "1",
-        "OMP_NUM_THREADS": "1",
-        "WANDB_MODE": "offline",
-    }.items():
-        monkeypatch.setenv(variable, value)
     # takes seconds for each page, and extrap plot draws below
     monkeypatch.setattr(WandB, "draw", lambda *_: None)
     said = {}
@@ -119,7 +111,6 @@ def test_every_configuration_of_a_readme_composes(line, elsewhere, monkeypatch, 
     if "--config-dir" in words:
         return  # tests/cli/test_plugins.py
     first = [word if "[" in word else word.split(",")[0] for word in words]
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
     start(shlex.join(["extrap", *first]), monkeypatch, ["--cfg", "job"])
     assert "scheme:" in capsys.readouterr().out
 

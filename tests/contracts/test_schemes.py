@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from extrap.model import attention as kernels
-from extrap.model.card import kind
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.model.parts import parts
+from extrap.model.parts import kind, parts
 from extrap.model.scheme import OutOfRange, Scheme, Where
 from extrap.utils.errors import UserError
 from tests.support.discover import gpt, names, scheme

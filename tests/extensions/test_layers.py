@@ -11,17 +11,16 @@ from extrap.extensions.all_layers import AllLayers
 from extrap.extensions.base import SchemeExtension
 from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.by_parts import NTKByParts, YaRN
-from extrap.extensions.effect import check_changes
 from extrap.extensions.interpolation import Interpolation
-from extrap.extensions.layers import InLayers, global_layers
+from extrap.extensions.layers import global_layers
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import NTK, NTKFixed, NTKMixed, NTKOld
-from extrap.extensions.probe import responses
+from extrap.extensions.probe import check_changes, responses
 from extrap.extensions.rerope import ReRoPE
 from extrap.model.attention import attention
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used, turning_layers
-from extrap.model.stack import Only, Stack
+from extrap.model.stack import InLayers, Only, Stack
 from extrap.runs.build import build
 from extrap.runs.finetuned import shared
 from extrap.schemes.alibi import ALiBi
@@ -215,7 +214,7 @@ def test_asking_leaves_shared_parameters_as_they_are():
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
     extended = ReRoPE(5)(model)
     assert all(torch.equal(p, before[name]) for name, p in model.named_parameters())
-    assert isinstance(extended.scheme.inside, T5)
+    assert isinstance(extended.scheme.part, T5)
     ours, theirs = (list(m.parameters()) for m in (extended.scheme, model.scheme))
     assert ours and all(a is b for a, b in zip(ours, theirs, strict=True))
 

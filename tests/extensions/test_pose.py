@@ -6,7 +6,7 @@ import torch
 
 from extrap.extensions.by_parts import YaRN
 from extrap.extensions.interpolation import Interpolation
-from extrap.extensions.pose import EndPrompt, PoSE, RandomisedYaRN, Skipwise
+from extrap.extensions.pose import EndPrompt, PoSE, RandomisedYaRN
 from extrap.model.scheme import Shape
 from extrap.model.spectrum import frequencies_used
 from extrap.schemes.rope import RoPE
@@ -16,7 +16,7 @@ SHAPE = Shape(dim=16, heads=2, length=8)
 
 
 def test_two_chunks_with_a_gap_anew_each_time():
-    s, t = Skipwise(SHAPE, 32), torch.arange(8, dtype=torch.float64)
+    s, t = PoSE(YaRN(4.0)).extend(RoPE(SHAPE)), torch.arange(8, dtype=torch.float64)
     torch.manual_seed(0)
     seen, firsts = set(), set()
     for _ in range(3000):

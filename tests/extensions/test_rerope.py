@@ -13,30 +13,29 @@ from extrap.extensions.ntk import NTK
 from extrap.extensions.rerope import LeakyReRoPE, ReRoPE
 from extrap.extensions.self_extend import SelfExtend
 from extrap.extensions.shifted_positions import STRING
-from extrap.model.distance_maps import Constant, DualChunk, Grouped, Leaky, Shifted
+from extrap.model.distance_maps import DualChunk, Near, grouped
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from tests.support import discover
-from tests.support.scheme_case import at, close, text
+from tests.support.scheme_case import close, text
 
 SHAPE = Shape(dim=16, heads=2, length=64)
 
 
-def farthest(mapped: Leaky | Grouped, n: int) -> float:
-    q, k = (torch.tensor([t], dtype=torch.float64) for t in (n - 1.0, 0.0))
-    far = mapped.far(at(mapped, 4).moved(q, k, "ends"))
-    return float(far.q - far.k)
+def farthest(mapped: Near, n: int) -> float:
+    q, k = mapped.far(*(torch.tensor([t], dtype=torch.float64) for t in (n - 1.0, 0.0)))
+    return float(q - k)
 
 
 @pytest.mark.parametrize("factor", [2.0, 4.0, 8.0, 16.0])
 def test_by_default_the_farthest_key_lies_within_the_trained_range(factor):
     n = int(factor * 64)
     assert farthest(LeakyReRoPE(factor).extend(RoPE(SHAPE)), n) == pytest.approx(63, abs=1e-9)
-    grouped = SelfExtend(factor).extend(RoPE(SHAPE))
-    assert farthest(grouped, n) < 64
-    assert (
-        grouped.group == 1 or farthest(Grouped(SHAPE, RoPE(SHAPE), 32, grouped.group // 2), n) >= 64
-    )
+    extended = SelfExtend(factor).extend(RoPE(SHAPE))
+    assert farthest(extended, n) < 64
+    finer = [grouped(RoPE(SHAPE), 32, g) for g in (1, 2, 4, 8, 16, 32)]
+    fitting = next(s for s in finer if farthest(s, n) < 64)
+    assert farthest(extended, n) == farthest(fitting, n), "the smallest group that fits"
 
 
 def test_widths_by_default():
@@ -46,7 +45,7 @@ def test_widths_by_default():
     s = DualChunkAttention().map(RoPE(SHAPE))
     assert isinstance(s, DualChunk) and (s.farthest, s.chunk) == (48, 44)
     s = STRING().map(RoPE(SHAPE))
-    assert isinstance(s, Shifted) and (s.width, s.local) == (21, 4)
+    assert isinstance(s, Near) and s.width == 21 and farthest(s, 64) == 63 - 21 + 4
 
 
 @torch.no_grad()
@@ -61,7 +60,7 @@ def test_chains_meet_where_they_should():
     close(squeezed[:, :64], alone[:, :64])
     assert not torch.allclose(squeezed[:, 66:], alone[:, 66:])
     slowed = Chain(ReRoPE(), NTK(8.0))(model).scheme
-    assert isinstance(slowed, Constant)
+    assert isinstance(slowed, Near)
     close(slowed.part.spectrum(512), NTK(8.0).extend(model.scheme).spectrum(512))
     close(Chain(ReRoPE(), NTK(8.0))(model)(x), Chain(NTK(8.0), ReRoPE())(model)(x))
 
@@ -75,5 +74,6 @@ def test_rows_carry_the_factor_that_a_given_number_is_of(factor):
         assert LeakyReRoPE(typed, w, k).effective(L, L) == pytest.approx(factor)
         assert SelfExtend(typed, 32, 8).effective(L, L) == (64 - 32 + 4) * 8 / 64 == 4.5
     assert LeakyReRoPE(factor, w).effective(L, L) == SelfExtend(factor).effective(L, L) == factor
-    grouped = SelfExtend(4.5, 32).map(RoPE(Shape(dim=8, heads=1, length=L)))
-    assert grouped.group == 8, "the smallest by which 4.5 L tokens fit"
+    extended = SelfExtend(4.5, 32).map(RoPE(Shape(dim=8, heads=1, length=L)))
+    eights = grouped(RoPE(SHAPE), 32, 8)
+    assert farthest(extended, 288) == farthest(eights, 288), "the smallest by which 4.5 L fit"

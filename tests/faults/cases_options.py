@@ -1,5 +1,5 @@
-"""Options of schemes, models, extensions, training and tuning. `->` names the option of the
-message where it is not the last.
+"""Options of schemes, models, extensions, training, tuning, tasks and data. `->` names the option
+of the message where it is not the last.
 """
 
 from tests.faults.golden import table
@@ -68,4 +68,66 @@ finetune=full | data@finetune.data=retrieval | finetune.factor=2 | \
 finetune.data.vocabulary.keys=30 -> finetune.data.vocabulary
 finetune=full | data@finetune.data=retrieval | finetune.factor=2 | \
 finetune.data.corpus.smallest=3 -> finetune.data.corpus
+task.nll.stride=0
+task.nll.documents=0
+task.nll.documents=5000 -> data.corpus.path
+task.nll.multiples=[]
+task.nll.multiples=[1,1.001]
+task.kv.multiples=[2,4]
+task.kv.multiples=[1,16] -> data.vocabulary.keys
+task.kv.depths=[0,1]
+task.kv.pairs=32
+task={kv: 3} -> task.kv
+task={kv: {_target_: os.system}} -> task.kv._target_
+task=kv-wide | task.kv-wide.pool=300
+task=kv-wide | task.kv-wide.multiples=[1,256] -> task.kv-wide.pool
+task=kv-several | task.kv-several.queries=17
+task=kv-several | task.kv-several.multiples=[4]
+task=multidoc | task.multidoc.top=[256]
+task=multidoc | task.multidoc.multiples=[1,64] -> data.vocabulary.keys
+task=multidoc | task.multidoc.multiples=[2]
+task=haystack | task.haystack.needles=17
+task=lost-in-the-middle | task.lost-in-the-middle.indices=[4]
+task=lost-in-the-middle | task.lost-in-the-middle.path=nothing.jsonl
+task=repeat | task.repeat.period=8
+task=repeat | task.repeat.multiples=[0.5]
+task=repeat | task.repeat.documents=5000 -> data.corpus.path
+task=algorithmic | task.algorithmic.ask=[shout]
+task=algorithmic | task.algorithmic.multiples=[2,3]
+task=algorithmic | task.algorithmic.multiples=[1,1.01]
+task=algorithmic | data.vocabulary.keys=3
+task=context-gain | task.context-gain.multiples=[2]
+task=context-gain | task.context-gain.documents=9999 -> data.corpus.path
+task=nll-position | task.nll-position.multiples=[1]
+task=nll-position | task.nll-position.multiples=[1000] -> data.corpus.path
+task=diagnostics | task.diagnostics.multiples=[2]
+task=diagnostics | task.diagnostics.multiples=[1,64]
+task.nll.stride=nan
+task.kv.depths=[0,0.5,nan,1]
+task=lost-in-the-middle | task.lost-in-the-middle.characters=1 | \
+task.lost-in-the-middle.pairs=[10] -> task.lost-in-the-middle.pairs
+data.length=0
+data.length=600 -> data.vocabulary.keys
+data.length=64.5
+data.length=100000000 -> data.vocabulary.keys
+data.text.size=0 | data.retrieval.size=0 -> data.text.size
+data.retrieval.depth=middle
+data.retrieval.prefix=0.9
+data.vocabulary.keys=1000000000 -> model
+data=query | data.length=8 -> task.kv.pairs
+data=wide | data.length=8 -> data.more.wide.width
+data=wide | data.more.wide.pool=3
+data=algorithmic | data.more.copy.longest=40
+data=algorithmic | data.vocabulary.keys=6
+data.text=null
+data.corpus=null
+data.corpus.validation=0.999999 -> data.corpus.path
+data.corpus.document_tokens=100 -> data.corpus.path
+data.corpus.column=7
+data/corpus=torch | data.corpus.smallest=100000000 -> data/corpus
+data/vocabulary=tokenizer | data.vocabulary.tokenizer=/nothing.json
+data.more={x: 3} -> data.more.x
+data.more={x: {_target_: os.system}} -> data.more.x._target_
+data.text.weight=inf
+data.length=100000000 | data.retrieval.size=0 -> data.corpus.path
 """)

@@ -4,17 +4,16 @@ reach.
 `whole` is the program as it is started, `shared` what it checks of one job.
 """
 
-import sys
 from collections.abc import Callable, Sequence
 
 import pytest
 
-from extrap.cli.commands import main
 from extrap.cli.composed import composed
 from extrap.cli.program import prepare
 from extrap.cli.shared import reported
 from extrap.cli.sweep.process import Process
 from extrap.runs.experiment import Experiment
+from tests.support.program import typed
 
 
 def began(*args: object, **options: object) -> None:
@@ -22,13 +21,9 @@ def began(*args: object, **options: object) -> None:
 
 
 def whole(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("argv", ["extrap", *words]), ("path", list(sys.path))):
-        monkeypatch.setattr(sys, name, value)
     monkeypatch.setattr(Process, "start", began)  # nor does a sweep begin
-    for name in ("HYDRA_FULL_ERROR", "OMP_NUM_THREADS"):
-        monkeypatch.setenv(name, "1")
     monkeypatch.setattr(Experiment, "run", began)
-    main()
+    typed(monkeypatch, *words)
 
 
 def shared(words: Sequence[str]) -> None:

@@ -2,8 +2,8 @@
 exit code 2, and nothing lost.
 
 messages.txt holds the lines. The tables are cases_whole.py (the program as it is started),
-cases_options.py, cases_tasks.py and cases_data.py (options of what is chosen), cases_files.py
-(text, records, tokenizers) and cases_runs.py (rows and runs).
+cases_options.py (options of what is chosen), cases_files.py (text, records, tokenizers) and
+cases_runs.py (rows and runs).
 """
 
 import gzip
@@ -24,16 +24,9 @@ from extrap.runs.folder import read_json, write_json
 from extrap.runs.training import trainer as resume
 from extrap.utils import untrusted
 from extrap.utils.errors import UserError
-from tests.faults import (
-    cases_data,
-    cases_files,
-    cases_options,
-    cases_runs,
-    cases_tasks,
-    cases_whole,
-    test_commands,
-    test_in_the_way,
-)
+from tests.faults import cases_files, cases_options, cases_runs, cases_whole
+from tests.faults import test_commands as commands
+from tests.faults import test_in_the_way as in_the_way
 from tests.faults.command import shared, told, whole
 from tests.faults.golden import printable
 
@@ -116,7 +109,7 @@ def test_the_program_as_it_is_started(words, base, monkeypatch, check):
     check(lambda: whole(on(base, words), monkeypatch), f"extrap {words}", option)
 
 
-OPTIONS = cases_options.CASES | cases_tasks.CASES | cases_data.CASES
+OPTIONS = cases_options.CASES
 
 
 @pytest.mark.sample(80)
@@ -295,7 +288,7 @@ def test_every_message_belongs_to_a_case(messages):
         "weights": cases_runs.WEIGHTS,
         "checkpoint": cases_runs.WEIGHTS,
     }
-    known = {*OPTIONS, *test_commands.COMMANDS, *test_in_the_way.MISTAKES, *SINGLE}
+    known = {*OPTIONS, *commands.COMMANDS, *in_the_way.MISTAKES, *SINGLE}
     known |= {f"extrap {words}" for words in cases_whole.CASES}
     known |= {f"{kind}: {name}" for kind, names in kinds.items() for name in names}
     assert {*messages.lines} <= {*map(printable, known)}

@@ -13,30 +13,24 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.audit import table, zoo
 from extrap.cli.plot import main as plot
-from extrap.cli.plot import plot_analytic
 from extrap.cli.status import main as status
-from extrap.cli.sweep.process import Process, State
 from extrap.data.corpora import token_map as tokens
 from extrap.data.corpora.files import Files
 from extrap.model.scheme import Scheme
-from extrap.results import rows
 from extrap.runs import checkpoint, train
 from extrap.runs.build import build
-from extrap.runs.dashboard.lines import lines
+from extrap.runs.dashboard.study import read
 from extrap.runs.evaluate import trained_model
 from extrap.runs.experiment import work
 from extrap.runs.folder import read_json, write_json
-from extrap.runs.shown_study import page_of
-from extrap.runs.study import Entry, entries
+from extrap.runs.study import entries
 from extrap.runs.training import trainer as resume
 from extrap.utils.errors import UserError
 from tests.faults import planted
 from tests.faults.planted import Code
 from tests.runs.test_study import finished as finish
 from tests.support.jobs import job
-from tests.support.plausible import run_rows
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -114,9 +108,7 @@ def test_the_configuration_of_a_run_folder_is_data(canary, capsys):
             {"identity": identity, "_target_": "os.mkdir", "reason": planted.words(canary)[0]},
         )
     status(["s"])
-    own = [row | {"study": "s"} for row in run_rows("rope") if row["task"] == "nll"]
-    places = {id(row): place for place, row in enumerate(own)}
-    page = page_of(done, {"nll": own}, lines(rows.as_read(own)), places)
+    ((page, *_),) = read("s").pages
     assert (
         page.config["options"] == identity
     )  # values as they stand: nothing resolved, nothing called
@@ -252,126 +244,6 @@ TARGETS = [
 def test_only_classes_of_the_kind_asked_for_are_built(canary, target):
     with pytest.raises(UserError, match="_target_"):
         build(planted.node(canary) | {"_target_": target}, "scheme", kind=Scheme)
-
-
-@pytest.mark.parametrize(
-    "name", [".", "done", "last.ckpt", "weights.pt", "state.json", "log.txt", ".lock", "deep/er"]
-)
-def test_nothing_is_written_through_a_link_in_a_run_folder(tmp_path, name):
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / ".theirs.tmp").write_text("kept")
-    run = job("scheme=rope").run
-    link = run.folder / name
-    link.parent.mkdir(parents=True, exist_ok=True)
-    link.symlink_to(outside / ".theirs.tmp" if "." in name[1:] or name == ".lock" else outside)
-    with (
-        pytest.raises(
-            UserError, match=rf"^{link}: a link, and extrap does not write through links"
-        ),
-        run.alone(),
-    ):
-        pass
-    assert {path.name: path.read_text() for path in outside.iterdir()} == {".theirs.tmp": "kept"}
-
-
-def test_nothing_is_written_through_a_link_in_a_study(tmp_path):
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    finish("rope-1-s0")
-    Path("results/s/figures").symlink_to(outside)
-    with pytest.raises(SystemExit, match="2"):
-        plot(["s", "training_curves"])
-    Path("runs/.jobs/t").symlink_to(outside)
-    with pytest.raises(UserError, match=r"runs/\.jobs/t: a link"):
-        Entry("t", "rope-1-s0", "direct", {}).write()
-    assert list(outside.iterdir()) == []
-
-
-def plotted() -> None:
-    plot_analytic(Path("results"), ["alibi_bias"])
-
-
-def audited() -> None:
-    subjects = zoo.subjects(["nope"])
-    table.write(zoo.audit(subjects), zoo.columns(), Path("results/audit"))
-
-
-def indexed() -> None:
-    Path("a.txt").write_text("some text\n" * 4000)
-    Files(path="a.txt").open()
-
-
-def noted() -> None:
-    Entry("t", "rope-1-s0", "direct", {}).write()
-
-
-def started() -> None:
-    process = Process("a", ["true"], Path("runs/rope-1-s0/log.txt"), State.WAITING)
-    process.start()
-    Entry("t", "rope-1-s0", "direct", {}).fail(process.reason)  # which a sweep survives
-    raise UserError(process.reason.removeprefix("could not start: "))
-
-
-@pytest.mark.parametrize(
-    ("place", "call"),
-    [
-        ("results/analytic", plotted),
-        ("results/analytic/figures", plotted),
-        ("results/audit", audited),
-        ("results/audit/figures", audited),
-        ("runs/.tokens", indexed),
-        ("runs/.jobs", noted),
-        ("runs/rope-1-s0", noted),
-        ("runs/rope-1-s0", started),
-    ],
-)
-def test_nothing_is_written_through_a_link_to_a_folder(place, call, tmp_path, monkeypatch):
-    monkeypatch.delenv("EXTRAP_TOKENS")
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    Path(place).parent.mkdir(parents=True, exist_ok=True)
-    Path(place).symlink_to(outside)
-    with pytest.raises(
-        UserError, match=rf"^{place}: a link, and extrap does not write through links"
-    ):
-        call()
-    assert list(outside.iterdir()) == []
-
-
-def test_our_folders_themselves_may_lie_on_another_disk(tmp_path):
-    (tmp_path / "scratch").mkdir()
-    Path("runs").rmdir()
-    Path("runs").symlink_to(tmp_path / "scratch")
-    noted()
-    assert (tmp_path / "scratch/.jobs/t/rope-1-s0__direct.json").is_file()
-
-
-def test_a_folder_of_text_does_not_reach_out_of_itself(tmp_path):
-    (tmp_path / "secret").write_text("theirs")
-    Path("texts/deep").mkdir(parents=True)
-    Path("texts/a.txt").write_text("mine")
-    Path("texts/deep/b.txt").symlink_to("../a.txt")
-    assert list(Files(path="texts").documents()) == [("a.txt", b"mine")]  # inside, and once
-    Path("texts/deep/c.txt").symlink_to(tmp_path / "secret")
-    for path in ("texts", "texts/**/*.txt"):
-        with pytest.raises(UserError, match=r"texts: deep/c\.txt is a link to .*secret, outside"):
-            list(Files(path=path).documents())
-        asked = Files(path=path, links=True)
-        assert [text for _, text in asked.documents()] == [b"mine", b"theirs"]
-    Path("texts/deep/c.txt").unlink()
-    Path("texts/d").symlink_to(tmp_path)
-    with pytest.raises(UserError, match=r"texts: d/secret is a link to .*secret, outside"):
-        list(Files(path="texts/*/*").documents())
-
-
-def test_a_log_is_not_written_through_a_link(tmp_path):
-    (tmp_path / "theirs").write_text("kept")
-    (tmp_path / "log.txt").symlink_to(tmp_path / "theirs")
-    process = Process("a", ["true"], tmp_path / "log.txt", State.WAITING)
-    process.start()
-    assert process.state is State.FAILED and process.reason.startswith("could not start: ")
-    assert (tmp_path / "theirs").read_text() == "kept"
 
 
 def test_a_pipe_where_a_file_should_be_is_not_waited_for(tmp_path):

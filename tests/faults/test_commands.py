@@ -35,6 +35,7 @@ extrap table good --beside rop -> --beside
 extrap compare good rope -> SERIES
 extrap compare good rope rope -> SERIES
 extrap compare good rope ropee -> SERIES
+extrap compare broken rope alibi -> results/broken/rows/a.csv
 extrap compare good rope alibi --cell 'kv records' --cell 'kv 7' -> --cell
 extrap compare good rope alibi --cell ' ' -> --cell
 extrap findings nowhere -> STUDY

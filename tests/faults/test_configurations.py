@@ -5,16 +5,12 @@ A file that appears (the canary) shows that planted code ran.
 """
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
-from extrap.cli import app as cli
-from extrap.cli import schema as config
-from extrap.cli.program import prepare
 from tests.support.jobs import TINY
-from tests.support.program import python
+from tests.support.program import python, typed
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -176,13 +172,9 @@ def experiment(name: str, text: str, canary: Path | str = "") -> None:
 
 def refused(monkeypatch: pytest.MonkeyPatch, capsys, *words: str) -> list[str]:
     """Returns what the program says of its words and the files in `theirs`; it leaves nothing."""
-    monkeypatch.setattr(sys, "argv", ["extrap", "--config-dir", "theirs", *words, *TINY])
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
-    config.register()
     before = {path.name for path in Path().iterdir()}
     with pytest.raises(SystemExit, match="2"):
-        cli.main(cli.Program(prepare))
+        typed(monkeypatch, "--config-dir", "theirs", *words, *TINY)
     assert {path.name for path in Path().iterdir()} <= before | {"runs"}
     return capsys.readouterr().err.splitlines()
 
@@ -284,7 +276,7 @@ def test_a_typed_option_of_hydra_is_no_reference_into_files(word, monkeypatch, c
 
 def test_hydras_habits_stay():
     """A file may choose a launcher of extrap, refer to its options and the time. Habits of the
-    command line: tests/cli/test_habits.py.
+    command line: tests/cli/test_commands.py.
     """
     experiment(
         "x",

@@ -4,22 +4,18 @@ be, odd values in files of state, outputs that nobody takes. One line and exit c
 Each case is prepared in a folder with a small study `s` of two runs; messages.txt holds the lines.
 """
 
-import io
 import json
 import os
 import shlex
 import shutil
-import sys
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-from extrap.audit import catalogue
-from extrap.cli import clean, compare, findings, plot, program, report, schemes, status, table
+from extrap.cli import clean, compare, findings, plot, report, schemes, status, table
 from extrap.cli.shared import reported
 from extrap.results import rows
 from extrap.runs import experiment, train
@@ -222,55 +218,6 @@ def test_a_job_that_was_never_asked_for_so(name, here, capsys):
     assert outcome(status.main, ["s"]) == 0
     out, err = capsys.readouterr()
     assert err == "" and "\x1b" not in out and "rope-cafe0123-s0" in out
-
-
-def full() -> io.TextIOBase:
-    return open("/dev/full", "w", encoding="utf-8")
-
-
-def closed_pipe() -> io.TextIOBase:
-    near, far = os.pipe()
-    os.close(near)
-    return os.fdopen(far, "w", encoding="utf-8")
-
-
-def few_letters() -> io.TextIOBase:
-    return io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-
-
-def asked_for_help(_: list[str]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["extrap", "--help"])
-        patch.setattr(sys, "path", [*sys.path])
-        patch.setenv("HYDRA_FULL_ERROR", "1")
-        program.main()
-
-
-PRINTING = ["table s", "table s --json", "plot --list", "plot s loss_length", "status s"]
-PRINTING += ["compare s rope alibi", "findings s", "schemes", "--help"]
-FULL = "a temporary file, or what is printed: the disk is full"
-
-
-@pytest.mark.sample(8)
-@pytest.mark.parametrize("name", PRINTING)
-@pytest.mark.parametrize(
-    ("make", "code", "line"),
-    [(full, 2, FULL), (closed_pipe, 141, ""), (few_letters, 0, ""), (lambda: None, 0, "")],
-    ids=["a full disk", "a closed pipe", "ASCII", "nothing"],
-)
-def test_what_is_printed_may_be_taken_by_nobody(name, make, code, line, here, monkeypatch, capsys):
-    stated(statement=STATEMENT.replace("says: b", "says: ≤ ½"))(here)
-    monkeypatch.setattr(
-        catalogue, "table", lambda *given: pd.DataFrame({"a–b": [1], "source": [2]})
-    )
-    program, *words = name.split()
-    call = (COMMANDS | {"--help": asked_for_help})[program]
-    stream = make()
-    monkeypatch.setattr(sys, "stdout", stream)
-    assert outcome(call, words) == code
-    err = [one for one in capsys.readouterr().err.splitlines() if "scores of single" not in one]
-    assert [one.partition(": ")[2].startswith(line) for one in err] == [True] * bool(line)
-    (stream or sys.stdout).close()  # Python does so at its end, and must meet nothing either
 
 
 IN_A_RUN: dict[str, tuple[Callable[[str], Prepare], str]] = {

@@ -24,7 +24,7 @@ def refused(words: list[str], said: str, asked: list[str]) -> None:
 
 
 def test_an_option_of_one_task_leaves_the_others():
-    """Other mistakes: tests/faults/cases_tasks.py."""
+    """Other mistakes: tests/faults/cases_options.py."""
     for option in ("task.kv.pairs=32", "task.kv.trials=2.5"):  # met by its check, by its class
         refused(["task=[nll,kv]", option], option.partition("=")[0], ["nll"])
 

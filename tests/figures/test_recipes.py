@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from extrap.figures import frequency_band, served
+from extrap.figures import served
 from extrap.results.series import select
+from extrap.studies.bands.figures import frequency_band
 from extrap.studies.disputes.figures import more_training, tuned_at_length
 from extrap.studies.grid.figures import recipe_grid
 from tests.support.plausible import run_rows

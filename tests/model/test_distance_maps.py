@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extrap.model import attention as kernels
-from extrap.model.distance_maps import Constant, DualChunk, Grouped, InCache, Leaky, Shifted
+from extrap.model.distance_maps import DualChunk, InCache, constant, grouped, leaky, shifted
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.model.stack import Only, Stack
 from extrap.schemes.alibi import ALiBi
@@ -44,16 +44,16 @@ def mapped_distances(T: int, name: type, **options) -> torch.Tensor:
         if name is InCache:
             sinks, recent = options["sinks"], options["recent"]
             return n if n < recent or i < sinks + recent else sinks + recent - 1 - j
-        w = options["shift" if name is Shifted else "width"]
+        w = options["shift" if name is shifted else "width"]
         if n < w:
             return n
-        if name is Constant:
+        if name is constant:
             return w
-        if name is Shifted:
+        if name is shifted:
             return n - w + options["local"]
         return (
             w + (n - w) / options["k"]
-            if name is Leaky
+            if name is leaky
             else i // options["group"] - j // options["group"] + w - w // options["group"]
         )
 
@@ -63,17 +63,17 @@ def mapped_distances(T: int, name: type, **options) -> torch.Tensor:
 
 
 MAPS = st.one_of(
-    st.builds(lambda w: (Constant, {"width": w}), st.integers(1, 40)),
+    st.builds(lambda w: (constant, {"width": w}), st.integers(1, 40)),
     st.builds(
-        lambda w, k: (Leaky, {"width": w, "k": k}),
+        lambda w, k: (leaky, {"width": w, "k": k}),
         st.integers(1, 40),
         st.sampled_from([0.25, 1.0, 1.5, 3.0, 16.0]),
     ),
     st.builds(
-        lambda g, n: (Grouped, {"width": g * n, "group": g}), st.integers(1, 7), st.integers(1, 5)
+        lambda g, n: (grouped, {"width": g * n, "group": g}), st.integers(1, 7), st.integers(1, 5)
     ),
     st.builds(
-        lambda w, n: (Shifted, {"shift": w + n, "local": w}), st.integers(1, 9), st.integers(0, 9)
+        lambda w, n: (shifted, {"shift": w + n, "local": w}), st.integers(1, 9), st.integers(0, 9)
     ),
     st.builds(
         lambda s, r: (InCache, {"sinks": s, "recent": r}), st.integers(0, 5), st.integers(1, 20)
@@ -91,7 +91,7 @@ MAPS = st.one_of(
 def test_scores_are_those_in_phases_at_the_mapped_distances(chosen, T, rows, layout):
     name, options = chosen
     rope = RoPE(SHAPE, 100.0, layout)
-    mapped, (q, k, v) = name(SHAPE, rope, **options), qkv(SHAPE, T)
+    mapped, (q, k, v) = name(rope, **options), qkv(SHAPE, T)
     keys = torch.arange(T)
     # far pairs of a cache that are not sinks are hidden by its mask, not by the map
     seen = (
@@ -116,10 +116,10 @@ def test_scores_are_those_in_phases_at_the_mapped_distances(chosen, T, rows, lay
 
 
 CHAINS = [
-    [(Constant, {"width": 9}), (Constant, {"width": 4})],
-    [(Leaky, {"width": 9, "k": 2.0}), (Leaky, {"width": 4, "k": 4.0})],
-    [(Leaky, {"width": 3, "k": 0.25}), (Leaky, {"width": 5, "k": 2.0})],
-    [(Leaky, {"width": 9, "k": 2.0}), (Constant, {"width": 11}), (Leaky, {"width": 4, "k": 3.0})],
+    [(constant, {"width": 9}), (constant, {"width": 4})],
+    [(leaky, {"width": 9, "k": 2.0}), (leaky, {"width": 4, "k": 4.0})],
+    [(leaky, {"width": 3, "k": 0.25}), (leaky, {"width": 5, "k": 2.0})],
+    [(leaky, {"width": 9, "k": 2.0}), (constant, {"width": 11}), (leaky, {"width": 4, "k": 3.0})],
 ]
 
 
@@ -132,14 +132,14 @@ def test_maps_in_maps_are_maps_of_mapped_distances(chain, rows, monkeypatch):
     def distance(n: float) -> float:
         for name, options in chain:
             if n >= (w := options["width"]):
-                n = w if name is Constant else w + (n - w) / options["k"]
+                n = w if name is constant else w + (n - w) / options["k"]
         return n
 
     T, (q, k, v) = 24, qkv(SHAPE, 24)
     rope = RoPE(SHAPE, 100.0)
     mapped: Scheme = rope
     for name, options in reversed(chain):
-        mapped = name(SHAPE, mapped, **options)
+        mapped = name(mapped, **options)
     n = torch.tensor(
         [[distance(max(i - j, 0)) for j in range(T)] for i in range(T)], dtype=torch.float64
     )
@@ -149,9 +149,7 @@ def test_maps_in_maps_are_maps_of_mapped_distances(chain, rows, monkeypatch):
     close(kernels.attention(mapped, q, k, v, at(mapped, T)), expected, 1e-11)
 
 
-@pytest.mark.parametrize(
-    "make", [lambda s: Constant(SHAPE, s, 3), lambda s: InCache(SHAPE, s, 2, 4)]
-)
+@pytest.mark.parametrize("make", [lambda s: constant(s, 3), lambda s: InCache(s, 2, 4)])
 @pytest.mark.parametrize("bias", ["alibi", "cope"])
 @torch.no_grad()
 def test_a_bias_of_some_layers_is_zero_in_the_others(make, bias):
@@ -180,10 +178,10 @@ def test_every_part_of_attention_acts_at_the_mapped_distances(name, monkeypatch)
     """
     monkeypatch.setattr(kernels, "ROWS", 5)
     inner, T = discover.gpt(name).scheme, 14
-    mapped, (q, k, v) = Grouped(inner.shape, inner, 4, 2), qkv(inner.shape, T)
+    mapped, (q, k, v) = grouped(inner, 4, 2), qkv(inner.shape, T)
     here, distance = (
         Where.whole(torch.arange(T).double(), inner.scale),
-        mapped_distances(T, Grouped, width=4, group=2),
+        mapped_distances(T, grouped, width=4, group=2),
     )
 
     def alone(d: float) -> tuple[torch.Tensor, torch.Tensor, Where]:
@@ -207,9 +205,9 @@ def test_every_part_of_attention_acts_at_the_mapped_distances(name, monkeypatch)
 def test_maps_stack_with_windows_and_temperature():
     """Window and map commute: the mask counts tokens, the map moves distances."""
     q, k, v = qkv(SHAPE, 12)
-    inside = Constant(SHAPE, Stack(SHAPE, [RoPE(SHAPE), ALiBi(SHAPE), Window(SHAPE, 6)]), 3)
+    inside = constant(Stack(SHAPE, [RoPE(SHAPE), ALiBi(SHAPE), Window(SHAPE, 6)]), 3)
     outside = Stack(
-        SHAPE, [Constant(SHAPE, Stack(SHAPE, [RoPE(SHAPE), ALiBi(SHAPE)]), 3), Window(SHAPE, 6)]
+        SHAPE, [constant(Stack(SHAPE, [RoPE(SHAPE), ALiBi(SHAPE)]), 3), Window(SHAPE, 6)]
     )
     here = Where.whole(torch.arange(12.0).double(), inside.scale, sees=inside.sees)
     close(kernels.attention(inside, q, k, v, here), kernels.attention(outside, q, k, v, here))
@@ -217,7 +215,7 @@ def test_maps_stack_with_windows_and_temperature():
 
 
 def test_a_map_asks_for_distances_and_no_kernel_but_the_explicit_one():
-    mapped = Constant(SHAPE, ALiBi(SHAPE), 3)
+    mapped = constant(ALiBi(SHAPE), 3)
     assert mapped.uses("score") and mapped.uses("bias") and mapped.uses("rotate")
     assert not mapped.uses(
         "distance_bias", "attend", "sees", "mix", "temperature", "sink", "embed", "positions"
@@ -242,7 +240,7 @@ def test_dual_chunks_as_in_the_authors_code(farthest, window):
             else:
                 of_query = min(s - 1 + s, farthest)
             expected[i, j] = of_query - j % s
-    ours = distances(DualChunk(SHAPE, Distance(SHAPE), farthest, window), T)
+    ours = distances(DualChunk(Distance(SHAPE), farthest, window), T)
     close(ours, expected)
     near = (torch.arange(T)[:, None] - torch.arange(T)).double()
     together = (near < window) & lower(T)
@@ -251,9 +249,9 @@ def test_dual_chunks_as_in_the_authors_code(farthest, window):
 
 
 def test_rotations_meet_at_the_distances_of_three_zones():
-    s = DualChunk(SHAPE, RoPE(SHAPE), 6, 2)
+    s = DualChunk(RoPE(SHAPE), 6, 2)
     q, k, _ = qkv(SHAPE, 15)
-    D = distances(DualChunk(SHAPE, Distance(SHAPE), 6, 2), 15)
+    D = distances(DualChunk(Distance(SHAPE), 6, 2), 15)
     ours = s.score(*s.rotate(q, k, at(s, 15)), at(s, 15))
     close(
         ours[..., lower(15)],

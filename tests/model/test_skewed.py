@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from extrap.model import skewed
+from extrap.model import functional
 from extrap.model.functional import gather
 from extrap.model.scheme import Where
 
@@ -30,8 +30,8 @@ def test_by_distance(T, first, stop, size, monkeypatch):
         for j in range(first + a + 1):
             expected[..., a, j] = rows.detach()[..., a, min(first + a - j, size - 1)]
             weight[..., a, j] = torch.randn(2, 3)
-    monkeypatch.setattr(skewed, "gather", None)  # the copies serve it
-    got = skewed.by_distance(rows, at)
+    monkeypatch.setattr(functional, "gather", None)  # the copies serve it
+    got = functional.by_distance(rows, at)
     assert torch.equal(got.detach().masked_fill(~at.visible, 0), expected)
     (ours,) = torch.autograd.grad(got, rows, weight)
     plain = torch.zeros_like(ours)
@@ -45,7 +45,7 @@ def test_by_distance(T, first, stop, size, monkeypatch):
 def test_steps_are_distances_of_coordinates(spacing):
     at = whole(20, spacing).block(6, 20)
     rows = torch.randn(1, 2, 14, 7)
-    got = skewed.by_step(rows, at)
+    got = functional.by_step(rows, at)
     wanted = gather(rows, at.steps.clamp(max=6))
     assert torch.equal(got.masked_fill(~at.visible, 0), wanted.masked_fill(~at.visible, 0))
 
@@ -66,4 +66,4 @@ def some(rows) -> Where:
 def test_other_orders_are_gathered(at):
     rows = torch.randn(1, 2, len(at.i), 7)
     wanted = gather(rows, at.back.clamp(0, 6))
-    assert torch.equal(skewed.by_distance(rows, at), wanted)
+    assert torch.equal(functional.by_distance(rows, at), wanted)

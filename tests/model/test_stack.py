@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from extrap.model import attention as kernels
-from extrap.model.distance_maps import Constant
+from extrap.model.distance_maps import constant
 from extrap.model.inspection import InspectedModel, defined
 from extrap.model.parts import has, parts
 from extrap.model.scheme import HOOKS, Scheme, Shape, Where, attend_rows
@@ -189,7 +189,7 @@ def test_two_owners_of_a_layer_are_refused(made):
 
 def test_parts_are_those_of_a_layer_and_a_sealed_scheme_is_one():
     """One walk for cards, extensions and stacks: through stacks, layers and maps of distances."""
-    far = Only(SHAPE, Stack(SHAPE, [RoPE(SHAPE), Constant(SHAPE, ALiBi(SHAPE), 4)]), "2:")
+    far = Only(SHAPE, Stack(SHAPE, [RoPE(SHAPE), constant(ALiBi(SHAPE), 4)]), "2:")
     leaky = InverseLeaky(SHAPE, RoPE(SHAPE))
     s = Stack(SHAPE, [far, LogN(SHAPE)])
     assert [type(p).__name__ for p in parts(s)] == ["RoPE", "ALiBi", "LogN"]

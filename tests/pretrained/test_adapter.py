@@ -2,28 +2,21 @@
 extrap/pretrained/README.md lists.
 """
 
-import json
 from copy import deepcopy
 
 import pytest
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 from extrap.extensions.all_layers import AllLayers
 from extrap.extensions.by_parts import YaRN
-from extrap.extensions.direct import Direct
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.ntk import NTK
 from extrap.extensions.rerope import ReRoPE
 from extrap.extensions.self_extend import SelfExtend
 from extrap.model.inspection import InspectedModel
 from extrap.model.scheme import OutOfRange
-from extrap.pretrained.adapter import Adapted, adapt
-from extrap.pretrained.checkpoint import Checkpoint
-from extrap.pretrained.plain import Plain
-from extrap.pretrained.table import layer_table
-from extrap.utils.errors import NotApplicable, UserError
+from extrap.pretrained.adapter import adapt
 from tests.support import tiny_families as families
 
 L, INSIDE, PAST, FACTOR = families.L, 60, 150, 4.0
@@ -233,93 +226,9 @@ def test_gradients_are_those_of_the_family():
     assert reach.shape == (2, 20) and (reach > 0).all()
 
 
-def test_the_table_of_layers_says_what_is_where(tmp_path):
-    families.made("qwen3_next").save_pretrained(tmp_path)
-    rows = layer_table(Checkpoint(str(tmp_path)).model(empty=True))
-    assert [row["turns"] for row in rows] == [None, True, None, True]
-    assert rows[0]["parts"].startswith("stays as it is") and rows[1]["pairs"] == 1
-    rows = layer_table(adapt(families.made("smollm3"), L))
-    assert [row["turns"] for row in rows] == [True, True, True, False]
-    assert (rows[0]["base"], rows[0]["channels"], rows[3]["base"]) == (2e6, 8, None)
-
-
-@torch.no_grad()
-def test_a_model_without_storage_is_probed_alike(tmp_path):
-    theirs = families.made("gemma3_text", sliding_window=9)
-    theirs.save_pretrained(tmp_path)
-    full, empty = (Checkpoint(str(tmp_path)).model(empty=each) for each in (False, True))
-    assert isinstance(empty, Adapted) and empty.net.device.type == "meta"
-    assert layer_table(full) == layer_table(empty)
-    shapes = [{n: p.shape for n, p in m.named_parameters()} for m in (full, empty)]
-    assert shapes[0] == shapes[1]
-
-
-class Lying(nn.Module):
-    """A layer of attention that counts positions from somewhere else, unseen by a probe."""
-
-    def __init__(self, inner):
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, x, position_ids):
-        return self.inner(x, position_ids * (1 + (position_ids.shape[-1] > families.L // 2)))
-
-
-def test_a_probe_that_is_not_the_model_is_refused():
-    model = families.made("llama")
-    model.model.rotary_emb = Lying(model.model.rotary_emb)
-    with pytest.raises(UserError, match=r"model_type=llama: its logits differ by .* of extrap"):
-        adapt(model, L)
-
-
-@pytest.mark.parametrize(
-    ("family", "expected"),
-    [
-        ("gptj", "no attention comes through the interface"),
-        ("hunyuan_v1_dense", "otherwise than by turning pairs of channels"),
-        ("doge", "has a mask of its own"),
-    ],
-)
-def test_what_is_not_reached_is_read_for_its_logits(family, expected, tmp_path):
-    theirs = families.made(family)
-    theirs.save_pretrained(tmp_path)
-    with pytest.raises(UserError, match=f"model_type={family}: .*{expected}"):
-        adapt(theirs)
-    ours = Checkpoint(str(tmp_path)).model()
-    assert isinstance(ours, Plain)
-    close(ours(TOKENS[:, :30]), own_logits(theirs, TOKENS[:, :30]).detach())
-    with pytest.raises(NotApplicable, match="logits alone"):
-        Interpolation(FACTOR)(ours)
-    assert Direct()(ours) is ours
-
-
-def test_every_family_of_transformers_is_listed():
-    from transformers import __version__
-
-    if f"transformers {'.'.join(__version__.split('.')[:2])}," in families.README.read_text():
-        assert sorted(EVERY) == families.families()
-    assert len(REACHED) >= 30
-
-
-@pytest.mark.whole
-def test_the_table_of_families_is_what_a_probe_finds():
-    found = {kind: families.outcome(kind) for kind in EVERY if kind not in REACHED}
-    assert found == {kind: says for kind, says in EVERY.items() if kind not in REACHED}
-
-
 @torch.no_grad()
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_precision_is_read(dtype):
     model = families.made("olmo2").to(dtype)
     ours = adapt(model, L)
     assert ours(TOKENS).dtype is dtype
-
-
-def test_depth_can_be_drawn_anew(tmp_path):
-    """Lists with an entry a layer follow the pattern of the config."""
-    families.made("smollm3").save_pretrained(tmp_path)
-    checkpoint = Checkpoint(str(tmp_path))
-    assert len(checkpoint.untrained().blocks) == 4
-    deeper = checkpoint.untrained(layers=8)
-    assert [row["turns"] for row in layer_table(deeper)] == [True, True, True, False] * 2
-    assert json.loads((tmp_path / "config.json").read_text())["num_hidden_layers"] == 4

@@ -14,10 +14,9 @@ import pytest
 
 from extrap.cli import dashboard as command
 from extrap.cli import report
-from extrap.runs import shown_study
-from extrap.runs.dashboard import vega, view
-from extrap.runs.dashboard.lines import COLUMNS
+from extrap.runs.dashboard import view, workspace
 from extrap.runs.dashboard.page import Page
+from extrap.runs.dashboard.study import COLUMNS, read
 from extrap.runs.evaluate import evaluate
 from extrap.runs.experiment import work
 from extrap.runs.folder import read_json
@@ -101,11 +100,11 @@ def test_a_study_is_shown_from_its_rows(study, capsys):
     images = {path.name.rsplit("_", 2)[0] for path in names}
     assert images >= {"kv_depth", "kv_heatmap", "loss_length", "training_curves"}
     shown = {key for item in histories(whole) for key in item}
-    assert {f"figure/{name}._type" for name in images} | {f"{vega.TABLE}._type"} <= shown
+    assert {f"figure/{name}._type" for name in images} | {f"{workspace.TABLE}._type"} <= shown
     (table,) = Path("wandb").glob("offline-run-*study-demo*/files/media/table/curves*.json")
     lines = json.loads(table.read_text())
     assert lines["columns"] == list(COLUMNS)
-    assert lines["data"] == [list(line) for line in shown_study.read("demo").lines.data] != []
+    assert lines["data"] == [list(line) for line in read("demo").table] != []
     (page,) = Path("wandb").glob("offline-run-*/files/media/html/report*.html")
     assert page.read_text() == report.text(Path("results"), "demo", images=False)
 

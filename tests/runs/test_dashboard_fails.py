@@ -11,8 +11,8 @@ import wandb
 
 from extrap.cli import dashboard as command
 from extrap.results import rows
-from extrap.runs import shown_study
-from extrap.runs.dashboard import WandB, report, workspace
+from extrap.runs.dashboard import WandB, workspace
+from extrap.runs.dashboard.study import read
 from tests.support.plausible import written
 from tests.support.wandb_server import started
 
@@ -93,7 +93,7 @@ class Taken(WandB):
 @pytest.mark.parametrize("figures", [False, True])
 def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(figures, study, capsys):
     board = Taken()
-    shown = shown_study.read("demo")
+    shown = read("demo")
     command.show(board, shown, figures)
     files = Path("results").rglob("*.csv")
     assert len(shown.records) == sum(len(rows.records([path])) for path in files)
@@ -107,18 +107,18 @@ def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(figures, stu
 @pytest.mark.parametrize("most", [1, 2])
 def test_a_study_of_many_series_has_no_figures_and_says_so(most, study, monkeypatch, capsys):
     monkeypatch.setattr(command, "DRAWN", most)
-    monkeypatch.setattr(report, "DRAWN", most)
-    shown = shown_study.read("demo")
+    monkeypatch.setattr(workspace, "DRAWN", most)
+    shown = read("demo")
     command.show(board := Taken(), shown)
     assert board.pages[-1][1:] == ["curves", *["figures"] * (most == 2), "page"]
     assert ("no figures" in capsys.readouterr().out) == (most == 1)
     pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
-    built = report.build("demo", "extrap", "", shown.lines, "How far?", "")
+    built = workspace.report(shown, "extrap", "", "How far?", "")
     assert ("has no figures" in json.dumps(workspace.specification(built))) == (most == 1)
 
 
 ALONE = """
-from extrap.runs.dashboard import WandB, report, workspace
+from extrap.runs.dashboard import WandB, workspace
 from extrap.runs.dashboard.page import Page
 board = WandB()
 board.start(Page("demo", "rope-cafe0123-s0", "direct", "rope", "mixture", 0, 64, ()))

@@ -12,9 +12,9 @@ import pytest
 from extrap.results import rows
 from extrap.results.places import place
 from extrap.results.summary import ACCURACIES, FAR, PROTOCOLS, summary
-from extrap.runs import shown_study
-from extrap.runs.dashboard import vega, workspace
-from extrap.runs.dashboard.lines import BELOW, COLUMNS, PASSED
+from extrap.runs.dashboard import study as shown_study
+from extrap.runs.dashboard import workspace
+from extrap.runs.dashboard.study import BELOW, COLUMNS, PASSED
 
 ROOT = Path(__file__).parents[2]
 STUDIES = rows.studies(ROOT / "results")
@@ -44,16 +44,15 @@ def test_a_line_is_a_series_of_the_table_and_its_mean_is_the_mean_there(study):
     assert (
         set(groups)
         == set(table.index)
-        == {line["series"] for line in shown.lines.records()}
-        | {s.label for s in shown.lines.series}
+        == {line["series"] for line in shown.lines} | {s.label for s in shown.series}
     )
     for own in groups.values():
         assert mixed(rows.frame(own)) == []
     compared = 0
-    of_kv = {s.label: s.rows[s.rows["task"] == "kv"] for s in shown.lines.series}
+    of_kv = {s.label: s.rows[s.rows["task"] == "kv"] for s in shown.series}
     trained = {label for label, own in of_kv.items() if "ok" in set(own["mark"])}
-    length = {s.label: int(s.rows["train_length"].iloc[0]) for s in shown.lines.series}
-    for line in shown.lines.records():
+    length = {s.label: int(s.rows["train_length"].iloc[0]) for s in shown.series}
+    for line in shown.lines:
         label = line["series"]
         multiple = line["x"] / length[label]
         if line["kind"] != "length" or (line["gate"] == BELOW and label in trained):
@@ -89,32 +88,32 @@ def mixed(own: pd.DataFrame) -> list[str]:
 def test_panels_choose_lines_of_the_table_and_no_two_of_a_section_are_alike(study):
     pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
     shown = read(study)
-    built = workspace.build(study, "extrap", "me", shown.lines, shown.jobs)
+    built = workspace.workspace(shown, "extrap", "me")
     said = workspace.specification(built)["spec"]["section"]
-    drawn = set()
+    drawn, names = set(), dict(zip(workspace.TITLES, workspace.charts(), strict=True))
     sections = said["panelBankConfig"]["sections"]
     for section in sections:
         charts = [panel["config"] for panel in section["panels"] if panel["viewType"] == "Vega2"]
-        places = [tuple(c["stringSettings"][name] for name in vega.CHOSEN) for c in charts]
+        places = [tuple(c["stringSettings"][name] for name in workspace.CHOSEN) for c in charts]
         assert len(set(places)) == len(places)
         drawn |= set(places)
         for chart in charts:
             kind = chart["stringSettings"]["kind"]
-            assert chart["panelDefId"] == f"me/{vega.registered(kind)}"
+            assert chart["panelDefId"] == f"me/{names[kind]}"
             assert set(chart["fieldSettings"]) == set(COLUMNS)
             gate = chart["stringSettings"]["gate"]
             assert (gate == BELOW) == (BELOW in section["name"])
             assert chart["stringSettings"]["part"] in section["name"]
-    there = {tuple(line[name] for name in vega.CHOSEN) for line in shown.lines.records()}
+    there = {tuple(line[name] for name in workspace.CHOSEN) for line in shown.lines}
     assert drawn <= there
     assert drawn >= {place for place in there if "effective" not in place}
-    parts = set(shown.lines.parts.values())
+    parts = set(shown.parts.values())
     several = [section["name"] for section in sections if section["name"].startswith("By length")]
     assert len(parts) == (5 if study == "reference-scale" else 1) <= len(several)
     runs = said["runSets"][0]
     assert runs["grouping"] == [{"section": "config", "name": "series.value"}]
-    assert len(said["customRunColors"]) == len(shown.lines.series)
-    assert set(said["customRunColors"].values()) <= set(shown.lines.colours.values())
+    assert len(said["customRunColors"]) == len(shown.series)
+    assert set(said["customRunColors"].values()) <= set(shown.colours.values())
     assert said["settings"]["maxRuns"] == len(shown.pages) + 1
     pinned = {name for name in runs["runFeed"]["columnPinned"] if name.startswith("summary:")}
     logged = {f"summary:series/{name}" for page in shown.jobs for name in page.best}
@@ -126,11 +125,11 @@ def test_seeds_below_the_gate_are_no_part_of_a_line_above_it():
     shown = read("tasks-alone")
     found = {
         (s.label, task, protocol): set(own["mark"] == "ok")
-        for s in shown.lines.series
+        for s in shown.series
         for task, of_task in s.rows.groupby("task")
         for protocol, own in of_task.groupby("protocol")
     }
-    for line in shown.lines.records():
+    for line in shown.lines:
         assert (line["gate"] == PASSED) in found[line["series"], line["task"], line["protocol"]]
     page = next(page for page in shown.jobs if not all(page.trained.values()))
     shown_as = {f"trained/{task}": page.trained[task] for task in page.tasks}
@@ -139,7 +138,7 @@ def test_seeds_below_the_gate_are_no_part_of_a_line_above_it():
 
 def test_numbers_of_the_table_are_numbers_of_json():
     shown = read("demo")
-    for line in shown.lines.data:
+    for line in shown.table:
         for value in line:
             assert value is None or isinstance(value, (str, int)) or np.isfinite(value)
-    json.dumps(shown.lines.data, allow_nan=False)
+    json.dumps(shown.table, allow_nan=False)

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import dashboard as command
-from extrap.runs import shown_study
 from extrap.runs.dashboard import view
-from extrap.runs.dashboard.lines import COLUMNS
+from extrap.runs.dashboard.study import COLUMNS, read
 from extrap.runs.folder import read_json
 from extrap.runs.train import train
 from tests.support.jobs import job
@@ -21,7 +20,7 @@ def study(tmp_path, monkeypatch):
     """A study of one run that learned retrieval and one that did not."""
     monkeypatch.chdir(tmp_path)
     written("rope", "learned")
-    return shown_study.read("demo")
+    return read("demo")
 
 
 @pytest.mark.turns
@@ -35,7 +34,7 @@ def test_trackio_has_the_pages_of_a_study(study, tmp_path, monkeypatch, capfd):
              for page, own, _ in study.pages]  # fmt: skip
     assert capfd.readouterr().out.splitlines() == shown * 2
     runs = {run.name: run for run in sys.modules["trackio"].Api().runs("extrap")}
-    assert runs.keys() == {page.id for page in [*study.jobs, shown_study.whole(study)]}
+    assert runs.keys() == {page.id for page in [*study.jobs, study.page]}
     for page, own, _ in study.pages:
         config = runs[page.id].config
         assert {name: config[name] for name in page.config} == page.config
@@ -51,10 +50,10 @@ def test_trackio_has_the_pages_of_a_study(study, tmp_path, monkeypatch, capfd):
             if data := view.table(some):
                 lines = logged[f"table/{task}"]["_value"]
                 assert [[line[column] for column in view.COLUMNS] for line in lines] == data
-    history = storage.get_logs("extrap", shown_study.whole(study).id)
+    history = storage.get_logs("extrap", study.page.id)
     (lines,) = (item["curves"]["_value"] for item in history if "curves" in item)
     said = [[line[column] for column in COLUMNS] for line in lines]
-    assert said == [list(line) for line in study.lines.data]
+    assert said == [list(line) for line in study.table]
 
 
 def test_trackio_that_is_not_installed_is_one_line(study, monkeypatch, capsys):

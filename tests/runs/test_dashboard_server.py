@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import dashboard as command
-from extrap.runs import shown_study
-from extrap.runs.dashboard import vega, view
+from extrap.runs.dashboard import view, workspace
+from extrap.runs.dashboard.study import Study, read
 from tests.support.plausible import written
 from tests.support.wandb_server import ENTITY, Kept, serving, started
 
@@ -26,7 +26,7 @@ def study(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written("rope", "learned")
     Path("results/demo/README.md").write_text(f"# Demo\n\n{QUESTION}\n")
-    return shown_study.read("demo")
+    return read("demo")
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def server():
         yield server
 
 
-def compare(kept: Kept, study: shown_study.Study) -> None:
+def compare(kept: Kept, study: Study) -> None:
     """Compares what a server has of the pages of jobs with the rows."""
     for page, own, _ in study.pages:
         there = kept.pages[page.id]
@@ -69,23 +69,23 @@ def test_a_server_has_the_pages_the_workspace_and_the_report_of_a_study(study, s
         [*EXTRAP, "--online", "--workspace", "--report", "--share"], server.environment, tmp_path
     )
     assert done.returncode == 0, done.stderr
-    *_, space, story, shared = done.stdout.splitlines()
-    assert space.startswith(f"{server.url}/{ENTITY}/extrap?nw=")
+    *_, place, story, shared = done.stdout.splitlines()
+    assert place.startswith(f"{server.url}/{ENTITY}/extrap?nw=")
     assert story.startswith(f"{server.url}/{ENTITY}/extrap/reports/extrap-demo--")
     assert shared == f"{story}?accessToken=t0"
     kept = server.kept
     compare(kept, study)
-    assert {page.id for page in study.jobs} | {shown_study.whole(study).id} == kept.pages.keys()
-    assert kept.table(shown_study.whole(study).id, vega.TABLE) == {
+    assert {page.id for page in study.jobs} | {study.page.id} == kept.pages.keys()
+    assert kept.table(study.page.id, workspace.TABLE) == {
         "columns": list(command.COLUMNS),
-        "data": [list(line) for line in study.lines.data],
+        "data": [list(line) for line in study.table],
     }
-    names = {vega.registered(kind): spec for kind, spec in vega.charts().items()}
+    names = workspace.charts()
     assert kept.charts == names
-    workspace, report = kept.views
-    assert (workspace["type"], report["type"]) == ("project-view", "runs")
+    space, report = kept.views
+    assert (space["type"], report["type"]) == ("project-view", "runs")
     used = {f"{ENTITY}/{name}" for name in names}
-    assert chart_ids(workspace["spec"]) == chart_ids(report["spec"]) <= used
+    assert chart_ids(space["spec"]) == chart_ids(report["spec"]) <= used
     assert QUESTION in json.dumps(report["spec"]) and '"| rope |' in json.dumps(
         report["spec"]
     ).replace("\\n", '"')

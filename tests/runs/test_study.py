@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import threading
 from pathlib import Path
 
@@ -10,10 +9,9 @@ import pytest
 
 from extrap.cli import status
 from extrap.results import rows
-from extrap.runs import study
 from extrap.runs.folder import Named
 from extrap.runs.study import Entry, State, entries, standing, studies, uses
-from extrap.utils import lock, progress
+from extrap.utils import lock
 from tests.support.plausible import run_rows
 from tests.support.program import until
 
@@ -230,100 +228,3 @@ def test_the_studies_that_use_a_run():
     asked("rope-1-s0", study="b")
     assert uses("rope-1-s0") == {"s", "b"}
     assert uses("rope-1-s") == set()
-
-
-def test_the_command_lists_states_times_what_is_left_and_what_does_it(capsys):
-    finished("rope-1-s0")
-    finished("nope-1-s0", "not trained")
-    asked("t5-1-s0").fail("out of memory")
-    asked("alibi-1-s0", extension="pi,factor=4")
-    status.main(["s"])
-    head, *jobs, left, command = capsys.readouterr().out.splitlines()
-    assert head == "study s: 4 jobs: 1 done, 1 below the gate, 1 failed, 1 missing"
-    assert [(line[:17].strip(), line.split("  left: ")[1:]) for line in jobs] == [
-        ("failed", ["train, kv  out of memory"]),
-        ("missing", ["train, kv"]),
-        ("done", []),
-        ("below the gate", []),
-    ]
-    assert "2 jobs, about 4:00" in left and command == "  extrap -m study=s"
-
-
-def test_what_files_say_of_a_job_cannot_move_the_cursor(tmp_path, monkeypatch):
-    """Commands and reasons come out of files that anybody may have written."""
-    monkeypatch.chdir(tmp_path)
-    planted = "extrap \x1b[2J\x1b[31m seed=1"
-    entry = study.Entry("s", "rope-00000000-s0", "direct", {"nll": "x"}, planted)
-    entry.write()
-    entry.fail("no \x1b]0;title\x07")
-    shown = status.text("s", [study.standing(e) for e in study.entries("s")])
-    assert "\x1b" not in shown and "\x07" not in shown
-    assert "  extrap '\\x1b[2J\\x1b[31m' seed=1" in shown.splitlines()
-
-
-PLANTED = {
-    "extrap -m 'study=a b' scheme=rope,t5": "extrap -m 'study=a b' scheme=rope,t5",
-    "extrap seed=1; rm -rf ~": "extrap 'seed=1;' rm -rf '~'",
-    "extrap $(touch a) `touch b` > c": "extrap '$(touch' 'a)' '`touch' 'b`' '>' c",
-    "extrap seed=1\nrm -rf ~": "extrap seed=1 rm -rf '~'",
-    "rm -rf ~": None,
-    "extrap; rm -rf ~": None,
-    "extrap 'seed=1": None,
-    "": None,
-}
-
-
-@pytest.mark.parametrize("command", PLANTED)
-def test_commands_are_quoted_for_a_shell_or_not_shown(command):
-    Entry("s", "rope-1-s0", "direct", {"kv": CONFIG}, command).write()
-    jobs = [standing(entry) for entry in entries("s")]
-    *_, last = status.text("s", jobs).splitlines()
-    assert last == (f"  {PLANTED[command]}" if PLANTED[command] else "left to run: 1 job")
-    found = status.values("s", jobs)["commands"]
-    assert found == ([shlex.split(command)] if PLANTED[command] else [])
-
-
-def test_a_running_job_says_how_far_it_is(capsys):
-    entry = asked("rope-1-s0", extension="pi,factor=8")
-    other = asked("rope-1-s0", extension="pi,factor=8.5")
-    state = {"phase": "kv", "done": 45, "total": 180, "note": "length 256", "left": 190.4}
-    with entry.folder.alone_at(entry.work), progress.kept(entry.report):
-        progress.write(state)
-        standing_now = standing(entry)
-        status.main(["s"])
-        status.main(["s", "--json"])
-    assert standing_now.doing["done"] == 45
-    text, said = capsys.readouterr().out.split("{", 1)
-    line = next(line for line in text.splitlines() if line.startswith("  running"))
-    assert "kv 25 %, 3:10 left, length 256  left: train, kv  process " in line
-    found = json.loads("{" + said)
-    assert found["counts"] == {"running": 1, "missing": 1}
-    doing = {job["extension"]: job["doing"].get("done") for job in found["jobs"]}
-    assert doing == {"pi,factor=8": 45, "pi,factor=8.5": None}
-    assert not list(other.log.parent.glob(".*.json"))
-
-
-DOING = [
-    "[]",
-    '{"phase": ["\\u001b[2J"], "done": "many", "total": 3, "note": {}, "left": -1}',
-    '{"phase": "kv", "done": 1e999, "total": 1' + "0" * 400 + ', "left": NaN}',
-]
-
-
-@pytest.mark.parametrize("content", DOING)
-def test_what_a_progress_file_holds_is_data(content, capsys):
-    entry = asked("rope-1-s0")
-    with entry.folder.alone_at(entry.work):
-        entry.report.write_text(content)
-        for more in ([], ["--json"]):
-            status.main(["s", *more])
-            out = capsys.readouterr().out
-            assert "running" in out and "\x1b" not in out
-
-
-def test_all_studies_as_json(capsys):
-    finished("rope-1-s0")
-    asked("t5-1-s0", study="b")
-    status.main(["--json"])
-    said = {"studies": {"b": {"missing": 1}, "s": {"done": 1}}}
-    assert json.loads(capsys.readouterr().out) == said

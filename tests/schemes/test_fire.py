@@ -7,7 +7,7 @@ import torch
 
 from extrap.model.scheme import Shape
 from extrap.schemes.fire import FIRE
-from tests.support.scheme_case import at, close, moved, qkv
+from tests.support.scheme_case import at, close, moved, pairs, qkv
 
 SHAPE = Shape(dim=12, heads=2, layers=3, length=32)
 
@@ -17,14 +17,15 @@ SHAPE = Shape(dim=12, heads=2, layers=3, length=32)
 def test_the_papers_formula(sharing):
     s, T = moved(FIRE(SHAPE, hidden=5, sharing=sharing)), 20
     q, k, _ = qkv(SHAPE, T)
-    ours = s.bias(q, k, at(s, T, layer=2))
     n = 2 if sharing == "per-layer" else 0
     c, a, (inner, _, outer) = abs(float(s.c[n])), abs(float(s.a[n])), s.f[n]
-    for i in range(T):
-        for j in range(i + 1):
-            x = log(1 + c * (i - j)) / log(1 + c * max(a * 8, i))
-            hidden = (inner.weight[:, 0] * x + inner.bias).clamp(min=0)
-            close(ours[:, i, j], outer.weight @ hidden + outer.bias)
+
+    def entry(h, i, j):
+        x = log(1 + c * (i - j)) / log(1 + c * max(a * 8, i))
+        hidden = (inner.weight[:, 0] * x + inner.bias).clamp(min=0)
+        return (outer.weight @ hidden + outer.bias)[h]
+
+    close(s.bias(q, k, at(s, T, layer=2)).tril(), pairs(T, entry))
 
 
 def test_the_threshold_is_learned_from_the_rows_before_it():

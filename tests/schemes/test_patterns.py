@@ -1,29 +1,35 @@
-"""Layer patterns as their YAML builds them: what each layer sees and turns, chunks and temperatures
-against Llama 4 in transformers, and layouts against the configurations of the models named.
+"""Layer patterns and windows: what each layer sees and turns, against Llama 4 and the
+configurations of the models named in transformers.
 """
 
+from dataclasses import replace
 from math import log
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used, turning_layers
 from extrap.schemes.chunked import Chunks, StepHeat
-from tests.support.discover import gpt
-from tests.support.scheme_case import at
+from extrap.schemes.rope import RoPE
+from extrap.schemes.window import ReachWindow, Window
+from tests.support.discover import gpt, scheme
+from tests.support.scheme_case import around, at, lower
 
 L = 24
 DEEP = {"dim": 16, "heads": 2, "layers": 8, "length": L, "vocab": 30}
 
 
-def place(model, T: int):
+def placed(model, T: int):
     return model.where(torch.zeros(1, T, dtype=torch.long))
 
 
 def seen(model, layer: int, T: int = 60) -> int:
     """Most keys that a query of this layer sees among T tokens."""
-    return int(place(model, T).at_layer(layer, None).visible.sum(-1).max())
+    return int(placed(model, T).at_layer(layer, None).visible.sum(-1).max())
 
 
 def kinds_of_layers(config: str) -> list:
@@ -77,7 +83,7 @@ def test_the_fourth_layer_reads_like_nope():
     q, k, v = torch.randn(3, 1, 2, 40, 8, dtype=torch.float64)
     for name in ("rnope-swa", "every-fourth-nope", "delta-rule-nope"):
         model = gpt(name, **DEEP)
-        here = place(model, 40).at_layer(3, torch.randn(1, 40, 16, dtype=torch.float64))
+        here = placed(model, 40).at_layer(3, torch.randn(1, 40, 16, dtype=torch.float64))
         nope = Scheme(model.scheme.shape)
         torch.testing.assert_close(model.scheme.attend(q, k, v, here), nope.attend(q, k, v, here))
 
@@ -97,3 +103,62 @@ def test_temperatures_are_those_of_llama_4():
     theirs = torch.log1p(torch.floor((torch.arange(70.0) + 1.0) / 8)) * 0.1 + 1.0
     torch.testing.assert_close(c.float(), theirs)
     assert float(c[6]) == 1 and float(c[15]) == pytest.approx(1 + 0.1 * log(3))
+
+
+def hwfa(layers: int, length: int = 24) -> GPT:
+    shape = Shape(dim=16, heads=2, layers=layers, length=length, vocab=30)
+    return around(scheme("hwfa", shape))
+
+
+@torch.no_grad()
+def test_hwfa_is_rope_below_log_n_without_positions():
+    m = hwfa(3)
+    s, q = m.scheme, torch.randn(1, 2, 48, 8, dtype=torch.float64)
+    at = m.where(torch.zeros(1, 48, dtype=torch.long))
+    for layer in (0, 1):
+        here = at.at_layer(layer, None)
+        assert s.temperature(here) is None and int(here.count.max()) == 9
+        torch.testing.assert_close(s.rotate(q, q, here)[0], RoPE(s.shape).rotate(q, q, here)[0])
+    last = at.at_layer(2, None)
+    assert s.rotate(q, q, last)[0] is q and int(last.count.max()) == 48
+    assert float(s.temperature(last)[23]) == 1 and float(s.temperature(last)[47]) > 1
+
+
+SHAPE = Shape(dim=8, heads=2, layers=3, length=64)
+
+
+def windowed(s: Scheme, t):
+    return replace(at(s, t), sees=s.sees)
+
+
+@given(width=st.integers(1, 20), T=st.integers(1, 20))
+@settings(max_examples=15, deadline=None)
+def test_a_window_sees_what_transformers_sees(width, T):
+    from transformers.masking_utils import sliding_window_overlay
+
+    visible, theirs = windowed(Window(SHAPE, width), T).visible, sliding_window_overlay(width)
+    for i in range(T):
+        assert visible[i].tolist() == [j <= i and bool(theirs(0, 0, i, j)) for j in range(T)]
+
+
+def test_a_window_counts_tokens_whatever_their_coordinates():
+    t = torch.tensor([0, 0.5, 9, 100], dtype=torch.float64)
+    assert torch.equal(windowed(Window(SHAPE, 2), t).visible, windowed(Window(SHAPE, 2), 4).visible)
+
+
+def test_a_window_is_as_wide_as_the_training_length():
+    s = Window(SHAPE)
+    assert torch.equal(
+        windowed(s, 66).visible, lower(66) & (torch.ones(66, 66, dtype=torch.bool).triu(-63))
+    )
+
+
+@pytest.mark.parametrize(
+    "layers, alpha, width",
+    [(2, 0.75, 48), (3, 0.75, 24), (4, 0.75, 16), (5, 0.5, 8), (49, 0.75, 1)],
+)
+def test_windows_reach_a_share_of_the_training_length(layers, alpha, width):
+    s = ReachWindow(Shape(8, 2, layers=layers, length=64), alpha)
+    assert s.width == width
+    assert (width - 1) * (layers - 1) + 1 <= alpha * 64 < width * (layers - 1) + 1
+    assert torch.equal(s.sees(at(s, 80)), Window(SHAPE, width).sees(at(s, 80)))

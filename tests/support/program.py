@@ -48,6 +48,17 @@ def python(
     )
 
 
+def typed(patch: pytest.MonkeyPatch, *words: str) -> None:
+    """Runs `extrap <words>` in this process, which keeps its environment and import path."""
+    from extrap.cli.commands import main
+
+    patch.setattr(sys, "argv", ["extrap", *words])
+    patch.setattr(sys, "path", list(sys.path))
+    for name in ("HYDRA_FULL_ERROR", "OMP_NUM_THREADS"):  # the program sets them for its process
+        patch.setenv(name, "1")
+    main()
+
+
 @dataclass(frozen=True)
 class Program:
     """A program whose source lies in `source` and whose processes run in `work`."""

@@ -2,12 +2,16 @@
 back as weights.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape, Where
+
+SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
 
 
 def qkv(
@@ -57,6 +61,16 @@ def scores(scheme: Scheme, q: Tensor, k: Tensor, place: Where) -> Tensor:
     return scheme.score(*scheme.rotate(q, k, place), place)
 
 
+def in_blocks(scheme: Scheme, q: Tensor, k: Tensor, place: Where, rows: int) -> Tensor:
+    """(B, H, T, T) scores of plain queries and keys, so many rows at once; 0 where none is made."""
+    out = q.new_zeros(*q.shape[:3], k.shape[2])
+    for start in range(0, q.shape[2], rows):
+        here = place.block(start, min(start + rows, q.shape[2]))
+        made = scheme.score(q[:, :, here.i], k[:, :, here.j], here)
+        out[:, :, start : start + rows, : made.shape[-1]] = made
+    return out
+
+
 def causal(logits: Tensor) -> Tensor:
     """Weights of logits (..., T, T) of which a query sees no later key."""
     return logits.masked_fill(~lower(logits.shape[-1]), -torch.inf).softmax(-1)
@@ -67,6 +81,24 @@ def weights(scheme: Scheme, q: Tensor, k: Tensor, place: Where) -> Tensor:
     that adds no value of its own.
     """
     return scheme.attend(q, k, torch.eye(q.shape[2], dtype=q.dtype).expand(*q.shape[:3], -1), place)
+
+
+def pairs(T: int, entry: Callable[[int, int, int], float | Tensor], heads: int = 2) -> Tensor:
+    """(H, T, T, ...) of entry(h, i, j), a formula of a paper for head h, query i and key j, written
+    as a loop; 0 at later keys.
+    """
+    one = torch.as_tensor(entry(0, 0, 0), dtype=torch.float64)
+    out = one.new_zeros(heads, T, T, *one.shape)
+    for h in range(heads):
+        for i in range(T):
+            for j in range(i + 1):
+                out[h, i, j] = entry(h, i, j)
+    return out
+
+
+def mixed(a: Tensor, value: Callable[[int, int, int], Tensor]) -> Tensor:
+    """(H, T, D): the sum over keys j of a[h, i, j] value(h, i, j)."""
+    return (a[..., None] * pairs(a.shape[1], value, len(a))).sum(2)
 
 
 def close(a: Tensor, b: Tensor, tolerance: float = 1e-12) -> None:

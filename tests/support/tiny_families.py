@@ -11,8 +11,8 @@ from typing import Any, cast
 import torch
 from torch import nn
 
-from extrap.model.card import describe_parts
 from extrap.model.gpt import GPT
+from extrap.model.parts import describe_parts
 from extrap.pretrained.adapter import Adapted, adapt
 from extrap.utils import markdown
 from extrap.utils.errors import UserError

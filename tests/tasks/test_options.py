@@ -1,5 +1,5 @@
 """Options of all tasks that suit neither the training length nor the data are refused by name.
-More, with their messages: tests/faults/cases_tasks.py.
+More, with their messages: tests/faults/cases_options.py.
 """
 
 import numpy as np

@@ -22,12 +22,11 @@ from extrap.tasks.trace_written import WrittenTracking
 from tests.support import hand
 from tests.support.hand import VOCABULARY as V
 from tests.support.hand import Texts, aggregate_answer, nth_answer, solving, trace_answer
-from tests.tasks import test_alias as aliases
+from tests.tasks.test_chains import V as ALIASES
+from tests.tasks.test_chains import remembering, saying, value_of
 from tests.tasks.test_kv_query import looks_up
 from tests.tasks.test_kv_wide import matcher
-from tests.tasks.test_mqar import remembering
 from tests.tasks.test_recall import naming
-from tests.tasks.test_trace_written import saying
 
 L = 32
 TEXT = Texts([32 + np.arange(4000) % 26])
@@ -41,7 +40,7 @@ def wanted(items, mark):
 
 CASES = {
     "aggregate": (Aggregation(), solving(aggregate_answer, 1), 1 / 4),
-    "alias": (AliasRetrieval(), solving(aliases.value_of, 2, aliases.V), 1 / 16),
+    "alias": (AliasRetrieval(), solving(value_of, 2, ALIASES), 1 / 16),
     "kv-query": (KVQuery(), looks_up(), {"first": 1 / 16 / V.keys, "both": 1 / 16}),
     "kv-serial": (KVSerial(), hand.reader(hand.oracle), 1 / 16),
     "kv-wide-1": (KVWide(width=1, pool=64), matcher(range(1), 1), 1 / 16),
@@ -59,7 +58,7 @@ CASES = {
 def test_who_knows_the_answers_is_right_everywhere(name):
     task, model, chance = CASES[name]
     task = replace(task, trials=6, multiples=task.multiples[:3])
-    result = hand.measure(task, model, TEXT, L, aliases.V if name == "alias" else V)
+    result = hand.measure(task, model, TEXT, L, ALIASES if name == "alias" else V)
     rights = {"accuracy", "restricted", "format", "recall"}
     found = [r for r in result.rows if r["metric"] in rights]
     cells = {(r["protocol"], r["length"]) for r in found}
@@ -115,7 +114,7 @@ GUESSES = {
 @pytest.mark.parametrize("name", GUESSES)
 def test_who_names_a_possible_answer_has_the_guess(name):
     task, answer, asking = GUESSES[name]
-    vocabulary = aliases.V if name == "alias" else V
+    vocabulary = ALIASES if name == "alias" else V
     model = solving(answer, asking, vocabulary)
     result = hand.measure(replace(task, multiples=(1, 2)), model, TEXT, L, vocabulary)
     accuracy, guess = (hand.values(result, metric) for metric in ("accuracy", "guess"))

@@ -110,7 +110,7 @@ def test_unturned_queries_and_keys_give_the_logits_once_they_are_turned(name):
     model = gpt(name)
     tokens = torch.randint(50, (2, 12), generator=torch.Generator().manual_seed(0))
     inside = InspectedModel(model, model, lambda _: model)
-    q, k = inside.unturned(tokens)[1]
+    q, k = inside.rotated(tokens, turn=False)[1]
     a = inside.attention(tokens)[1]
     if name == "alibi":
         assert q.shape == k.shape == (2, 4, 12, 8)

@@ -1,10 +1,18 @@
-"""The line that an error is printed as."""
+"""Errors, interrupts and paths."""
 
 import pickle
+import signal
+import threading
+from pathlib import Path
 
 import pytest
 
+from extrap.cli import program
+from extrap.cli.composed import Composed
+from extrap.utils import paths
 from extrap.utils.errors import NotApplicable, UserError, choose
+from extrap.utils.interrupts import held_back
+from tests.support.program import heeding
 
 LINES = {
     "seed=-1: expected 0 or more; give seed=0": ("seed", -1, "expected 0 or more", "give seed=0"),
@@ -54,3 +62,77 @@ def test_a_remedy_is_worked_out_for_the_whole_line_alone() -> None:
 def test_letters_in_another_order_are_the_closest_name() -> None:
     assert choose("rpoe", ["alibi", "rope", "urpe"]).startswith("did you mean rope? ")
     assert choose("alib", ["alibi", "rope", "urpe"]).startswith("did you mean alibi? ")
+
+
+def test_an_interruption_is_answered_when_what_must_be_whole_is() -> None:
+    done = []
+
+    def interrupted() -> None:
+        with held_back():
+            signal.raise_signal(signal.SIGINT)
+            done.append(True)
+
+    with heeding(signal.SIGINT):
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert done
+
+
+def test_it_is_answered_by_whoever_would_have() -> None:
+    asked = []
+    with heeding(signal.SIGINT):
+        signal.signal(signal.SIGINT, lambda *_: asked.append("theirs"))
+        with held_back():
+            signal.raise_signal(signal.SIGINT)
+            assert not asked
+    assert asked == ["theirs"]
+
+
+@pytest.mark.parametrize("deaf", [signal.SIG_IGN, signal.SIG_DFL])
+def test_a_deaf_process_stays_deaf_and_other_threads_have_no_say(deaf: signal.Handlers) -> None:
+    with heeding(signal.SIGINT):
+        signal.signal(signal.SIGINT, deaf)
+        with held_back():
+            assert signal.getsignal(signal.SIGINT) is deaf
+    errors = []
+
+    def elsewhere() -> None:
+        try:
+            with held_back():
+                pass
+        except ValueError as error:
+            errors.append(error)
+
+    (thread := threading.Thread(target=elsewhere)).start()
+    thread.join()
+    assert not errors
+
+
+def test_a_job_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, one = [], Composed({}, {}, [], sweep=False)
+
+    def job(cfg: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        read.append(cfg)
+
+    monkeypatch.setattr(program, "job", job)
+    with heeding(signal.SIGINT), pytest.raises(KeyboardInterrupt):
+        program.prepare(one)
+    assert read == [one]
+
+
+def test_found_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert Path(paths.conf_dir()).is_absolute()
+    assert (Path(paths.conf_dir()) / "scheme").is_dir()
+
+
+def test_the_installed_copy_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "__file__", str(tmp_path / "extrap" / "utils" / "paths.py"))
+    with pytest.raises(FileNotFoundError, match="no configuration files in"):
+        paths.conf_dir()
+    (tmp_path / "conf" / "hydra").mkdir(parents=True)
+    assert paths.conf_dir() == str(tmp_path / "conf")
+    (tmp_path / "extrap" / "conf" / "hydra").mkdir(parents=True)
+    assert paths.conf_dir() == str(tmp_path / "extrap" / "conf")

@@ -23,7 +23,7 @@ from extrap.cli.words import as_text
 from extrap.utils.errors import UserError
 
 COMMAND_LINE_ONLY = ("hydra", "plugins", "logger.mode", "logger.entity")
-"""Options that no file sets: Hydra itself, foreign code, whether and to whose account runs go."""
+"""Options that no file sets: Hydra, foreign code, the upload of runs and its account."""
 
 OPTION = re.compile(r"[\w-]+([./][\w-]+)*(@[\w.-]+)?", re.ASCII)
 SCALAR = (str, int, float, bool, type(None))

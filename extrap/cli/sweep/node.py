@@ -1,6 +1,4 @@
-"""A job of a sweep on a node of a cluster, as submitit runs it: the same command as anywhere, in a
-process of its own.
-"""
+"""A job of a sweep on a node of a cluster: submitit runs the command of the job in a process."""
 
 import time
 from dataclasses import dataclass, field
@@ -42,8 +40,8 @@ class Work:
         return job.reason
 
     def checkpoint(self) -> Any:
-        """Called when the time of the node is over or it is wanted back: the job ends cleanly, and
-        the same goes into the queue again.
+        """Ends the job cleanly and queues it again: submitit calls this before the time of the node
+        is over or another job takes the node.
         """
         from submitit.helpers import DelayedSubmission
 

@@ -36,8 +36,9 @@ class State(Enum):
 
 @dataclass
 class Process:
-    """A job, whose command adds its output to `log`. People know it by its label.
+    """A job of a sweep; its command adds output to `log`.
 
+    label      its name for people
     overrides  its words of the command line
     threads    the cores that it takes
     entry      its place in a study; None in a program without studies

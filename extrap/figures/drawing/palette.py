@@ -1,10 +1,9 @@
 """Colour and marker of every scheme and extension by name, the same in all figures.
 
 Colours are told apart under normal, protan, deutan and tritan vision, and have a contrast of at
-least 3 on white; series below the gate are grey. The colour of a scheme or an
-extension stands in its file, as the line `Colour: blue` of a docstring, so that relatives share
-one; markers tell these apart. Relatives that a study sets side by side have colour and marker in
-their YAML, as the line `# Drawn: plum s`. A name that is in no file has both by its hash.
+least 3 on white; series below the gate are grey. The YAML of a scheme or an extension names its
+colour and marker in the line `# Drawn: plum s`: relatives share a colour and differ in the marker,
+and schemes that a study sets side by side differ in both. The hash of a name draws any other.
 """
 
 import re
@@ -15,9 +14,7 @@ from zlib import crc32
 import numpy as np
 from matplotlib.colors import to_rgb
 
-import extrap
 from extrap.utils.paths import conf_dir
-from extrap.utils.untrusted import read_yaml
 
 COLOURS = {
     "blue": "#0039e3",
@@ -34,7 +31,6 @@ COLOURS = {
 }
 BELOW_GATE = "#9a9a9a"
 MARKERS = "osD^vPX*<>phd8H"
-LINE = re.compile(r"^\s*Colour: (\w+)$", re.MULTILINE)
 DRAWN = re.compile(r"^# Drawn: (\w+) (\S)$", re.MULTILINE)
 EVEN = 0.179
 """Luminance at which black and white letters have the same contrast."""
@@ -56,47 +52,10 @@ def colour_and_marker(name: str, group: str = "scheme") -> tuple[str, str]:
 
 @cache
 def registered(group: str) -> dict[str, tuple[str, str]]:
-    """Returns {name: (colour, marker)} of the YAMLs of conf/<group>.
-
-    Within a colour a marker is used twice only when all are in use: a name whose own marker is
-    taken by one before it in the alphabet has the next free one.
-    """
-    files = sorted((Path(conf_dir()) / group).glob("*.yaml"), key=lambda path: path.stem)
+    """Returns {name: (colour, marker)} of the YAMLs of conf/<group> that name them."""
+    files = (Path(conf_dir()) / group).glob("*.yaml")
     drawn = {path.stem: DRAWN.search(path.read_text(encoding="utf-8")) for path in files}
-    found = {name: (COLOURS[line[1]], line[2]) for name, line in drawn.items() if line}
-    used = [*found.values()]
-    for path in files:
-        if path.stem in found:
-            continue
-        targets = list(_targets(read_yaml(path)))
-        colour = next(filter(None, map(_colour, targets)), None)
-        colour = colour or COLOURS[_hashed(targets[0] if targets else path.stem, list(COLOURS))]
-        wanted = MARKERS.index(_hashed(path.stem, MARKERS))
-        order = MARKERS[wanted:] + MARKERS[:wanted]
-        style = colour, min(order, key=lambda marker: used.count((colour, marker)))
-        found[path.stem] = style
-        used.append(style)
-    return found
-
-
-def _targets(node):
-    """Yields every _target_ of a configuration, from the outside to the inside."""
-    if isinstance(node, dict):
-        if "_target_" in node:
-            yield node["_target_"]
-        node = list(node.values())
-    if isinstance(node, list):
-        for child in node:
-            yield from _targets(child)
-
-
-@cache
-def _colour(target: str) -> str | None:
-    """Returns the colour in the file of a class, read as text: drawing needs no torch."""
-    parts = target.split(".")
-    file = Path(extrap.__file__).parents[1].joinpath(*parts[:-1]).with_suffix(".py")
-    line = LINE.search(file.read_text(encoding="utf-8")) if file.is_file() else None
-    return COLOURS[line.group(1)] if line else None
+    return {name: (COLOURS[line[1]], line[2]) for name, line in drawn.items() if line}
 
 
 def _hashed(name: str, choices):

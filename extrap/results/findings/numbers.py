@@ -5,32 +5,31 @@ study's README, between `<!-- found -->` and `<!-- /found -->`, and likewise of 
 
     common: {task: kv, metric: accuracy, protocol: records}
     found:
-    - says: "**RoPE is lost.** At 4 L it finds {}, ALiBi {three quarters}."
+    - says: "**RoPE is lost.** At 4 L it finds {}, ALiBi {:%}."
       multiple: 4
-      each: [{scheme: rope}, {scheme: alibi}, ...]
+      each: [{scheme: rope}, {scheme: alibi}]
 
-Each pair of braces is one entry of `each`, narrowed by what stands beside `says` and by `common`:
-columns of rows and fields of a statement (extrap.results.findings.statement), and
+Each pair of braces is one entry of `each`, joined with the other fields of the sentence and with
+`common`: columns of rows and fields of a statement (extrap.results.findings.statement), and
 
-take        effect (left out), low or high of its interval, exp: a perplexity, params: parameters
+take        effect (the default), low or high of its interval, exp: a perplexity, params: parameters
 count       a column: how many of its values have a mean (`take: low, high`: a least, a greatest
             number) above or below a bound, or any rows at all
-finding     the id of a statement: its effect; its verdict where the braces hold one, which it then
-            has to be, or `{verdict}`, which writes the one of today
+finding     the id of a statement: its effect. `{verdict}` writes its verdict; the name of a verdict
+            in braces has to be the verdict
 study       another study than the folder's
 
-`{}` writes two decimals, `{:%}` per cent, any other format as Python has it; words in braces
-(`WORDS`) stay where the number lies within a tenth of them or .05, a count where it is that, else
-writing them is a mistake. A sentence names every scheme and extension that its entries select. The
-rest of a page holds no measured number: `unheld` finds decimals, per cents, shares and fractions.
+`{}` writes two decimals, `{:%}` per cent, any other format as Python has it. A number as a word
+(`WORDS`) in braces has to be the number.
 
-`running: true` marks a study that still runs: a sentence without its rows is left out and counted.
-Without it, missing rows are a mistake.
+`running: true` marks a study that still runs: extrap leaves out and counts the sentences without
+rows. In any other study, missing rows are a mistake.
 """
 
 import re
 from collections.abc import Callable
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 import numpy as np
@@ -47,21 +46,7 @@ TAKES = {"effect": "effect", "low": "low", "high": "high", "exp": "effect"}
 COUNTED = {"low": "min", "high": "max"}
 OWN = {"take", "count", "study", "finding"}
 NO_LISTS = ("common", "names", "not_measured", "running")
-WORDS = {
-    "none": 0, "a tenth": 0.1, "a quarter": 0.25, "a third": 1 / 3, "half": 0.5,
-    "two thirds": 2 / 3, "three quarters": 0.75, "nine tenths": 0.9,
-    "one": 1, "two": 2, "three": 3, "four": 4,
-    "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12,
-}  # fmt: skip
-MEASURED = re.compile(
-    r"(?<![\w.])[+-]?\d*\.\d+|\b\d+ of \d+\b|\b\d+ ?%|\bhalf (?:of|as)\b"
-    r"|\ba (?:third|quarter|tenth) (?:of|as)\b|\b(?:two|three|nine) (?:third|quarter|tenth)s\b"
-)
-NO_PROSE = re.compile(
-    r"```.*?```|`[^`]*`|\]\([^)]*\)|https?://\S+|\b\d{4}\.\d{5}\b|<!-- (\w+) -->.*?<!-- /\1 -->",
-    re.DOTALL,
-)
-"""Code, addresses, papers, generated parts."""
+WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 Rows = Callable[[str], pd.DataFrame]
 
@@ -99,63 +84,46 @@ def filled(text: str, folder: Path, rows: Rows, judged: Callable[[str, str], Fin
     return text
 
 
-def unheld(text: str, folder: Path) -> list[str]:
-    """Returns measured numbers of a page that no row holds, each with the words before it."""
-    given = parsed(folder / FILE) if (folder / FILE).is_file() else {}
-    for allowed in given.get("not_measured", []):
-        text = text.replace(allowed, "")
-    text = NO_PROSE.sub(" ", text)
-    return [text[max(0, m.start() - 40) : m.end()] for m in MEASURED.finditer(text)]
-
-
 def _sentence(entry: Any, common: dict, folder: Path, rows: Rows, judged) -> str:
     if not isinstance(entry, dict) or not {"says", "each"} <= {*entry}:
         raise UserError(folder / FILE, problem="a sentence needs says and each")
     says, where = entry["says"], f"{folder / FILE}: {entry['says'][:60]}"
-    places = re.findall(r"\{([^{}]*)\}", says)
-    if len(places) != len(entry["each"]):
-        raise UserError(where, problem=f"{len(places)} places for {len(entry['each'])} of each")
-    if MEASURED.search(re.sub(r"\{[^{}]*\}", "", says)):
-        raise UserError(where, problem="holds a number outside braces")
-    own = {name: value for name, value in entry.items() if name not in ("says", "each")}
-    written = iter([
-        _written(place, common | own | one, folder, rows, judged, where)
-        for place, one in zip(places, entry["each"], strict=True)
-    ])  # fmt: skip
-    terms = [term for one in entry["each"] for term in one.get("terms", [])]
-    for one in [own, *entry["each"], *terms]:
-        for name in (one.get(column, "direct") for column in ("scheme", "extension")):
-            known = isinstance(name, list) or name == "direct"
-            if not known and _plain(name.partition(",")[0])[:8] not in _plain(says):
-                raise UserError(where, problem=f"does not name {name}, which it reads")
-    return re.sub(r"\{[^{}]*\}", lambda _: next(written), says)
+    try:
+        parts = [*Formatter().parse(says)]
+    except ValueError as error:  # a brace without its other half
+        raise UserError(where, problem=error) from None
+    places = sum(name is not None for _, name, *_ in parts)
+    if places != len(entry["each"]):
+        raise UserError(where, problem=f"{places} places for {len(entry['each'])} of each")
+    own = common | {name: value for name, value in entry.items() if name not in ("says", "each")}
+    each, out = iter(entry["each"]), ""
+    for words, name, form, _ in parts:
+        out += words
+        if name is not None:
+            out += _written(name, form or "", own | next(each), folder, rows, judged, where)
+    return out
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.lower())
-
-
-def _written(place: str, entry: dict, folder: Path, rows: Rows, judged, where: str) -> str:
+def _written(word: str, form: str, entry: dict, folder: Path, rows: Rows, judged, where) -> str:
     study = entry.get("study", folder.name)
     finding = judged(study, entry["finding"]) if "finding" in entry else None
-    if finding and place == "verdict" and finding.verdict != "not measured":
+    if finding and word == "verdict" and finding.verdict != "not measured":
         return finding.verdict
-    if finding and place in VERDICTS:
-        if finding.verdict != place:
-            raise UserError(where, problem=f"{entry['finding']}: {finding.verdict}, not {place}")
-        return place
+    if finding and word in VERDICTS:
+        if finding.verdict != word:
+            raise UserError(where, problem=f"{entry['finding']}: {finding.verdict}, not {word}")
+        return word
     value = _taken(entry, finding, where) if finding else _value(entry, rows(study), where)
-    if place in WORDS:
-        near = 0 if "count" in entry else max(0.05, 0.1 * WORDS[place])
-        if abs(value - WORDS[place]) > near:
-            raise UserError(where, problem=f"{place} is {value:.3f}")
-        return place
-    if place == ":%":
+    if word in WORDS:
+        if abs(value - WORDS.index(word)) > 0.05 * ("count" not in entry):
+            raise UserError(where, problem=f"{word} is {value:.3f}")
+        return word
+    if form == "%":
         return f"{100 * value:.0f} %"
     try:
-        return re.sub(r"^([+-]?)0\.", r"\1.", format(value, place[1:] or ".2f"))
+        return re.sub(r"^([+-]?)0\.", r"\1.", format(value, word or form or ".2f"))
     except ValueError:
-        problem = f"{place}: no format, and no word that has a number"
+        problem = f"{word or form}: no format, and no word that has a number"
         raise UserError(where, problem=problem) from None
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import bdtr, ndtr, stdtr, stdtrit
 
-LEVEL = 0.95
+LEVEL, SAMPLES = 0.95, 2000
 Z = 1.959963984540054  # 97.5 % point of the normal distribution
 FEW = 10
 """Units below which a bootstrap covers too little (.72 to .90), so that Student's t is used."""
@@ -37,24 +37,22 @@ def wilson(successes, n):
     return _pair(low, high)
 
 
-def bootstrap_mean(sums, counts, samples: int = 2000, seed: int = 0):
-    """(low, high) of the token-weighted mean sum(sums) / sum(counts) over documents.
+def bootstrap_mean(sums, counts, samples: int = SAMPLES):
+    """Returns (low, high) of the token-weighted mean sum(sums) / sum(counts) over documents.
 
-    From 10 documents on, percentiles (those of `expanded`) under resampling of documents with
-    replacement; below, `ratio_interval`. All trailing columns see the same resamples.
+    From 10 documents on, percentiles (`expanded`) under resampling of documents with replacement;
+    below, `ratio_interval`. All trailing columns see the same resamples.
 
     Args:
         sums, counts: (documents, ...), e.g. the summed loss and the number of scored tokens of a
             document at every length; the result has the trailing shape.
-        samples: number of resamples.
-        seed: of the resamples.
     Source: Efron and Tibshirani 1993, chapter 13 (percentile interval); arXiv 1411.5279.
     """
     sums = np.asarray(sums, float)
     counts = np.asarray(counts, float)
     if len(sums) < FEW:
         return ratio_interval(sums, counts)
-    drawn = times_drawn(len(sums), samples, seed)
+    drawn = times_drawn(len(sums), samples)
     means = np.tensordot(drawn, sums, 1) / np.tensordot(drawn, counts, 1)
     return _percentiles(means, len(sums))
 
@@ -83,8 +81,8 @@ def t_interval(values):
     """(low, high) of the mean over the first axis: mean -+ t sd / sqrt(n), t the 97.5 % point of
     Student's t with n - 1 degrees.
 
-    The honest interval of a scheme below 10 seeds, where a bootstrap over seeds covers too little;
-    it says nothing about documents other than those that were read.
+    The honest interval of a scheme below 10 seeds, where a bootstrap over seeds covers too little.
+    It says nothing about documents that no run read.
 
     Args:
         values: (seeds, ...), n >= 2.
@@ -143,9 +141,7 @@ def depth_contrasts(depths) -> dict[str, np.ndarray]:
     }
 
 
-def depth_summaries(
-    correct, depths, samples: int = 2000, seed: int = 0
-) -> dict[str, tuple[float, float, float]]:
+def depth_summaries(correct, depths) -> dict[str, tuple[float, float, float]]:
     """Returns {name: (value, low, high)} of `depth_contrasts` by resampling trials, each with all
     its depths (they share distractors).
 
@@ -155,7 +151,7 @@ def depth_summaries(
     correct = np.asarray(correct, float)
     ones = np.ones(len(correct))
     found = {
-        name: (float(correct.mean(0) @ c), *bootstrap_mean(correct @ c, ones, samples, seed))
+        name: (float(correct.mean(0) @ c), *bootstrap_mean(correct @ c, ones))
         for name, c in depth_contrasts(depths).items()
     }
     # A sum of several 1 / k is not 1 to the last bit.
@@ -179,7 +175,7 @@ def bootstrap_share(correct) -> tuple[float, float, float]:
     return share, *bootstrap_mean(correct.sum(1), np.full(trials, correct.shape[1]))
 
 
-def bootstrap_of(statistic, values, samples: int = 2000, seed: int = 0):
+def bootstrap_of(statistic, values):
     """Returns (low, high) of a statistic of means under resampling of units. values: (units, ...);
     statistic: (samples, ...) -> (samples,).
 
@@ -189,14 +185,14 @@ def bootstrap_of(statistic, values, samples: int = 2000, seed: int = 0):
     values = np.asarray(values, float)
     if len(values) < FEW:
         return np.nan, np.nan
-    means = np.tensordot(times_drawn(len(values), samples, seed), values, 1) / len(values)
+    means = np.tensordot(times_drawn(len(values)), values, 1) / len(values)
     return _percentiles(statistic(means), len(values))
 
 
 @lru_cache(maxsize=4)
-def times_drawn(units: int, samples: int, seed: int) -> np.ndarray:
+def times_drawn(units: int, samples: int = SAMPLES) -> np.ndarray:
     """Returns (samples, units): how often each unit is drawn; many cells of a study share it."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     drawn = rng.multinomial(units, np.full(units, 1 / units), size=samples).astype(float)
     drawn.setflags(write=False)
     return drawn

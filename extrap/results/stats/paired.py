@@ -9,8 +9,6 @@ import numpy as np
 from extrap.results.stats.crossed import Mean, over_both, over_seeds
 from extrap.results.stats.intervals import FEW, bootstrap_mean, ratio_interval, student, times_drawn
 
-SAMPLES = 2000
-
 
 @dataclass(frozen=True)
 class Difference:
@@ -31,33 +29,15 @@ class Difference:
     fixed_high: float | None = None
 
 
-def paired_difference(a, b, counts=None, samples: int = SAMPLES, seed: int = 0):
-    """Returns (difference, low, high) of the means of a and b over the same documents or trials,
-    resampled in pairs: one run against one.
-
-    The interval is narrower than for two independent means as far as a and b agree on what is
-    hard.
-
-    Args:
-        a, b: (documents, ...).
-        counts: (documents, ...), the scored tokens of a document, 1 where left out (accuracies).
-        samples, seed: of the resamples.
-    """
-    less = np.asarray(a, float) - np.asarray(b, float)
-    counts = np.ones_like(less) if counts is None else np.asarray(counts, float)
-    low, high = bootstrap_mean(less, counts, samples, seed)
-    difference = less.sum(0) / counts.sum(0)
-    return (float(difference), low, high) if difference.ndim == 0 else (difference, low, high)
-
-
 def by_items(a, b, counts=None) -> Difference:
-    """Returns a - b of sums (seeds, items) over counts (seeds, items), seed s of a beside seed s of
-    b, item i the same in all.
+    """Returns the mean of a - b, sums (seeds, items) over counts (seeds, items): seed s of a is
+    paired with seed s of b, item i is the same in all. counts: the scored tokens of a document;
+    1 by default.
 
-    One seed: `paired_difference` over items, which speaks about these two models; its p is that of
+    One seed: resamples items; the difference speaks about these two models. Its p is that of
     t = difference / (sd sqrt(n / (n - 1))), sd of the resampled differences, n items; one item
-    supports nothing. From two seeds on: `crossed.over_both`, which speaks about seeds and items
-    that were not drawn; beside it stands the interval over seeds alone.
+    supports no interval. From two seeds on: `crossed.over_both`, which speaks about seeds and items
+    that were not drawn, with the interval over seeds alone as `fixed_low` and `fixed_high`.
     """
     less = np.asarray(a, float) - np.asarray(b, float)
     counts = np.ones_like(less) if counts is None else np.asarray(counts, float)
@@ -65,10 +45,11 @@ def by_items(a, b, counts=None) -> Difference:
     if seeds > 1:
         both, fixed = over_both(less, counts), over_seeds(less.sum(1) / counts.sum(1))
         return _difference(both, seeds, items, *both.interval, *fixed.interval)
-    value, low, high = paired_difference(less[0], np.zeros(items), counts[0])
+    value = float(less.sum() / counts.sum())
     if items == 1:
         return Difference(value, None, None, None, 1, 1)
-    return _difference(Mean(value, (_error(less[0], counts[0]),)), 1, items, low, high)
+    mean = Mean(value, (_error(less[0], counts[0]),))
+    return _difference(mean, 1, items, *bootstrap_mean(less[0], counts[0]))
 
 
 def by_seeds(differences) -> Difference:
@@ -107,6 +88,6 @@ def _error(sums, counts) -> tuple[float, int]:
     if n < FEW:
         low, high = ratio_interval(sums, counts)
         return ((high - low) / 2 / student(n - 1)) ** 2, n - 1
-    drawn = times_drawn(n, SAMPLES, 0)
+    drawn = times_drawn(n)
     # The spread of resampled means of n values is too narrow by sqrt((n - 1) / n).
     return float(np.var(drawn @ sums / (drawn @ counts))) * n / (n - 1), n - 1

@@ -23,44 +23,38 @@ COLUMNS = ["protocol", "length", "depth", "metric", "value", "low", "high", "n",
 def curve(rows: Sequence[dict]) -> list[dict[str, float]]:
     """Returns the training curve, a point per step."""
     steps = [row for row in rows if row.get("task") == "train" and row.get("axis") == "step"]
-    named = ((row["at"], f"train/{row['protocol']}/{row['metric']}", row["value"]) for row in steps)
-    return _points("train/step", named)
+    named = ((r["at"], f"train/{r['protocol']}/{r['metric']}", r["value"]) for r in steps)
+    return _points("train/step", (point for point in named if point[2] is not None))
 
 
 def by_length(task: str, rows: Sequence[dict]) -> list[dict[str, float]]:
     """Returns the scores of a task, a point per length."""
-
-    def depth(row: dict) -> str:
-        return "" if row.get("depth") is None else f"/depth {row['depth']:g}"
-
     found = _measured(task, rows)
-    return _points("eval/length", ((r["length"], f"eval/{n}{depth(r)}", v) for n, r, v in found))
+    return _points("eval/length", ((r["length"], f"eval/{n}{_depth(r)}", v) for n, r, v in found))
 
 
 def by_depth(task: str, rows: Sequence[dict]) -> list[dict[str, float]]:
     """Returns the scores of a task, a point per depth."""
     found = [each for each in _measured(task, rows) if each[1].get("depth") is not None]
-    named = ((row["depth"], f"depth/{name} at {row['length']}", v) for name, row, v in found)
+    named = ((r["depth"], f"depth/{n} at {r['length']}", v) for n, r, v in found)
     return _points("depth/at", named)
-
-
-def _points(axis: str, found: Iterable[tuple[float, str, float | None]]) -> list[dict[str, float]]:
-    """Returns points of a history from (place on the axis, name, value)."""
-    points: dict[float, dict[str, float]] = {}
-    for at, name, value in found:
-        if value is not None:
-            points.setdefault(at, {axis: at})[name] = value
-    return [points[at] for at in sorted(points)]
 
 
 def summary(task: str, rows: Sequence[dict]) -> dict[str, float]:
     """Returns a scalar for each score and length."""
-    return {
-        f"{name} at {point['eval/length']}".removeprefix("eval/"): value
-        for point in by_length(task, rows)
-        for name, value in point.items()
-        if name != "eval/length"
-    }
+    return {f"{n}{_depth(r)} at {r['length']}": v for n, r, v in _measured(task, rows)}
+
+
+def _depth(row: dict) -> str:
+    return "" if row.get("depth") is None else f"/depth {row['depth']:g}"
+
+
+def _points(axis: str, found: Iterable[tuple[float, str, float]]) -> list[dict[str, float]]:
+    """Returns points of a history from (place on the axis, name, value)."""
+    points: dict[float, dict[str, float]] = {}
+    for at, name, value in found:
+        points.setdefault(at, {axis: at})[name] = value
+    return [points[at] for at in sorted(points)]
 
 
 def table(rows: Sequence[dict]) -> list[list[Any]]:
@@ -78,8 +72,7 @@ def _measured(task: str, rows: Sequence[dict]) -> Iterator[tuple[str, dict, floa
     """Yields (name, row, value) of rows with a length and a value."""
     for row in rows:
         if _plain(row) and row.get("value") is not None:
-            name, value = f"{task}/{row.get('protocol') or ''}/{row['metric']}", row["value"]
-            yield name, row, value
+            place, value = f"{task}/{row.get('protocol') or ''}", row["value"]
+            yield f"{place}/{row['metric']}", row, value
             if row["metric"] == "nll":
-                name = name.removesuffix("nll") + "perplexity"
-                yield name, row, math.exp(min(value, 700.0))
+                yield f"{place}/perplexity", row, math.exp(min(value, 700.0))

@@ -1,18 +1,26 @@
-"""The W&B workspace of a study: a line is a series, drawn from the table of the study's page.
+"""The W&B workspace and the W&B Report of a study: a line is a series, drawn from the table of the
+study's page by the charts in charts.yaml.
 
 Built from the rows, without network; `wandb_workspaces` (pip install 'extrap[dashboard]') knows the
 form.
 """
 
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from extrap.runs.dashboard import vega
-from extrap.runs.dashboard.lines import BELOW, COLUMNS, PASSED, Lines
-from extrap.runs.dashboard.page import BEST, Page
+from extrap.figures.report.text import number
+from extrap.runs.dashboard.page import BEST
+from extrap.runs.dashboard.study import BELOW, COLUMNS, DRAWN, PASSED, Study
 from extrap.runs.dashboard.view import AXES
+from extrap.runs.folder import fingerprint
+from extrap.utils import markdown
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_yaml
 
+TABLE = "curves"
+"""Key of the table on the page of a study."""
+CHOSEN = ("part", "gate", "kind", "task", "protocol", "metric")
+"""Columns that a panel chooses one value of, by strings of these names (charts.yaml)."""
 TITLES = {"length": "By length", "depth": "By depth", "effective": "Effective length"}
 """Sections, in their order, by the kind of lines that they show."""
 PINNED = ("run:displayName", "config:size.value", "config:train_length.value")
@@ -31,54 +39,84 @@ def modules() -> tuple[Any, Any]:
     return wr, ws
 
 
-def build(study: str, project: str, entity: str, lines: Lines, pages: Sequence[Page]) -> Any:
+def charts() -> dict[str, dict[str, Any]]:
+    """Returns the Vega-Lite specifications by the name of a chart at W&B, which changes with its
+    specification.
+    """
+    known = read_yaml(Path(__file__).with_name("charts.yaml"))["charts"]
+    return {f"extrap-{kind}-{fingerprint(chart)}": chart for kind, chart in known.items()}
+
+
+def workspace(study: Study, project: str, entity: str) -> Any:
     """Returns the Workspace of the pages of a study and sends nothing. Raises UserError without the
     extra.
     """
     wr, ws = modules()
-    sections = panels(lines, entity)
-    sections["Training"] = [_training(wr, key, len(pages)) for key in training(lines)]
-    best = list(dict.fromkeys(name for values in lines.best.values() for name in values))
-    first, *_ = best
+    sections = panels(study, entity)
+    sections["Training"] = [_training(wr, key, len(study.pages)) for key in _losses(study)]
+    best = list(dict.fromkeys(name for values in study.best.values() for name in values))
     return ws.Workspace(
         entity=entity,
         project=project,
-        name=f"extrap {study}",
+        name=f"extrap {study.name}",
         sections=[
             ws.Section(name=name, panels=own, is_open=True) for name, own in sections.items() if own
         ],
-        settings=ws.WorkspaceSettings(max_runs=len(pages) + 1),
+        settings=ws.WorkspaceSettings(max_runs=len(study.pages) + 1),
         runset_settings=ws.RunsetSettings(
-            filters=ws.And(ws.Config("study") == study),
+            filters=ws.And(ws.Config("study") == study.name),
             groupby=[ws.Config("series")],
             # the page of the study first: its table has to be among the runs that W&B reads
             order=[
                 ws.Ordering(ws.Metric("JobType"), ascending=False),
-                ws.Ordering(ws.Summary(BEST + first), ascending=False),
+                ws.Ordering(ws.Summary(BEST + best[0]), ascending=False),
             ],
-            group_colors=lines.colours,
+            group_colors=study.colours,
             pinned_columns=[*PINNED, *(f"summary:{BEST}{name}" for name in best)],
-            baseline_run=_baseline(pages),
+            baseline_run=_baseline(study),
         ),
     )
 
 
+def report(study: Study, project: str, entity: str, question: str, findings: str) -> Any:
+    """Returns the Report and sends nothing; with an entity it asks the server for the project.
+    question, findings: Markdown, which may be empty. Raises UserError without the extra.
+    """
+    wr, ws = modules()
+    blocks = [wr.H1("Question"), wr.MarkdownBlock(question)]
+    if findings:
+        blocks += [wr.H1("Findings"), wr.MarkdownBlock(findings)]
+    blocks += [wr.H1("Series"), wr.MarkdownBlock(_ranking(study))]
+    if len(study.series) > DRAWN:
+        left = f"The page of the study has no figures, as it has more than {DRAWN} series"
+        blocks.append(wr.MarkdownBlock(f"{left}; `extrap plot {study.name}` draws them."))
+    where = {"entity": entity, "project": project} if entity else {}
+    for title, some in panels(study, entity).items():
+        # the charts draw the table of one page alone
+        only = ws.And(ws.Config("study") == study.name, ws.Metric("JobType") == "study")
+        runs = wr.Runset(name=study.name, filters=only, **where)
+        blocks += [wr.H1(title), wr.PanelGrid(runsets=[runs], panels=some)]
+    title = f"extrap {study.name}"
+    return wr.Report(project=project, entity=entity, title=title, blocks=blocks, width="fluid")
+
+
 def specification(built: Any) -> dict[str, Any]:
-    """A workspace or a report as plain values, as it would be sent."""
+    """Returns a workspace or a report as plain values, as it would be sent."""
     return dict(built._to_model().model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
-def panels(lines: Lines, entity: str) -> dict[str, list[Any]]:
+def panels(study: Study, entity: str) -> dict[str, list[Any]]:
     """Returns sections with their panels: one per task, protocol and metric, for each part of a
     study. Seeds below the gate of a task have sections of their own.
     """
     wr, _ = modules()
+    names = dict(zip(TITLES, charts(), strict=True))
     sections: dict[str, list[Any]] = {}
-    for words in _chosen(lines):
+    for words in _chosen(study):
         apart = [BELOW] * (words["gate"] == BELOW) + [words["part"]] * bool(words["part"])
         panel = wr.CustomChart(
-            query={"summaryTable": {"tableKey": vega.TABLE}},
-            chart_name=f"{entity}/{vega.registered(words['kind'])}",
+            query={"summaryTable": {"tableKey": TABLE}},
+            chart_name=f"{entity}/{names[words['kind']]}",
             chart_fields={column: column for column in COLUMNS},
             chart_strings={
                 "title": " ".join(words[name] for name in ("task", "protocol", "metric")),
@@ -90,38 +128,49 @@ def panels(lines: Lines, entity: str) -> dict[str, list[Any]]:
     return sections
 
 
-def _chosen(lines: Lines) -> list[dict[str, str]]:
+def _chosen(study: Study) -> list[dict[str, str]]:
     """Returns the values of CHOSEN of each panel, in the order of the sections."""
-    known = {"gate": (PASSED, BELOW), "part": [*lines.parts.values()], "kind": [*TITLES]}
-    places = dict.fromkeys(tuple(line[name] for name in vega.CHOSEN) for line in lines.records())
+    known = {"gate": (PASSED, BELOW), "part": [*study.parts.values()], "kind": [*TITLES]}
+    places = dict.fromkeys(tuple(line[name] for name in CHOSEN) for line in study.lines)
     chosen = [
         words
-        for words in (dict(zip(vega.CHOSEN, place, strict=True)) for place in places)
-        if words["kind"] != "effective"
-        or (words["task"], words["protocol"]) == (lines.place or ())[:2]
+        for words in (dict(zip(CHOSEN, place, strict=True)) for place in places)
+        if words["kind"] != "effective" or (words["task"], words["protocol"]) == study.place
     ]
     return sorted(chosen, key=lambda words: [all_.index(words[by]) for by, all_ in known.items()])
 
 
-def training(lines: Lines) -> list[str]:
-    """Names of the training losses of a study."""
-    curves = [
-        s.rows[(s.rows["task"] == "train") & (s.rows["axis"] == "step")] for s in lines.series
-    ]
-    losses = [rows.loc[rows["metric"] == "nll", "protocol"] for rows in curves]
-    return [f"train/{protocol}/nll" for protocol in sorted({p for own in losses for p in own})]
+def _losses(study: Study) -> list[str]:
+    """Returns the names of the training losses of a study."""
+    curve = ("train", "step", "nll")
+    steps = [row for row in study.records if (row["task"], row["axis"], row["metric"]) == curve]
+    return sorted({f"train/{row['protocol']}/nll" for row in steps})
 
 
 def _training(wr: Any, key: str, runs: int) -> Any:
     """Returns a training loss by step, the same steps for all seeds: W&B's mean is theirs."""
     return wr.LinePlot(
-        title=key, x=AXES["train/*"], y=[key], max_runs_to_show=max(runs, 1),
+        title=key, x=AXES["train/*"], y=[key], max_runs_to_show=runs,
         groupby=wr.Config("series"), groupby_aggfunc="mean", groupby_rangefunc="minmax",
     )  # fmt: skip
 
 
-def _baseline(pages: Sequence[Page]) -> str | None:
+def _baseline(study: Study) -> str | None:
     """Returns the page that others are compared with: of NoPE, else of RoPE, else none."""
-    plain = [page for page in pages if page.extension == "direct"]
+    plain = [page for page in study.jobs if page.extension == "direct"]
     found = (page.id for scheme in ("nope", "rope") for page in plain if page.scheme == scheme)
     return next(found, None)
+
+
+def _ranking(study: Study) -> str:
+    """Returns the values of each series in Markdown, the greatest first."""
+    names = list(dict.fromkeys(name for values in study.best.values() for name in values))
+    order = sorted(study.best, key=lambda label: -study.best[label].get(names[0], 0.0))
+    rows = [[label, *(_cell(study.best[label].get(name)) for name in names)] for label in order]
+    return markdown.table([["series", *names], *rows])
+
+
+def _cell(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else number(value)

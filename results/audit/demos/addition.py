@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from extrap.audit.subject import DEFAULT_SHAPE, gpt
 from extrap.audit.trained import trained
 from extrap.model import gpt as text_source
-from extrap.model.card import describe_parts
 from extrap.model.gpt import GPT
+from extrap.model.parts import describe_parts
 from extrap.schemes.sinusoidal import Sinusoidal
 from extrap.studies.audit.demos.lines import aligned
 from extrap.utils.errors import UserError

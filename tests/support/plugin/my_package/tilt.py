@@ -14,7 +14,6 @@ class Tilt(Scheme):
     Kind: relative
     Past L: defined; far keys fade
     Source: arXiv 2108.12409
-    Colour: olive
     """
 
     def __init__(self, shape: Shape, slope: float = 0.05, reach: float | None = None):

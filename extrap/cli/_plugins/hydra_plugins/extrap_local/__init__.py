@@ -1,3 +1,3 @@
-"""Hydra's way to `extrap.cli.sweep`; found because `extrap.cli._plugins` is on the import path, in
-the namespace `hydra_plugins`.
+"""Plug-ins through which Hydra runs `extrap.cli.sweep`; Hydra finds them because
+`extrap.cli._plugins` is on the import path, in the namespace `hydra_plugins`.
 """

@@ -1,5 +1,5 @@
-"""Reads the jobs of a sweep as each job will read itself, so that every mistake shows before the
-first job starts.
+"""Reads the configuration of every job of a sweep, so that every mistake shows before the first
+job starts.
 """
 
 import hashlib

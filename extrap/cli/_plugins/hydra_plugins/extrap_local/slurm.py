@@ -63,7 +63,9 @@ class SlurmLauncher(Launcher):
         return ended(jobs, began)
 
     def _executor(self, threads: int) -> Any:
-        """Raises UserError where submitit is missing or its folder lies behind a link."""
+        """Returns submitit's executor. Raises UserError if submitit is missing, or if a link
+        leads to its folder.
+        """
         try:
             import submitit
             from hydra_plugins.hydra_submitit_launcher.config import BaseQueueConf

@@ -42,8 +42,8 @@ class LocalSweeper(Sweeper):
         return [result.return_value for result in results]
 
     def _jobs(self, words: list[str]) -> list[list[str]]:
-        """Returns the jobs of a grid. Of an option that stands there twice the last one counts, as
-        Hydra's sweeper has it.
+        """Returns the jobs of a grid. If an option occurs twice, the last one counts, as in Hydra's
+        own sweeper.
         """
         overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(words)
         for override in overrides:

@@ -1,0 +1,290 @@
+"""Properties of the logits of the last query: which places they tell apart, and how they change as
+coordinates shift, as text grows and with the distance.
+
+If the weights of a scheme are no softmax of logits, most properties look at the weights.
+"""
+
+from functools import partial
+from math import inf, isfinite, nan
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from extrap.audit.column import Column, below, error
+from extrap.audit.subject import (
+    SHAPE,
+    Subject,
+    draw,
+    finite,
+    last_logits,
+    layers,
+    moved,
+    place,
+    repeated,
+    words,
+)
+from extrap.model.gpt import GPT
+from extrap.model.parts import parts
+from extrap.model.scheme import OutOfRange, Where
+
+L = SHAPE.length
+
+
+@torch.no_grad()
+def unique(subject: Subject) -> int:
+    """Counts the different signatures among the L places of a text of one repeated token.
+
+    The signature of a place: its logit in every head and layer (its weight if that is no softmax
+    of logits), whether it is visible, and the output that its value gives at weight 1.
+    """
+    model = subject.drawn
+    tokens, x = repeated(4, L)
+    scheme, found = model.scheme, []
+    for q, k, v, here in layers(model, x, place(model, tokens)):
+        s = last_logits(scheme, q, k, here)
+        found += [finite(s).flatten(0, 1), (s > -torch.inf).double().flatten(0, 1)]
+        if scheme.uses("normalise", layer=here.layer):
+            found.append(last_logits(scheme, q, k, here, weighed=True).flatten(0, 1))
+        if scheme.uses("mix"):
+            one = torch.eye(L, dtype=v.dtype)[:, None, None].expand(L, SHAPE.heads, 1, L)
+            given = scheme.mix(one, v[:1].expand(L, -1, -1, -1), here.block(L - 1, L))
+            found.append(given[:, :, 0].flatten(1).T)
+    signatures = torch.cat(found).T
+    largest = max(float(signatures.abs().max()), 1e-300)
+    same = torch.cdist(signatures, signatures, p=torch.inf) <= 1e-9 * largest
+    return int((~same.tril(-1).any(1)).sum())
+
+
+NEAR, SAME_AT_ANY_LENGTH = L // 2, 1e-6
+
+
+def length(subject: Subject) -> float:
+    """Returns the change of the logits to the same last L/2 tokens as more text comes before them,
+    in texts of L/2, L, 2 L and 4 L tokens within the range of the scheme.
+
+    Weights that are no softmax of logits are compared up to a factor: a denominator over all keys
+    changes it, as under a softmax.
+    """
+    short, *longer = [s for n in (1, 2, 4, 8) if (s := recent(subject.drawn, n * NEAR)) is not None]
+    return max(float((s - short).abs().max() / short.std()) for s in longer)
+
+
+@torch.no_grad()
+def recent(model: GPT, T: int) -> Tensor | None:
+    """(layers, H, L/2): logits of the last query of T tokens to the last L/2; None if undefined."""
+    tokens, x = words(8 * NEAR)[:, -T:], draw(1, 8 * NEAR, SHAPE.dim)[:, -T:]
+    try:
+        at = place(model, tokens)
+    except OutOfRange:
+        return None
+    found = []
+    for q, k, _, here in layers(model, x, at):
+        s = finite(last_logits(model.scheme, q, k, here, weighed=True))[0, :, -NEAR:]
+        weights = model.scheme.uses("normalise", "attend", layer=here.layer)
+        found.append(s / s.abs().sum(-1, keepdim=True).clamp(min=1e-300) if weights else s)
+    return torch.stack(found)
+
+
+SHIFTS = {"shift_3": 3, "shift_1e2": 10**2, "shift_1e4": 10**4, "shift_1e6": 10**6}
+SAME_SHIFTED = 1e-3
+
+
+def shift(by: int, subject: Subject) -> float:
+    """Returns the largest change of a logit or of an output of attention as every coordinate moves
+    by a constant, in standard deviations of either, in float32; nan if undefined there.
+
+    A relative scheme has the error of rounding, at a million tokens as well.
+    """
+    model = subject.drawn.float()
+    try:
+        plain, shifted = answers(model, 0), answers(model, by)
+    except OutOfRange:
+        return nan
+    finally:
+        model.double()
+    changes = [(b - a).abs().max() / a.std() for a, b in zip(plain, shifted, strict=True)]
+    return max(float(change.nan_to_num(torch.inf)) for change in changes)
+
+
+@torch.no_grad()
+def answers(model: GPT, shift: float) -> list[Tensor]:
+    """Returns logits of the last query and outputs of all, for each layer."""
+    tokens, x = words(L - 4), draw(1, L - 4, SHAPE.dim).float()
+    found = []
+    for q, k, v, here in layers(model, x, place(model, tokens, shift)):
+        read = model.scheme.gate(model.scheme.attend(q, k, v, here), here)
+        found += [finite(last_logits(model.scheme, q, k, here)), read]
+    return found
+
+
+MULTIPLES = (4, 8, 16, 32, 64, 256, 1024)
+SHORT, LONGEST = 8, 64
+
+
+@torch.no_grad()
+def defined(subject: Subject) -> int:
+    """Returns the largest multiple of L in range; 1 if logits at 4 L are not finite."""
+    model, most = subject.drawn, 1
+    for m in MULTIPLES:
+        try:
+            t = model.scheme.positions(torch.arange(m * L, dtype=torch.float64))
+        except OutOfRange:
+            break
+        if float(t.max()) >= model.scheme.limit:
+            break
+        if m == MULTIPLES[0] and not model(words(m * L), last=L).isfinite().all():
+            break
+        most = m
+    return most
+
+
+def growth(subject: Subject) -> float:
+    """Returns the root mean square of the logits of the last of T tokens at distances n >= T/2, for
+    T = 64 L (or the last length that is defined) over the one for T = 8 L, and the same for the
+    embeddings at these places; the greatest of all. nan: not defined that far.
+
+    A bias linear in n gives 8, a logarithm of n about 1.3, a function of bounded phases 1. Hidden
+    keys have no logit.
+    """
+    if (most := defined(subject)) < 16:
+        return nan
+    near, far = (sizes(subject.drawn, n * L) for n in (SHORT, min(most, LONGEST)))
+    return max(b / a for a, b in zip(near, far, strict=True))
+
+
+@torch.no_grad()
+def sizes(model: GPT, T: int) -> list[float]:
+    """Root mean squares over the far half of texts of one repeated token each."""
+    tokens, x = repeated(8, T)
+    at = place(model, tokens)
+    found = [size(model.scheme.embed(x, at.at_layer(0, x)).movedim(1, -1))]
+    return found + [size(read(model, *each)) for each in layers(model, x, at)]
+
+
+def read(model: GPT, q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
+    """(..., T): logits of the last query by distance; outputs if the scheme owns attention."""
+    if model.scheme.uses("attend", layer=here.layer):
+        return model.scheme.attend(q, k, v, here).movedim(2, -1)
+    return last_logits(model.scheme, q, k, here).flip(-1)
+
+
+def size(s: Tensor) -> float:
+    """Root mean square of the far half of the last axis; 1 if all of it is hidden, inf for nan."""
+    far = s[..., s.shape[-1] // 2 :]
+    far = far[far != -torch.inf]
+    value = float(far.square().mean().sqrt()) if len(far) else 1.0
+    return value if isfinite(value) else inf
+
+
+TEXTS = 64
+
+
+@torch.no_grad()
+def decay(equal: bool, subject: Subject) -> float:
+    """Returns how far the logit falls with the distance, as constructed: (mean at the 4 nearest
+    distances - mean at L/2 .. L) / s, s the standard deviation of the logit of independent Gaussian
+    content; mean over heads and texts. equal: between a query and an equal key, else between
+    independent ones, which are the normed input itself.
+
+    Rotations let the first fall and not the second (arXiv 2410.06205), a bias both.
+    """
+    model = subject.fresh
+    same = draw(TEXTS, 1, SHAPE.dim).expand(-1, L, -1)
+    gaussian = by_distance(model, *(draw(TEXTS, L, SHAPE.dim, seed=seed) for seed in (7, 8)))
+    s = by_distance(model, same, same) if equal else gaussian
+    spread = float((gaussian - gaussian.mean(0)).std())
+    return float(s[..., :4].mean() - s[..., L // 2 :].mean()) / spread if spread else 0.0
+
+
+def by_distance(model: GPT, of_q: Tensor, of_k: Tensor) -> Tensor:
+    """(B, H, L): logits of the last query in the first layer, nearest key first."""
+    at = place(model, torch.zeros(TEXTS, L, dtype=torch.long))
+    (q, here), (k, _) = heads(model, of_q, at), heads(model, of_k, at)
+    return finite(last_logits(model.scheme, q, k, here, weighed=True)).flip(-1)
+
+
+def heads(model: GPT, x: Tensor, at: Where) -> tuple[Tensor, Where]:
+    """(B, H, T, D): the input with what positions add to it, normed, cut into heads."""
+    normed = F.rms_norm(model.scheme.embed(x, at.at_layer(0, x)), (SHAPE.dim,))
+    return normed.unflatten(-1, (SHAPE.heads, -1)).transpose(1, 2), at.at_layer(0, normed)
+
+
+TOKENS, BACK = 24, 5
+
+
+def real(subject: Subject) -> bool:
+    """True if a key that moves by half a token gets a logit other than at both whole distances."""
+    whole, half, next_one = (logit(subject.drawn, by) for by in (0.0, 0.5, 1.0))
+    return all(float((half - other).abs().max()) > 1e-9 for other in (whole, next_one))
+
+
+@torch.no_grad()
+def logit(model: GPT, by: float) -> Tensor:
+    """(layers, H): of the key BACK tokens before the last query, moved by `by` towards it."""
+    at = place(model, words(TOKENS))
+    t = at.q.clone()
+    t[-1 - BACK] += by
+    try:
+        at = moved(model.scheme, at, t)
+    except OutOfRange:
+        return torch.full((len(model.blocks), SHAPE.heads), torch.nan)
+    each = layers(model, draw(1, TOKENS, SHAPE.dim), at)
+    found = [last_logits(model.scheme, q, k, here) for q, k, _, here in each]
+    return torch.stack(found)[:, 0, :, -1 - BACK]
+
+
+def axes(subject: Subject) -> int:
+    """Returns the option `axes` of a part: a hook gets one coordinate per token to measure."""
+    return max((getattr(part, "axes", 1) for part in parts(subject.fresh.scheme)), default=1)
+
+
+UNIQUE = Column(
+    "unique", "places", "of the L = 64 places, those that the last query tells apart in a text "
+    "of one repeated token", unique, str, lambda value: value == L
+)  # fmt: skip
+LENGTH = Column(
+    "same_at_any_length", "at any T", "change of logits to the same last L/2 tokens as text is "
+    "put before them, in standard deviations", length, error, below(SAME_AT_ANY_LENGTH)
+)  # fmt: skip
+SHIFT = tuple(
+    Column(
+        name, f"+{by:.0e}".replace("e+0", "e") if by > 3 else f"+{by}",
+        f"change of logits and of attention outputs when all coordinates move by {by:,}, in "
+        "standard deviations, float32", partial(shift, by), error, below(SAME_SHIFTED)
+    )
+    for name, by in SHIFTS.items()
+)  # fmt: skip
+FAR = (
+    Column(
+        "defined", "defined", "largest length tried, in L, at which logits are defined and finite "
+        "(1024: no end found)", defined,
+        lambda value: "all" if value == MULTIPLES[-1] else f"to {value} L", lambda value: value > 1
+    ),
+    Column(
+        "growth", "bounded", "growth of logits and embeddings from 8 L to 64 L: 1 bounded, 1.3 "
+        "like ln n, 8 like n", growth,
+        lambda value: f"x{value:.3g}" if value < 1e4 else f"x{value:.0e}", below(1.25)
+    ),
+)  # fmt: skip
+DECAY = tuple(
+    Column(
+        f"decay_{name}", head,
+        f"as constructed: fall of the logit of {what} from the 4 nearest distances to L/2 .. "
+        "L, in s", partial(decay, equal), "{:+.2f}".format, lambda value: value >= 0.25
+    )
+    for name, equal, head, what in (
+        ("aligned", True, "q=k falls", "equal query and key"),
+        ("gaussian", False, "q,k falls", "independent Gaussian ones"),
+    )
+)  # fmt: skip
+AXES = (
+    Column(
+        "real", "half", "a key half a token away has a logit of its own, other than at both whole "
+        "distances", real, lambda value: "yes" if value else "no", bool
+    ),
+    Column(
+        "axes", "axes", "coordinates of a token: declared by an option of its parts, not measured",
+        axes
+    ),
+)  # fmt: skip

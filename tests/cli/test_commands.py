@@ -1,0 +1,121 @@
+"""What commands share: help, flags, the words of Hydra, and the tables of conf."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from extrap.audit import catalogue
+from extrap.cli import schemes
+from extrap.cli.commands import COMMANDS, module
+from extrap.utils import markdown
+from extrap.utils.paths import conf_dir
+from tests.support.discover import names
+from tests.support.program import typed
+
+SMALL = sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_help_says_what_it_does_and_how_it_ends(name, capsys):
+    command = importlib.import_module(module(name))
+    with pytest.raises(SystemExit, match="0"):
+        command.main(["--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.startswith(f"usage: extrap {name} ") and "Exit codes: 0 done; 2 a mistake" in shown
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_an_unknown_flag_is_one_line(name, capsys):
+    command = importlib.import_module(module(name))
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["--no-such-flag"])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"extrap {name}: ") and line.endswith(f"; see extrap {name} --help")
+
+
+def test_options_may_stand_between_names(capsys):
+    for name, words in {
+        "plot": ["mine", "--width", "3.3in", "kv_depth"],
+        "clean": ["mine", "--runs", "rope-1-s0"],
+        "compare": ["mine", "--cell", "kv", "rope", "alibi"],
+    }.items():
+        command = importlib.import_module(module(name))
+        with pytest.raises(SystemExit, match="2"):
+            command.main(words)
+        assert "STUDY=mine: no such study" in capsys.readouterr().err
+
+
+def test_a_run_is_optional(capsys):
+    command = importlib.import_module("extrap.cli.clean")
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["--runs"])
+    assert "required: STUDY;" in capsys.readouterr().err
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, capsys, *words: str) -> str:
+    typed(monkeypatch, *words)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["train.lr=0.5", "--cfg", "job"], "  lr: 0.5"),
+        (["++train.lr=0.5", "--cfg", "job"], "  lr: 0.5"),
+        (["+scheme.mine=3", "--cfg", "job"], "  mine: 3"),
+        (["finetune=full", "data@finetune.data=text", "--cfg", "job"], "    length: 64"),
+        (["data/corpus=files", "data.corpus.path=a", "--cfg", "job"], "    path: a"),
+        (["hydra.launcher.n_jobs=3", "--cfg", "hydra"], "    n_jobs: 3"),
+        (["hydra/launcher=slurm", "hydra.launcher.partition=a", "--cfg", "hydra"], "partition: a"),
+        (["hydra.launcher.n_jobs=5", "--package", "hydra.launcher", "--cfg", "hydra"], "n_jobs: 5"),
+        (
+            ["hydra.sweep.dir=runs/${now:%Y}", "hydra.verbose=true", "--cfg", "hydra"],
+            "verbose: true",
+        ),
+        (["--info", "defaults"], "| scheme/rope "),
+        (["--info", "defaults-tree"], "scheme: rope"),
+        (["--info", "config"], "\n  project: extrap\n"),
+        (["--info", "plugins"], "LocalLauncher"),
+        (["--info", "searchpath"], "| main "),
+    ],
+)
+def test_words_of_the_command_line(words, line, monkeypatch, capsys):
+    assert line in shown(monkeypatch, capsys, *words)
+
+
+def test_choices_of_a_folder_of_ones_own_and_an_option_that_goes(tmp_path, monkeypatch, capsys):
+    (tmp_path / "scheme").mkdir()
+    (tmp_path / "scheme/mine.yaml").write_text("_target_: extrap.schemes.rope.RoPE\nbase: 7\n")
+    words = ["--config-dir", str(tmp_path), "scheme=mine", "~task.kv", "--cfg", "job"]
+    node = yaml.safe_load(shown(monkeypatch, capsys, *words))
+    assert node["scheme"]["base"] == 7 and list(node["task"]) == ["nll"]
+
+
+@pytest.mark.parametrize("group", catalogue.ROWS)
+def test_the_readmes_have_not_drifted(group):
+    text = (Path(conf_dir()) / group / "README.md").read_text()
+    table = catalogue.page(catalogue.table(group))
+    assert markdown.between(text, group, table) == text, "run `make tables`"
+
+
+@pytest.mark.parametrize("group", catalogue.ROWS)
+def test_everything_is_listed(group):
+    frame = catalogue.table(group)
+    assert sorted(frame[group]) == sorted(p.stem for p in (Path(conf_dir()) / group).glob("*.yaml"))
+    assert (frame.map(len) > 0).all(axis=None) and not frame.map(lambda cell: "\n" in cell).any(
+        axis=None
+    )
+
+
+def test_the_command_prints_the_schemes(capsys):
+    schemes.main([])
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 1 + len(names("scheme")) and printed[0].split()[0] == "scheme"
+
+
+def test_a_folder_without_groups_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        schemes.main(["--write", "--config-dir", str(tmp_path)])
+    assert f"--config-dir={tmp_path}: no YAML in its folders" in capsys.readouterr().err

@@ -1,0 +1,236 @@
+"""Words of a sweep: grids become overrides, what Hydra cannot read becomes a text, and jobs are
+composed once and varied.
+"""
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hypothesis import given
+from hypothesis import strategies as st
+
+from extrap.cli import schema as config
+from extrap.cli.composed import plain
+from extrap.cli.program import job
+from extrap.cli.sweep.grid import overrides
+from extrap.cli.sweep.varied import Varied
+from extrap.cli.words import as_text, quoted, readable
+from extrap.runs.evaluate import planned
+from extrap.utils.errors import UserError
+from extrap.utils.paths import conf_dir
+
+
+def test_a_grid_becomes_overrides():
+    made = overrides(
+        [
+            {"scheme": ["rope", "alibi"], "seed": 3, "data@finetune.data": "text"},
+            {"scheme": {"glob": "rope*", "exclude": ["rope"]}, "task": [["nll", "kv"], ["kv"]]},
+            {"scheme.base": [1e-5, 2.0, True, None], "data/corpus": "torch"},
+        ]
+    )
+    assert made == [
+        ["scheme=rope,alibi", "seed=3", "data@finetune.data=text"],
+        ["scheme=glob(rope*,exclude=[rope])", "task=[nll,kv],[kv]"],
+        ["scheme.base=1e-05,2.0,true,null", "data/corpus=torch"],
+    ]
+    assert overrides(None) == overrides({}) == overrides([]) == [[]]
+
+
+@pytest.mark.parametrize(
+    "text", ["a,b", "1e5", "[a]", "it's", "a=b c", "choice(a,b)", "ä", "\\", ""]
+)
+def test_a_text_of_a_grid_is_one_value(text):
+    [[word]] = overrides({"label": [text, "b"]})
+    [read] = OverridesParser.create().parse_overrides([word])
+    jobs = [f"label={value}" for value in read.sweep_string_iterator()]
+    found = [one.value() for one in OverridesParser.create().parse_overrides(jobs)]
+    assert found == [text, "b"]
+
+
+@pytest.mark.parametrize("grid", ["scheme=rope", 3, [["scheme"]], {3: [1]}, {"a b": [1]}])
+def test_what_is_no_grid_is_refused(grid):
+    with pytest.raises(UserError, match=r"^sweep\.grid"):
+        overrides(grid)
+
+
+def test_a_sweep_is_no_part_of_a_run():
+    config.register()
+    found = []
+    for words in ([], ["sweep.jobs=2", "sweep.grid={seed:[0,1]}"]):
+        with initialize_config_dir(conf_dir(), version_base="1.3"):
+            cfg = compose("config", words, return_hydra_config=True)
+        this = job(plain(cfg))
+        assert "sweep" not in this.config
+        found.append((this.run.name, planned(this)))
+    assert found[0] == found[1]
+
+
+NAMES = [
+    "with (1).txt",
+    "a=b.txt",
+    "~/naïve Überzug 一二",
+    "c:d;e|f&g",
+    "[draft].txt",
+    "#hash",
+    "α^2",
+]
+
+
+def parsed(word: str):
+    return OverridesParser.create().parse_override(word)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_value_that_hydra_cannot_read_is_a_text(name):
+    [word] = readable([f"data.corpus.path={name}"])
+    assert parsed(word).value() == name
+    assert readable([word]) == [word]  # as a job of a sweep gets it
+    _, word = readable([f"data.corpus.path={name},{name}", "-m"])
+    assert [one.strip("'") for one in parsed(word).sweep_string_iterator()] == [name, name]
+
+
+@given(st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=30))
+def test_a_quoted_text_is_read_as_it_was(text):
+    text = text.replace("${", "")
+    assert parsed(f"a={quoted(text)}").value() == text
+    *_, last = parsed(f"a=0,{as_text(text)}").sweep_string_iterator()
+    assert parsed(f"a={last}").value() == text
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["scheme=rope,alibi", "path='a b'", "path=null", "path=${oc.env:TEXT}", "path=glob(*)", "path",
+     "~path", "+path=a", "task=[kv,nll]", "path=", "--cfg"],
+)  # fmt: skip
+def test_what_hydra_reads_and_what_is_no_option_is_left_alone(word):
+    assert readable([word]) == [word]
+
+
+@pytest.mark.parametrize(
+    "words, found",
+    [
+        ("-m extension=pi,ntk extension.factor=8", "extension.factor=choice(8)"),
+        ("--multirun extension=pi,ntk +extension.factor=8", "+extension.factor=choice(8)"),
+        ("-m scheme=glob(r*) scheme.base=10", "scheme.base=choice(10)"),
+        ("-m data/corpus=torch,files data.corpus.path=a", "data.corpus.path=choice(a)"),
+        ("-m data@finetune.data=text,query finetune.data.size=8", "finetune.data.size=choice(8)"),
+        ("-m task=[nll],[kv] task.kv.depths=[0,1]", "task.kv.depths=choice([0,1])"),
+        ("-m extension=pi,ntk extension.factor=null", "extension.factor=null,null"),
+        ("-m extension=pi,ntk extension.factor=2,4", "extension.factor=2,4"),
+        ("-m extension=pi,ntk seed=1", "seed=1"),
+        ("-m extension=pi extension.factor=8", "extension.factor=8"),
+        ("-m scheme=rope,alibi schemes.base=8", "schemes.base=8"),
+        ("-m scheme=rope,alibi ~scheme.base", "~scheme.base"),
+        ("-m data/corpus=torch,files data.corpus.path=~/a", "data.corpus.path=choice('~/a')"),
+        ("extension=pi extension.factor=8", "extension.factor=8"),
+    ],
+)  # fmt: skip
+def test_an_option_of_a_swept_group_becomes(words, found):
+    *first, last = words.split()
+    assert readable([*first, last]) == [*first, found]
+
+
+def test_an_option_that_the_default_choice_lacks_reaches_every_job(tiny):
+    """ALiBi has slopes, RoPE, the default scheme, has none."""
+    done = tiny("-m", "scheme=choice(alibi)", "scheme.slopes=4", "seed=0,1")
+    assert done.returncode == 0, done.stderr
+    assert "2 done, 0 skipped, 0 failed" in done.stderr
+    assert sorted(tiny.events()) == [f"{e} alibi-s{n}" for e in ("end", "start") for n in (0, 1)]
+
+
+EXCLUDED = "hydra.job.config.override_dirname.exclude_keys=[label]"
+KINDS = [
+    [["scheme=rope", "seed=0", "train.lr=0.002"], ["scheme=rope", "seed=1", "train.lr=2e-3"]],
+    [["seed=2", "scheme=alibi", "label='a b'"], ["seed=3", "scheme=alibi", "label=null"]],
+    [["train.lr=1", "stage=train"], ["train.lr=2", "stage=evaluate"]],
+    [["seed=1", "seed=2"], ["seed=4", "seed=3"]],
+    [["task=[nll,kv]", "task.kv.multiples=[1,2]"], ["task=[nll,kv]", "task.kv.multiples=[4]"]],
+    [["task.kv.multiples=[1,2]"], ["task.kv.multiples=4"]],
+    [["plugins=[a]", "seed=0"], ["plugins=[]", "seed=0"]],
+    [["data/corpus=files", "data.corpus.path=a"], ["data/corpus=files", "data.corpus.path=b"]],
+    [["finetune=full", "data@finetune.data=text", f"finetune.lr={r}"] for r in (1e-3, 1e-4)],
+    [["experiment=smoke", "seed=6"], ["experiment=smoke", "seed=7"]],
+    [["+task.kv.more=3", "seed=7"], ["+task.kv.more=3", "seed=8"]],
+    [["~task.kv.trials", "seed=8"], ["~task.kv.trials", "seed=9"]],
+    [["task.kv={trials: 3}", "seed=8"], ["task.kv={trials: 3}", "seed=9"]],
+    [["task.kv={trials: 3}", "task.kv.trials=4"], ["task.kv={trials: 3}", "task.kv.trials=5"]],
+    [["task.kv.trials=4", "task.kv={trials: 3}"], ["task.kv.trials=5", "task.kv={trials: 3}"]],
+    [["label=${study}", "study=s"], ["label=${study}", "study=t"]],
+    [["label=${hydra:overrides.task.1}", f"seed={seed}"] for seed in (0, 1)],
+    [["label=${hydra:job.override_dirname}", EXCLUDED, f"seed={seed}"] for seed in (0, 1)],
+    [["label=${hydra:sweep.dir}", f"study={study}"] for study in "ab"],
+    [["model=checkpoint", "model.checkpoint=a"], ["model=checkpoint", "model.checkpoint=b"]],
+    [["model.dim=32", "model.heads=2"], ["model.dim=64", "model.heads=4"]],
+    [[], []],
+]
+"""Two jobs of each kind: the second is varied from the first."""
+
+
+class Counted:
+    """A loader that counts how often it composes."""
+
+    def __init__(self, loader) -> None:
+        self.loader, self.count = loader, 0
+
+    def load_sweep_config(self, master, overrides):
+        self.count += 1
+        return self.loader.load_sweep_config(master, overrides)
+
+    def get_group_options(self, name):
+        return self.loader.get_group_options(name)
+
+
+@pytest.fixture
+def loader():
+    config.register()
+    with initialize_config_dir(conf_dir(), version_base="1.3"):
+        yield Counted(GlobalHydra.instance().config_loader())
+
+
+@pytest.fixture
+def varied(loader):
+    master = compose("config", ["study=s", "hydra.mode=MULTIRUN"], return_hydra_config=True)
+    return Varied(loader, master, plain)
+
+
+def whole(varied: Varied, overrides: list[str]) -> str:
+    """Composes a job by itself. A string: 1 is another value than 1.0 and true."""
+    return repr(varied._read(varied.loader.load_sweep_config(varied.master, overrides)))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: " ".join(kind[0]))
+def test_a_varied_configuration_is_the_composed_one(varied, kind):
+    wholes = [whole(varied, words) for words in kind]
+    for words, expected in zip((*kind, *kind), (*wholes, *wholes), strict=True):
+        assert repr(varied(words)) == expected
+
+
+def test_jobs_that_differ_in_plain_options_are_composed_once(varied):
+    found = [varied(["scheme=t5", f"seed={seed}", "train.steps=9"]) for seed in range(5)]
+    assert varied.loader.count == 1
+    assert [job.values["seed"] for job in found] == [0, 1, 2, 3, 4]
+    assert all(job.values["data"] is found[0].values["data"] for job in found)
+    varied(["scheme=nope", "seed=0"])
+    assert varied.loader.count == 2
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (["seed=1"], ["seed=x"]),
+        (["seed=1"], ["seed=null"]),
+        (["stage=all"], ["stage=tain"]),
+        (["plugins=[a]"], ["plugins=a"]),
+        ([], ["trian.steps=3"]),
+        ([], ["scheme=ropee"]),
+        ([], ["scheme="]),
+    ],
+)
+def test_what_cannot_be_composed_is_told_in_the_words_of_the_loader(varied, right, wrong):
+    with pytest.raises(Exception) as one:  # whatever Hydra makes of it
+        varied.loader.load_sweep_config(varied.master, wrong)
+    before = varied(right)
+    with pytest.raises(type(one.value)) as other:
+        varied(wrong)
+    assert str(other.value) == str(one.value)
+    assert varied(right) == before

@@ -1,0 +1,160 @@
+"""Forward passes: the tail of a text alone, their memory, compiled."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.utils.flop_counter import FlopCounterMode
+
+from extrap.model import gpt as module
+from extrap.model.gpt import GPT
+from tests.support.discover import gpt
+
+
+@pytest.mark.parametrize("options", [{}, {"layers": 1}])
+@pytest.mark.parametrize("last", [0, 1, 7, 40])
+@torch.no_grad()
+def test_equals_the_tail_of_the_whole(options, last):
+    model, tokens = gpt("rope", **options), torch.randint(50, (3, 40))
+    whole = model(tokens)
+    torch.testing.assert_close(model(tokens, last=last), whole[:, 40 - last :], rtol=0, atol=1e-12)
+
+
+@torch.no_grad()
+def test_gradients_and_states_are_those_of_the_whole():
+    model, tokens = gpt("t5"), torch.randint(50, (3, 40))
+    states: list[torch.Tensor] = []
+    hidden = model.hidden(tokens, states)
+    assert [s.shape for s in states] == [hidden.shape] * 2
+    with torch.enable_grad():
+        grads = [
+            torch.autograd.grad(y.square().sum(), [*model.parameters()])
+            for y in (model(tokens, last=4), model(tokens)[:, -4:])
+        ]
+    for a, b in zip(*grads, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-11)
+
+
+@torch.no_grad()
+def test_it_costs_less():
+    """Of a layer's products 9 of 12 C**2 T are left out, and the head's."""
+    model, tokens = gpt("rope"), torch.randint(50, (1, 64))
+    flops = []
+    for last in (64, 1):
+        with FlopCounterMode(display=False) as counter:
+            model(tokens, last=last)
+        flops.append(counter.get_total_flops())
+    C, left_out = 32, 63
+    assert flops[0] - flops[1] == 2 * left_out * (9 * C * C + C * 50)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("last", [1, 7, 20])
+def test_losses_are_those_of_the_logits_a_block_at_a_time(last, monkeypatch):
+    made, tokens = gpt("rope"), torch.arange(40).view(2, 20) % 50
+    targets = (tokens[:, 20 - last :] * 7 + 3) % 50
+    logits = made(tokens, last=last)
+    expected = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
+    seen = []
+    monkeypatch.setattr(module, "LOGITS", 6 * 50)
+    monkeypatch.setattr(made, "logits", lambda h: seen.append(len(h)) or module.GPT.logits(made, h))
+    found = made.losses(tokens, targets)
+    torch.testing.assert_close(found, expected.view(2, last))
+    assert max(seen) <= 6 and sum(seen) == 2 * last
+
+
+@torch.no_grad()
+def test_what_texts_share_goes_through_the_layers_once():
+    """Two texts of 64 tokens share 48: in the first layer 80 tokens go through output and MLP."""
+    model = gpt("rope")
+    texts = torch.randint(50, (1, 1, 64)).repeat(2, 1, 1)
+    texts[0, 0, 48] = (texts[0, 0, 48] + 1) % 50
+    flops = []
+    for read in (lambda: [model(text, last=1) for text in texts], lambda: model.endings(texts, 1)):
+        with FlopCounterMode(display=False) as counter:
+            read()
+        flops.append(counter.get_total_flops())
+    C = 32
+    assert flops[0] - flops[1] == 2 * 48 * 9 * C * C  # attention on a CPU is not counted
+
+
+@torch.no_grad()
+def test_a_scheme_that_looks_ahead_reads_every_text_whole(monkeypatch):
+    model, texts = gpt("rope"), torch.randint(50, (1, 2, 40)).repeat(3, 1, 1)
+    texts[0, :, 20:] = 0
+    monkeypatch.setattr(model.scheme, "looks_ahead", True)
+    read = []
+    monkeypatch.setattr(
+        model, "hidden", lambda *a, **k: read.append(k) or GPT.hidden(model, *a, **k)
+    )
+    model.endings(texts, 1)
+    assert read == [{"last": 1}] * 3
+
+
+READ = r"""
+import re, resource, sys, warnings, torch
+warnings.simplefilter("ignore")
+torch.set_num_threads(1)
+from tests.support.discover import gpt, names
+for name in names("scheme"):
+    model = gpt(name, dtype=torch.float32, dim=64, vocab=577)
+    length = int(min(16 * 64, model.scheme.limit))
+    with torch.inference_mode():
+        model(torch.zeros(4, length, dtype=torch.long), last=64)
+# ru_maxrss counts what the process that started this one held at that moment.
+if sys.platform == "linux":
+    print(re.search(r"VmHWM:\s*(\d+) kB", open("/proc/self/status").read())[1])
+else:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.turns
+def test_sixteen_times_the_training_length_stays_under_two_gigabytes():
+    """Batches as the tasks form them: 4096 tokens at a time."""
+    here = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", READ], cwd=here, capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) * 1024 < 2 * 2**30
+
+
+GRAPHS = ["rope", "rope-logn", "alibi", "t5", "kerple-log", "window", "shaw"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["rope", "alibi", "t5"])
+def test_what_training_calls_is_one_graph(name):
+    """With the states after each layer, and the same gradients."""
+    torch.compiler.reset()
+    model = gpt(name)
+    tokens = torch.randint(50, (2, 40))
+    grads = []
+    for hidden in (model.hidden, torch.compile(model.hidden, backend="eager", fullgraph=True)):
+        model.zero_grad()
+        states: list[torch.Tensor] = []
+        (hidden(tokens, states).square().sum() + states[0].sum()).backward()
+        grads.append([p.grad for p in model.parameters() if p.grad is not None])
+    assert len(grads[0]) == len(grads[1]) > 0
+    for a, b in zip(*grads, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-10)
+    torch.compiler.reset()
+
+
+@pytest.mark.sample(2)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", GRAPHS)
+@torch.no_grad()
+def test_the_forward_is_one_graph(name):
+    """Of all positions, and of the last alone."""
+    torch.compiler.reset()
+    model = gpt(name)
+    tokens = torch.randint(50, (2, 40))
+    compiled = torch.compile(model, backend="eager", fullgraph=True)
+    for last in (None, 3):
+        expected = model(tokens, last=last)
+        torch.testing.assert_close(compiled(tokens, last=last), expected, rtol=1e-10, atol=1e-10)
+    torch.compiler.reset()

@@ -1,0 +1,126 @@
+"""Statements over a column: extremes, ranks, orders, contrasts, and units of several runs."""
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from tests.results.test_verdict import judged, row
+
+SCHEMES = {"rope": 0.2, "alibi": 0.6, "t5": 0.5, "nope": 0.3}
+
+
+MANY = [
+    row(scheme, seed, multiple, value + 0.01 * seed * (scheme == "rope") - 0.1 * (multiple == 8))
+    for scheme, value in SCHEMES.items()
+    for seed in range(3)
+    for multiple in (4, 8)
+]
+
+
+@pytest.mark.parametrize(
+    "statistic, values",
+    [("spread", (0.4, 0.39, 0.38)), ("lowest", (0.2, 0.21, 0.22)), ("highest", (0.6, 0.6, 0.6))],
+)
+def test_over_a_column_the_extremes_of_each_seed_are_taken(tmp_path, statistic, values):
+    asked = {"task": "kv", "multiple": 4, "scheme": list(SCHEMES)}
+    found = judged(tmp_path, MANY, rows=asked, statistic=statistic, over="scheme", above=0)
+    assert found.effect == pytest.approx(np.mean(values))
+    assert found.runs == 12
+
+
+def test_a_rank_counts_from_the_lowest_number(tmp_path):
+    asked = {"task": "kv", "multiple": 4}
+    more = {"statistic": "rank", "over": "scheme", "of": "t5"}
+    assert judged(tmp_path, MANY, rows=asked, above=0, **more).effect == 3
+
+
+def test_a_rank_among_fewer_schemes_is_no_rank_of_the_seed(tmp_path):
+    cut = [r for r in MANY if (r["scheme"], r["seed"]) != ("rope", 2)]
+    asked = {"rows": {"task": "kv", "multiple": 4}, "over": "scheme", "above": 0}
+    found = judged(tmp_path, cut, statistic="rank", of="t5", **asked)
+    assert found.verdict == "undecided" and "seed 2 has no finite number" in found.reason
+    assert judged(tmp_path, cut, statistic="lowest", **asked).reason == found.reason
+
+
+def test_a_rank_correlation_is_spearmans_of_each_seed(tmp_path):
+    drawn = np.random.default_rng(0).random((2, 4))
+    names = list(SCHEMES)
+    rows = [
+        row(names[i], seed, multiple, drawn[j, i])
+        for j, multiple in enumerate((1, 8))
+        for i in range(4)
+        for seed in range(3)
+    ]
+    more = {"statistic": "rank_correlation", "over": "scheme"}
+    terms = [{"multiple": 1}, {"multiple": 8}]
+    found = judged(tmp_path, rows, rows={"task": "kv"}, terms=terms, above=0, **more)
+    assert found.effect == pytest.approx(spearmanr(*drawn).statistic)
+
+
+@pytest.mark.parametrize("items, verdict", [(5, "undecided"), (6, "holds")])
+def test_one_order_of_five_in_every_seed_may_be_chance(tmp_path, items, verdict):
+    """The seeds agree on .9 in both; of five items chance gives that in one case of twelve."""
+    order = [1, 0, *range(2, items)]
+    rows = [
+        row(f"scheme-{i}", seed, multiple, value[i])
+        for multiple, value in ((1, range(items)), (8, order))
+        for i in range(items)
+        for seed in range(3)
+    ]
+    more = {"statistic": "rank_correlation", "over": "scheme"}
+    terms = [{"multiple": 1}, {"multiple": 8}]
+    found = judged(tmp_path, rows, rows={"task": "kv"}, terms=terms, above=0.6, **more)
+    assert found.low > 0.6 and found.verdict == verdict
+    assert ("p 0.083" in found.reason) == (verdict == "undecided")
+
+
+@pytest.mark.parametrize("statistic, value", [("least", 0.1), ("greatest", 0.4)])
+def test_of_several_contrasts_one_is_taken_in_each_seed(tmp_path, statistic, value):
+    contrasts = [
+        [{"scheme": "alibi"}, {"scheme": "rope", "times": -1}],
+        [{"scheme": "alibi"}, {"scheme": "t5", "times": -1}],
+    ]
+    rows = [one for one in MANY if one["seed"] == 0]
+    asked = {"task": "kv", "multiple": 4}
+    more = {"statistic": statistic, "contrasts": contrasts}
+    assert judged(tmp_path, rows, rows=asked, above=0, **more).effect == pytest.approx(value)
+
+
+def recipes() -> list[dict]:
+    """Two seeds of two schemes under four recipes: RoPE 0.1 i, ALiBi .2 more, .02 between seeds."""
+    return [
+        row(f"{scheme}_layers{layers}_heads2_lr{lr}", seed, 4, 0.1 * i + more + 0.02 * seed)
+        | {"run": f"{scheme}-{layers}{lr}-s{seed}"}
+        for i, (layers, lr) in enumerate([(2, 0.003), (2, 0.0015), (4, 0.003), (4, 0.0015)])
+        for scheme, more in (("rope", 0.0), ("alibi", 0.2))
+        for seed in (0, 1)
+    ]
+
+
+def test_a_unit_is_one_reading_with_its_seeds_averaged(tmp_path):
+    terms = [{"scheme": "rope", "layers": 4}, {"scheme": "rope", "layers": 2, "times": -1}]
+    fields = {"rows": {"task": "kv"}, "terms": terms, "unit": ["lr"], "above": 0.1}
+    found = judged(tmp_path, recipes(), learned=False, **fields)
+    assert (found.effect, found.seeds) == (pytest.approx(0.2), 2)
+    found = judged(tmp_path, recipes(), learned=False, **fields | {"unit": ["heads", "lr"]})
+    assert found.effect == pytest.approx(0.2)
+    with_rope = {"rows": {"task": "kv", "scheme": "rope"}, "unit": ["layers", "lr"], "below": 0.5}
+    found = judged(tmp_path, recipes(), learned=False, **with_rope)
+    assert (found.effect, found.seeds) == (pytest.approx(0.15 + 0.01), 4)
+
+
+def test_units_agree_on_an_order_and_a_column_explains_a_share(tmp_path):
+    fields = {"rows": {"task": "kv"}, "over": "scheme", "unit": ["layers", "lr"], "above": 0.8}
+    found = judged(tmp_path, recipes(), learned=False, statistic="concordance", **fields)
+    assert (found.effect, found.verdict) == (pytest.approx(1), "holds")
+    found = judged(tmp_path, recipes(), learned=False, statistic="share", **fields)
+    units, between = 0.1 * np.arange(4), 4 * 2 * 0.1**2
+    whole = between + 2 * ((units - units.mean()) ** 2).sum()
+    assert found.effect == pytest.approx(between / whole)
+    assert found.low < found.effect < found.high
+
+
+def test_runs_of_several_settings_in_a_unit_are_not_averaged(tmp_path):
+    fields = {"rows": {"task": "kv", "scheme": "rope"}, "unit": ["layers"], "below": 0.5}
+    found = judged(tmp_path, recipes(), learned=False, **fields)
+    assert found.verdict == "not measured" and "several runs" in found.reason
