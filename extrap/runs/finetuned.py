@@ -48,7 +48,10 @@ class FineTuned(Training):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        return self.source.config["finetune"]
+        options = self.source.config["finetune"]
+        if not isinstance(options, Mapping):
+            raise UserError("finetune", options, "expected options", "choose a file of its group")
+        return options
 
     @property
     def choice(self) -> str:

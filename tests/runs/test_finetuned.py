@@ -16,10 +16,11 @@ from extrap.runs import train as stage
 from extrap.runs.build import build
 from extrap.runs.evaluate import evaluate
 from extrap.runs.finetuned import shared
+from extrap.runs.job import make
 from extrap.schemes.t5 import T5
 from extrap.utils.errors import NotApplicable, UserError
 from tests.support.discover import gpt, names, node
-from tests.support.jobs import equal, job, weights
+from tests.support.jobs import composed, equal, job, weights
 from tests.support.killed import killed
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -38,6 +39,12 @@ def test_an_identity_without_tuning_says_nothing_of_it():
     assert set(plain.run.identity) == {"scheme", "model", "train", "precision", "data", "corpus"}
     parent = job("scheme=rope", "extension=yarn", "finetune=full").training.parent
     assert (parent.run, parent.parent) == (plain.run, None)
+
+
+def test_tuning_has_options():
+    config, choices = composed("scheme=rope", "finetune=full")
+    with pytest.raises(UserError, match="finetune=1: expected options"):
+        _ = make(config | {"finetune": 1}, choices).training.optim
 
 
 def test_labels_tell_method_extension_and_train_factor():
