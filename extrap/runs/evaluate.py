@@ -84,11 +84,12 @@ def measured(job: Job) -> bool:
 def _measured(job: Job, task: str) -> list[dict] | None:
     """Returns the rows of one task; None if there are none, or some are rows of another job."""
     file = entry(job).file(task).rows
-    found = rows.records([file]) if file.is_file() else []
+    if not file.is_file():
+        return None
+    # a file without rows is whole, too: ALiBi has no rotary scores, and direct changes no frequency
+    found = rows.records([file])
     of_job = (job.run.name, config_hash(job, task))
-    same = all((row["run"], row["config"]) == of_job for row in found)
-    # an extension that changes no frequencies has a file without rows
-    return found if same and (found or (task == USED and file.is_file())) else None
+    return found if all((row["run"], row["config"]) == of_job for row in found) else None
 
 
 def evaluate(job: Job) -> None:
