@@ -82,6 +82,6 @@ def _shares(panel, rows: pd.DataFrame) -> list:
         mean = part.assign(run="mean", value=part["share"].map(means)).drop_duplicates("share")
         ends.append(line(panel, mean.dropna(subset="value"), "share", style, scheme, band=0))
     log2_axis(panel, sorted(rows["share"].unique()))
-    last = select(rows, task="train", axis="step")["at"].max()
-    panel.set(xlabel="window of three layers, share of L", ylabel="steps to 90 %", ylim=(0, last))
+    panel.set(xlabel="window of three layers, share of L", ylabel="steps to 90 %")
+    panel.set_ylim(bottom=0)
     return ends
