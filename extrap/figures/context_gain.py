@@ -33,8 +33,8 @@ def zero(panel, protocol: str) -> None:
 
 
 def over_crop(rows):
-    """Returns the gain of the whole context less that of its last L tokens, 0 at L; paired by
-    run and reader, without an interval, which rows do not hold for it.
+    """Returns the gain of the whole context less the gain of its last L tokens, 0 at L, paired by
+    run and reader. It has no interval, because rows hold none for it.
     """
     rows = rows.assign(factor=rows["factor"].fillna(1.0))
     place = ["run", "extension", "factor", "length"]

@@ -57,7 +57,6 @@ def length_figure(
     """
     shown = [protocol for protocol in titles if protocol in set(rows["protocol"])]
     found = series(rows[rows["protocol"].isin(shown)])
-    trained = sorted(rows["train_length"].unique())
     stroke = {"through": np.exp} if perplexity else {"within": (0, 1)} if limits == SHARE else {}
     stroke |= {"band": 0.05} if len(found) > MANY else {}
     space = {"labels": names(found), "each": each, "gap": gap, "top": 0.86}
@@ -70,10 +69,7 @@ def length_figure(
         ]
         if also:
             also(panel, protocol)
-        length_axis(panel, rows["length"].astype(float), trained)
-        if perplexity:
-            perplexity_axis(panel)
-        mark_training(panel, trained)
+        _frame(panel, rows, perplexity)
         panel.set_title(titles[protocol], pad=16)
         panel.set_xlabel(across)
     if perplexity:
@@ -88,6 +84,14 @@ def length_figure(
     axes[0, 0].set_ylabel(what)
     entitle(figure, title, note)
     return figure
+
+
+def _frame(panel, rows, perplexity: bool) -> None:
+    trained = sorted(rows["train_length"].unique())
+    length_axis(panel, rows["length"].astype(float), trained)
+    if perplexity:
+        perplexity_axis(panel)
+    mark_training(panel, trained)
 
 
 def _one_scale(panels, ends: list[float]) -> tuple[float, float]:

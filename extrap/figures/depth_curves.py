@@ -1,70 +1,24 @@
-"""Figures that differ in their data alone, as a table: accuracy by depth, over depth and length;
-losses and accuracies by length.
+"""A table of figures that differ in their data alone: accuracy by depth, or over depth and length.
 
 Every protocol has a gate of its own: a run that misses it at the training length is grey, hollow
 and named "below the gate" there, for a circuit that never formed is no sign of a lost middle. Depth
 0 is the start of the context; the record at depth d of n tokens lies (1 - d) n before the query.
-Conventions of Lost in the Middle (arXiv 2307.03172, figures 1, 5, 7, 9 and 10), of heat-maps of a
-needle in a haystack, and of ALiBi (arXiv 2108.12409, figure 1).
+Conventions of Lost in the Middle (arXiv 2307.03172, figures 1, 5, 7, 9 and 10), and of heat-maps of
+a needle in a haystack.
 """
 
-from collections.abc import Callable
-from types import SimpleNamespace
-
-from matplotlib.figure import Figure
-
-from extrap.figures.drawing import level, spread_note, style_of
+from extrap.figures.drawing import style_of
 from extrap.figures.drawing.depth_panels import MARKS, depth_figure
 from extrap.figures.drawing.heatmap import heat_maps
-from extrap.figures.drawing.length_panels import length_figure
-from extrap.results.rows import comparable
-from extrap.results.series import select
+from extrap.figures.drawing.table import Table
 
-FIGURES: dict[str, SimpleNamespace] = {}
+FIGURES = Table(__name__)
+add = FIGURES.add
 HOPS = {n: f"{n} hop" + "s" * (n != 1) for n in range(9)}
 READINGS = {"": "", "-first": "\nwithout first", "-other": "\nwithout other"}
 FORMS = {"records": "records", "padded": "in text", "alias": "by alias"}
 QUERIES = {"last": "query last", "both": "query first\nand last", "first": "query first"}
 REFERENCES = {"oracle": (0, (4, 2)), "closed_book": (0, (4, 1.5, 1, 1.5))}
-DOCUMENTS = "bands: 95 % bootstrap over documents"
-
-
-def add(
-    name: str,
-    caption: str,
-    needs: dict,
-    form: Callable[..., Figure],
-    *words,
-    make="",
-    own=(),
-    **more,
-) -> None:
-    """Adds a figure. form(rows, needs, *words, **more) draws it; make: MAKE of the figure; own: its
-    other names, as a module has them.
-    """
-
-    def draw(rows):
-        return form(rows, needs, *words, **more)
-
-    named = {"__name__": f"{__name__}.{name}", "CAPTION": caption, "NEEDS": needs, "MAKE": make}
-    FIGURES[name] = SimpleNamespace(**named, draw=draw, **dict(own))
-
-
-def by_length(rows, needs: dict, protocols: dict, what: str, title: str, interval: str, **more):
-    """Returns a figure of numbers against length, a panel per protocol.
-
-    protocols: {name: title of its panel}; what: name of the y axis; interval: of one seed; more:
-    arguments of `length_figure`.
-    """
-    chance = select(rows, **needs | {"metric": "chance"})
-    rows = comparable(select(rows, **{k: v for k, v in needs.items() if k != "protocol"}))
-
-    def guesses(panel, protocol: str) -> None:
-        for value in chance.loc[chance["protocol"] == protocol, "value"].unique():
-            level(panel, value, "chance")
-
-    note = spread_note(rows, interval) + " · dotted: chance" * (len(chance) > 0)
-    return length_figure(rows, protocols, what, title, note, also=guesses, **more)
 
 
 add(
@@ -239,67 +193,4 @@ add(
     heat_maps,
     ("single", "multikey"),
     "Needles in a haystack",
-)
-add(
-    "aggregate_length",  # RULER (arXiv 2404.06654) and OOLONG (arXiv 2511.02817) in miniature
-    "Accuracy of questions about all of a context, by its length: which label stands most often, "
-    "and how often.",
-    {"task": "aggregate", "metric": "accuracy"},
-    by_length,
-    {
-        "majority": "most frequent label",
-        "first-half": "of the first half",
-        "count": "count of a label",
-    },
-    "accuracy",
-    "Questions about all of a context",
-    "Wilson, 95 %",
-    make=" data=aggregate task=[aggregate]",
-)
-add(
-    "repeat_length",  # a copy is of L tokens: all that is asked for lies L back (kexue.fm 9708)
-    "Token accuracy on running text and on later copies of a text, against length: is what was "
-    "read once still there?",
-    {"task": "repeat", "metric": "accuracy", "protocol": "later"},
-    by_length,
-    {"nonrepeated": "running text", "later": "later copies of a text of L tokens"},
-    "token accuracy",
-    "Repeated and non-repeated text by length",
-    DOCUMENTS,
-    make=" data=repeat",
-)
-add(
-    "loss_length",  # ALiBi (arXiv 2108.12409, figure 1), with both axes in logarithms
-    "Perplexity against evaluation length, by protocol: which schemes read on beyond the length "
-    "they were trained on.",
-    {"task": "nll", "metric": "nll", "seen": "text"},
-    by_length,
-    {
-        "nonoverlap": "non-overlapping windows",
-        "sliding": "sliding window",
-        "last_segment": "same last segment, growing context",
-    },
-    "perplexity per token",
-    "Perplexity beyond the training length",
-    DOCUMENTS,
-    size=(2.35, 2.7),
-    gap=0.12,
-    each=True,
-    perplexity=True,
-    names=lambda found: [*(s.label for s in found), "learned (to 64)"],
-)
-add(
-    "long_loss",  # LongPPL (arXiv 2410.23771); tokens of the third panel are a run's own
-    "Loss on the tokens that a long context helps, and on all tokens, against visible context.",
-    {"task": "long-loss", "metric": "nll", "seen": "text"},
-    by_length,
-    {"all": "all tokens", "match": "told from far away", "own": "helped within L"},
-    "nats per token",
-    "Loss where a long context helps",
-    DOCUMENTS,
-    size=(2.3, 2.5),
-    gap=0.45,
-    each=True,
-    limits=None,
-    across="visible context (tokens)",
 )

@@ -1,0 +1,35 @@
+"""Figures that differ in their data alone, by name."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+from matplotlib.figure import Figure
+
+
+class Table(dict[str, SimpleNamespace]):
+    """{name: figure}, each with the names that the module of a figure has. module: of the table."""
+
+    def __init__(self, module: str):
+        super().__init__()
+        self.module = module
+
+    def add(
+        self,
+        name: str,
+        caption: str,
+        needs: dict,
+        form: Callable[..., Figure],
+        *words,
+        make="",
+        own=(),
+        **more,
+    ) -> None:
+        """Adds a figure. form(rows, needs, *words, **more) draws it; make: MAKE of the figure; own:
+        its other names, as a module has them.
+        """
+
+        def draw(rows):
+            return form(rows, needs, *words, **more)
+
+        named = {"__name__": f"{self.module}.{name}", "CAPTION": caption, "NEEDS": needs}
+        self[name] = SimpleNamespace(**named, MAKE=make, draw=draw, **dict(own))
