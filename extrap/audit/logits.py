@@ -1,14 +1,13 @@
 """Properties of the logits of the last query: which places they tell apart, and how they change as
-coordinates shift, as text grows and with the distance.
+coordinates shift and as text grows.
 
 If the weights of a scheme are no softmax of logits, most properties look at the weights.
 """
 
 from functools import partial
-from math import inf, isfinite, nan
+from math import nan
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from extrap.audit.column import Column, below, error
@@ -26,7 +25,7 @@ from extrap.audit.subject import (
 )
 from extrap.model.gpt import GPT
 from extrap.model.parts import parts
-from extrap.model.scheme import OutOfRange, Where
+from extrap.model.scheme import OutOfRange
 
 L = SHAPE.length
 
@@ -118,98 +117,6 @@ def answers(model: GPT, shift: float) -> list[Tensor]:
     return found
 
 
-MULTIPLES = (4, 8, 16, 32, 64, 256, 1024)
-SHORT, LONGEST = 8, 64
-
-
-@torch.no_grad()
-def defined(subject: Subject) -> int:
-    """Returns the largest multiple of L in range; 1 if logits at 4 L are not finite."""
-    model, most = subject.drawn, 1
-    for m in MULTIPLES:
-        try:
-            t = model.scheme.positions(torch.arange(m * L, dtype=torch.float64))
-        except OutOfRange:
-            break
-        if float(t.max()) >= model.scheme.limit:
-            break
-        if m == MULTIPLES[0] and not model(words(m * L), last=L).isfinite().all():
-            break
-        most = m
-    return most
-
-
-def growth(subject: Subject) -> float:
-    """Returns the root mean square of the logits of the last of T tokens at distances n >= T/2, for
-    T = 64 L (or the last length that is defined) over the one for T = 8 L, and the same for the
-    embeddings at these places; the greatest of all. nan: not defined that far.
-
-    A bias linear in n gives 8, a logarithm of n about 1.3, a function of bounded phases 1. Hidden
-    keys have no logit.
-    """
-    if (most := defined(subject)) < 16:
-        return nan
-    near, far = (sizes(subject.drawn, n * L) for n in (SHORT, min(most, LONGEST)))
-    return max(b / a for a, b in zip(near, far, strict=True))
-
-
-@torch.no_grad()
-def sizes(model: GPT, T: int) -> list[float]:
-    """Root mean squares over the far half of texts of one repeated token each."""
-    tokens, x = repeated(8, T)
-    at = place(model, tokens)
-    found = [size(model.scheme.embed(x, at.at_layer(0, x)).movedim(1, -1))]
-    return found + [size(read(model, *each)) for each in layers(model, x, at)]
-
-
-def read(model: GPT, q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
-    """(..., T): logits of the last query by distance; outputs if the scheme owns attention."""
-    if model.scheme.uses("attend", layer=here.layer):
-        return model.scheme.attend(q, k, v, here).movedim(2, -1)
-    return last_logits(model.scheme, q, k, here).flip(-1)
-
-
-def size(s: Tensor) -> float:
-    """Root mean square of the far half of the last axis; 1 if all of it is hidden, inf for nan."""
-    far = s[..., s.shape[-1] // 2 :]
-    far = far[far != -torch.inf]
-    value = float(far.square().mean().sqrt()) if len(far) else 1.0
-    return value if isfinite(value) else inf
-
-
-TEXTS = 64
-
-
-@torch.no_grad()
-def decay(equal: bool, subject: Subject) -> float:
-    """Returns how far the logit falls with the distance, as constructed: (mean at the 4 nearest
-    distances - mean at L/2 .. L) / s, s the standard deviation of the logit of independent Gaussian
-    content; mean over heads and texts. equal: between a query and an equal key, else between
-    independent ones, which are the normed input itself.
-
-    Rotations let the first fall and not the second (arXiv 2410.06205), a bias both.
-    """
-    model = subject.fresh
-    same = draw(TEXTS, 1, SHAPE.dim).expand(-1, L, -1)
-    gaussian = by_distance(model, *(draw(TEXTS, L, SHAPE.dim, seed=seed) for seed in (7, 8)))
-    s = by_distance(model, same, same) if equal else gaussian
-    spread = float((gaussian - gaussian.mean(0)).std())
-    return float(s[..., :4].mean() - s[..., L // 2 :].mean()) / spread if spread else 0.0
-
-
-def by_distance(model: GPT, of_q: Tensor, of_k: Tensor) -> Tensor:
-    """(B, H, L): logits of the last query in the first layer, nearest key first."""
-    at = place(model, torch.zeros(TEXTS, L, dtype=torch.long))
-    (q, here), (k, _) = heads(model, of_q, at), heads(model, of_k, at)
-    return finite(last_logits(model.scheme, q, k, here, weighed=True)).flip(-1)
-
-
-def heads(model: GPT, x: Tensor, at: Where) -> tuple[Tensor, Where]:
-    """(B, H, T, D): the input with what positions add to it, normed, cut into heads."""
-    normed = F.rms_norm(model.scheme.embed(x, at.at_layer(0, x)), (SHAPE.dim,))
-    return normed.unflatten(-1, (SHAPE.heads, -1)).transpose(1, 2), at.at_layer(0, normed)
-
-
 TOKENS, BACK = 24, 5
 
 
@@ -254,29 +161,6 @@ SHIFT = tuple(
         "standard deviations, float32", partial(shift, by), error, below(SAME_SHIFTED)
     )
     for name, by in SHIFTS.items()
-)  # fmt: skip
-FAR = (
-    Column(
-        "defined", "defined", "largest length tried, in L, at which logits are defined and finite "
-        "(1024: no end found)", defined,
-        lambda value: "all" if value == MULTIPLES[-1] else f"to {value} L", lambda value: value > 1
-    ),
-    Column(
-        "growth", "bounded", "growth of logits and embeddings from 8 L to 64 L: 1 bounded, 1.3 "
-        "like ln n, 8 like n", growth,
-        lambda value: f"x{value:.3g}" if value < 1e4 else f"x{value:.0e}", below(1.25)
-    ),
-)  # fmt: skip
-DECAY = tuple(
-    Column(
-        f"decay_{name}", head,
-        f"as constructed: fall of the logit of {what} from the 4 nearest distances to L/2 .. "
-        "L, in s", partial(decay, equal), "{:+.2f}".format, lambda value: value >= 0.25
-    )
-    for name, equal, head, what in (
-        ("aligned", True, "q=k falls", "equal query and key"),
-        ("gaussian", False, "q,k falls", "independent Gaussian ones"),
-    )
 )  # fmt: skip
 AXES = (
     Column(

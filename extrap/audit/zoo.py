@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from extrap.audit import cost, logits, outputs
+from extrap.audit import cost, distance, logits, outputs
 from extrap.audit.column import Column
 from extrap.audit.subject import Subject
 from extrap.utils import files as atomic
@@ -18,7 +18,7 @@ from extrap.utils.untrusted import read_yaml
 
 COLUMNS: tuple[Column, ...] = (
     *(logits.UNIQUE, outputs.DETERMINISTIC, outputs.CODES, logits.LENGTH, *logits.SHIFT),
-    *(outputs.NORM, *logits.FAR, *outputs.ORDER, *logits.DECAY, *logits.AXES, *cost.COLUMNS),
+    *(outputs.NORM, *distance.FAR, *outputs.ORDER, *distance.DECAY, *logits.AXES, *cost.COLUMNS),
 )
 """The columns of the table, in order."""
 

@@ -1,14 +1,13 @@
 """The use of positions in the attention of each layer of a transformers model, found by probing a
 copy of the model without its weights.
 
-The copy reads a few tokens three times, with no output of attention, so that nothing
-but the rotation differs: as rotary modules turn nothing, turn by a quarter, and turn each column by
+The copy reads a few tokens three times, with no output of attention, so that nothing but the
+rotation differs: as rotary modules turn nothing, turn by a quarter, and turn each column by
 an angle of its own. A channel that becomes minus another one is the first of a pair; its angle says
 which column turns it.
 """
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from math import pi
@@ -18,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from extrap.pretrained.seam import replaced, through, turned
+from extrap.pretrained.skeleton import copy_of
 
 TOKENS = 8
 CLOSE = 1e-4
@@ -296,33 +296,3 @@ def _find_pairs(
     layer.columns = torch.tensor([owner.tags.index(tag) for tag in found])
     order = layer.columns.argsort(stable=True)
     layer.pairs, layer.columns = torch.tensor(pairs)[order], layer.columns[order]
-
-
-def copy_of(net: nn.Module) -> nn.Module:
-    """Returns a copy on the CPU whose weights are random numbers that overlap in memory. Buffers of
-    a model without storage are made as transformers makes them.
-    """
-    g = torch.Generator().manual_seed(0)
-    drawn = {id(p): nn.Parameter(_overlapping(p, g), requires_grad=False) for p in net.parameters()}
-    for p in drawn.values():
-        p._is_hf_initialized = True  # type: ignore[attr-defined] # _init_weights leaves it alone
-    made = deepcopy(net, drawn).eval()  # type: ignore[arg-type]
-    for module in made.modules():
-        if hasattr(module, "config"):
-            module.config._experts_implementation = "eager"  # others refuse overlapping memory
-        mine = dict(module.named_buffers(recurse=False))
-        for name, b in mine.items():
-            vars(module)["_buffers"][name] = (
-                torch.empty_like(b, device="cpu") if b.is_meta else b.cpu()
-            )
-        if any(b.is_meta for b in mine.values()):
-            made._init_weights(module)
-    return made
-
-
-def _overlapping(p: Tensor, g: torch.Generator) -> Tensor:
-    """Returns numbers of this shape that need memory for one row and one column."""
-    if p.dim() == 1:
-        return 1 + 0.1 * torch.randn(p.shape, generator=g)
-    few = torch.randn(sum(p.shape), generator=g) * p.shape[-1] ** -0.5
-    return few.as_strided(p.shape, (1,) * p.dim())

@@ -5,7 +5,7 @@ from math import isnan, sqrt
 import pytest
 import torch
 
-from extrap.audit import cost, logits, outputs
+from extrap.audit import cost, distance, logits, outputs
 from extrap.audit.subject import SHAPE
 from extrap.model.scheme import Scheme
 from tests.support.made_schemes import (
@@ -84,11 +84,11 @@ def test_norms(cls, change):
 
 
 def test_growth():
-    assert logits.defined(Made(Scheme)) == 1024
-    assert logits.growth(Made(Scheme)) == pytest.approx(1)
-    assert logits.growth(Made(Slope)) == pytest.approx(8, rel=0.01)
-    assert logits.defined(Made(OfKey)) == 1
-    assert isnan(logits.growth(Made(OfKey)))
+    assert distance.defined(Made(Scheme)) == 1024
+    assert distance.growth(Made(Scheme)) == pytest.approx(1)
+    assert distance.growth(Made(Slope)) == pytest.approx(8, rel=0.01)
+    assert distance.defined(Made(OfKey)) == 1
+    assert isnan(distance.growth(Made(OfKey)))
 
 
 def test_order():
@@ -100,11 +100,11 @@ def test_decay():
     """The bias falls by 0.1 (47.5 - 1.5) whatever the content, whose logits have a standard
     deviation of 1.
     """
-    assert logits.decay(True, Made(Scheme)) == pytest.approx(0, abs=1e-12)
-    assert abs(logits.decay(False, Made(Scheme))) < 0.1
-    fallen = logits.decay(True, Made(Slope))
+    assert distance.decay(True, Made(Scheme)) == pytest.approx(0, abs=1e-12)
+    assert abs(distance.decay(False, Made(Scheme))) < 0.1
+    fallen = distance.decay(True, Made(Slope))
     assert fallen == pytest.approx(4.6, rel=0.02)
-    assert logits.decay(False, Made(Slope)) == pytest.approx(fallen, rel=0.05)
+    assert distance.decay(False, Made(Slope)) == pytest.approx(fallen, rel=0.05)
 
 
 @pytest.mark.parametrize("cls, real", [(Scheme, False), (Slope, True), (Steps, False)])

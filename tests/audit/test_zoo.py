@@ -2,7 +2,7 @@
 
 import pytest
 
-from extrap.audit import cost, logits, zoo
+from extrap.audit import cost, distance, logits, zoo
 from extrap.audit.subject import gpt
 from extrap.model.parts import kind
 from tests.support.discover import names
@@ -33,7 +33,7 @@ def test_shift_invariance_is_what_the_contract_says(name):
 @pytest.mark.parametrize("name", names("scheme"))
 def test_what_is_defined_past_the_training_length_is_what_the_contract_says(name):
     found = subject(name)
-    assert (logits.defined(found) > 1) == (found.drawn.scheme.limit >= 2 * logits.L)
+    assert (distance.defined(found) > 1) == (found.drawn.scheme.limit >= 2 * logits.L)
 
 
 @pytest.mark.parametrize("name", [name for name, check in EXCUSED if check == PREFIX])
