@@ -6,8 +6,8 @@ Every name k has an alias a, and every alias one of its own, b. No context says 
 which: a run learns it from training alone, where `= b a` states it and `? a` asks for the value of
 a record by its alias. Training never asks for half of the names by b, so that a test of these needs
 two facts and the record together. Source: NoLiMa, arXiv 2502.05167, in miniature. One sequence of
-24 tokens, 2 records, `_` a blank, k0 the mark ?, k1 the mark =; k158 is the alias of k71, k133 that
-of k33, k221 that of k158:
+24 tokens, 2 records, `_` a blank, k0 the mark ?, k1 the mark =; the alias of k71 is k158, of k33
+k133, of k158 k221:
 
     <bos> _ f k71 v18 k33 v55 k0 k158 v18 k0 k71 v18 k1 k133 k33 k0 k33 v55 k1 k221 k158 k1 k221
 """

@@ -5,8 +5,8 @@ training data and as a test. arXiv 2505.21785.
     BOS  v k  v k ... V K ... v k  K                        test; the answer is V
 
 An induction head finds the key and reads the token after it, which is here the value of the next
-record; anti-induction reads the token before it. Keys are unique, so that either answer is. Slots,
-draws and protocols are those of extrap.data.keyvalue. One sequence of 16 tokens:
+record; anti-induction reads the token before it. Keys are unique, and so is each answer. Slots,
+draws and protocols come from extrap.data.keyvalue. One sequence of 16 tokens:
 
     <bos> v53 k70 v22 k38 v40 k153 v26 k161 k153 v40 k153 v40 k70 v53 k70
 """

@@ -96,8 +96,8 @@ class Question:
 
 @dataclass(frozen=True)
 class DocumentForm:
-    """A test context full of documents. ordered: whether hard distractors come first. Lengths are
-    those of the text; trials count the turns of a dialogue with it.
+    """A test context full of documents. ordered: True puts hard distractors first. Lengths count
+    the text; trials count the turns of a dialogue with it.
     """
 
     template: Template

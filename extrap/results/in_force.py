@@ -1,6 +1,4 @@
-"""The frequencies in force: what an extension made of those that were trained, read from the rows
-of the task `used`.
-"""
+"""The frequencies in force, trained or changed by an extension, from rows of the task `used`."""
 
 from collections.abc import Iterable
 
@@ -18,11 +16,11 @@ def in_force(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns a line for every scheme, training data, extension and factor with such rows. Ms-PoE
     has none: each text has its own factors.
 
-    pairs      of channels that turn, of all layers that are told apart
-    changed    how many of them turn otherwise than trained, at some length
-    fastest, slowest    the greatest and the least frequency in force over that of the same pair as
-               trained: 1 and 1 as trained, 1/8 and 1/8 under interpolation by 8
-    layers     numbers of the layers that are changed; empty where all are alike
+    pairs      number of pairs of channels that turn, over all layers with rows of their own
+    changed    number of these pairs that turn otherwise than trained, at some length
+    fastest, slowest    greatest and least ratio of a frequency in force to the trained frequency of
+               the pair: 1 and 1 as trained, 1/8 and 1/8 under interpolation by 8
+    layers     numbers of the changed layers; empty if all layers are alike
     """
     rows = select(rows, task="used", metric="theta")
     rows = rows.assign(factor=rows["factor"].fillna(1.0))
@@ -55,8 +53,8 @@ def share_words(share: float) -> str:
 
 
 def in_force_note(rows: pd.DataFrame, drawn: Iterable[str]) -> str:
-    """Returns, for the line under a figure, the slowest pair in force over that as trained of each
-    method in it; nothing where no rows tell.
+    """Returns the line under a figure: for each of its methods, the slowest pair in force over its
+    trained frequency. Empty without rows of frequencies.
     """
     if (active := select(rows, task="used", metric="theta")).empty:
         return ""

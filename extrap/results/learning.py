@@ -10,10 +10,13 @@ MULTIPLES = (1, 2, 4, 8)
 def learning(rows: pd.DataFrame) -> pd.DataFrame:
     """Means over seeds, by scheme, of plain readings.
 
-    Columns: seeds; passed, how many of them reach the gate; arrived, how many have nine answers in
-    ten right at some step of training, and steps, the mean step at which those do, NaN where none
-    does; 1 ... 8, accuracy of the records protocol at that multiple of the training length, mean
-    over depths; least, the accuracy of the worst depth at the training length.
+    seeds      number of seeds
+    passed     seeds that reach the gate
+    arrived    seeds with nine right answers in ten at some step of training
+    steps      mean of this step over the seeds that arrived; NaN without one
+    1 ... 8    accuracy of the records protocol at this multiple of the training length, mean over
+               depths
+    least      accuracy of the worst depth at the training length
     """
     kv = select(rows, task="kv", metric="accuracy", protocol="records", extension="direct")
     kv = kv[kv["depth"].notna()]

@@ -79,8 +79,8 @@ def _values(wanted: Any) -> list:
 
 
 def thin(study: Path) -> int:
-    """Writes the rows of a study without those that its rules leave out; returns how many went. A
-    file of which nothing is kept is removed. Raises UserError as `rules` and `rows.read`.
+    """Removes the rows that the rules of a study leave out, and returns their number.
+    Removes a file without any other rows. Raises UserError as `rules` and `rows.read` do.
     """
     known, gone = rules(study), 0
     for file in table.files(study) if known else []:

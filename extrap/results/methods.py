@@ -12,7 +12,7 @@ TUNED = r"(?P<parent>.+?)-(?P<how>full|lora)-(?P<rest>.+-)?x(?P<tuned>[0-9.]+)"
 PUBLISHED = "published"
 """Data of a checkpoint as it comes."""
 PROBES = ("pi-pair",)
-"""What is read with to learn something about a model, and not to read further."""
+"""Extensions that measure a property of a model and do not extend it."""
 
 
 def methods(rows: pd.DataFrame) -> pd.DataFrame:
@@ -21,14 +21,13 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     parent     the scheme that was trained, with the hash of its settings where methods were read
                on several; tuned: the train factor of fine-tuning, nan without;
                tuned_with: the extension then; how: full or lora
-    method     the extension without its options and without log-n at test; log_n: whether that is
-               there
+    method     the extension without its options and without log-n at test; log_n: True with log-n
     options    `width=16`, or nothing
-    set_for    the factor; 1 where there is none or where it follows the text
+    set_for    the factor; 1 without a factor, or if it follows the length of the text
     multiple   length over training length
 
-    Only rows of schemes and data that extensions were read on, where any were. Whether a run was
-    trained is said by `series.judged`.
+    If a study has extensions, the rows of other schemes and data are left out. `series.judged` says
+    whether a run was trained.
     """
     rows = comparable(rows).copy()
     label = rows["scheme"].str.extract(f"^{TUNED}$")

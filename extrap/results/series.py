@@ -99,8 +99,8 @@ def series(rows: pd.DataFrame) -> list[Series]:
 
 
 def one_factor(rows: pd.DataFrame) -> pd.Series:
-    """Returns the factor that a method is set for: 1 where there is none, and where it follows the
-    length of the text, which makes one method and no family of them.
+    """Returns the factor of each row's method: 1 without a factor, and 1 if the factor follows the
+    length of the text, so that the method is one series.
     """
     factor = rows["factor"].fillna(1.0)
     place = [rows[name] for name in ("run", "extension", "task", "config")]

@@ -96,7 +96,7 @@ def gates(rows: pd.DataFrame) -> pd.DataFrame:
 def _line(rows: pd.DataFrame) -> dict:
     steps = select(rows, task="train", metric="steps_to_90")["value"]
     seeds = rows["run"].nunique()
-    # the mean of those that came there would praise what seldom does
+    # a mean over the seeds that arrived would praise a scheme that seldom does
     line = {"seeds": seeds, "steps_to_90": steps.mean() if len(steps) == seeds else np.nan}
     curve = select(rows, task="train", axis="step", metric="nll")
     for part in PARTS:

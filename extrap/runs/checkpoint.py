@@ -100,8 +100,8 @@ def curve_rows(run: Run) -> list[dict[str, Any]]:
 def check_weights(
     weights: Any, module: nn.Module, path: Path, dtype: torch.dtype | None = None
 ) -> None:
-    """Raises Damaged for weights of other names, shapes or types than those of `module`. dtype:
-    replaces its floating types.
+    """Raises Damaged unless weights have the names, shapes and types of `module`. dtype: replaces
+    its floating types.
     """
 
     def kept(tensor: Tensor) -> torch.dtype:

@@ -61,13 +61,13 @@ class Haystack(Retrieval):
     extrap.tasks.scoring.retrieval. Metrics:
 
     accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, gate, chance
-              as there; restricted of multivalue and multiquery is recall among value ids alone,
-              format that of multiquery (of multivalue every value is an answer)
+              as there; restricted of multivalue and multiquery is recall among value ids alone;
+              only multiquery has format (every value of multivalue is an answer)
     recall    multivalue: is the value of a needle among the m most likely tokens, m the number of
               values; multiquery: is the answer to its query, after the right answers to those
               before, the most likely token; by needle, and the share without a depth
     guess     as there; of multiquery by elimination, since right answers stand before later
-              queries; 1 where a context has no other record than those that are right
+              queries; 1 if every record of a context is a right answer
     all       every needle of the trial; of multiquery it is the exact match of greedy decoding
     k_max     passkey: the largest distance such that at every distance up to it at least a fifth of
               the trials succeed, in tokens; bootstrap over trials, each with all its distances

@@ -44,9 +44,9 @@ class KVSeveral(Retrieval):
     accuracy    on the axis `query` of the first, second, ... query, Wilson interval; without an
                 axis the mean, bootstrap over contexts
     all         share of the contexts whose queries are all answered
-    design      variance of the mean over that of as many independent answers: queries of one
-                context that stand and fall together have `queries`, unrelated ones 1; absent where
-                all answers are right or all are wrong
+    design      variance of the mean over its variance under independent answers: `queries` if the
+                queries of a context are right or wrong together, 1 if they are unrelated; absent
+                if all answers are right or all are wrong
     gate, guess, chance    as there; guess by elimination, since right answers stand before later
                            queries
 

@@ -41,10 +41,10 @@ class Repeat(TextLoss):
 
     accuracy, nll    of each protocol and length; a loss that is no longer a finite number has the
                      status diverged
-    gain             accuracy of `within` less that of running text on the same slots, paired by
-                     document. Unless its interval lies above 0 the model does not copy text even
-                     inside L: its repeated columns say nothing about length, and all rows but those
-                     of nonrepeated have the status `not trained`
+    gain             accuracy of `within` less the accuracy on running text in the same slots,
+                     paired by document. Unless its interval lies above 0 the model does not copy
+                     text even inside L: its repeated columns say nothing about length, and all rows
+                     but the rows of nonrepeated have the status `not trained`
 
     Items: correct, nll_sum (nats) and tokens of each document.
     """

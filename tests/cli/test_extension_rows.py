@@ -92,7 +92,7 @@ def test_a_choice_without_a_file_differs_from_the_defaults_of_its_class():
 
 
 def test_another_class_is_another_method(elsewhere):
-    """Its rows do not take the place of those of the file that it was put into."""
+    """Its rows do not replace the rows of the file that it was put into."""
     plain, other = (job("extension=direct", *words) for words in ([], [NTK]))
     assert plain.extension_name == "direct" and other.extension_name == "direct,_target_=NTK"
     assert other.extension_stem == "direct,_target_=NTK"

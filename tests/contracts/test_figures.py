@@ -236,7 +236,7 @@ def test_training_curves_are_the_rows(demo, drawn):
     text, retrieval = drawn["training_curves"].axes
     rows = select(demo, task="train", protocol="text", scheme="t5")
     assert lines(text)["t5"] == rows[["at", "value"]].to_numpy().tolist()
-    assert "gate" not in lines(retrieval), "the gate is of other questions than those of training"
+    assert "gate" not in lines(retrieval), "the gate has other questions than training"
 
 
 def test_a_training_curve_belongs_to_its_run_not_to_an_extension(frame):

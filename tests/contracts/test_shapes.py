@@ -26,7 +26,7 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def checked(hook: str, call: Callable[..., Any], shape: Shape) -> Callable[..., Any]:
-    """The hook, held to the annotation of the base class; H, D and C are those of the scheme."""
+    """The hook, held to the annotation of the base class; H, D and C come from the scheme."""
     *takes, gives = HINTS[hook].values()
 
     def held(*args: Any) -> Any:

@@ -25,7 +25,7 @@ def text(documents: int, seed: int = 0) -> list[str]:
 
 
 def bpe(path: Path, ids: int = 300) -> str:
-    """A byte-level BPE trained on such text."""
+    """A byte-level BPE trained on this text."""
     made = Tokenizer(models.BPE())
     made.pre_tokenizer, made.decoder = (
         pre_tokenizers.ByteLevel(add_prefix_space=False),

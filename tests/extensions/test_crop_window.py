@@ -114,8 +114,8 @@ def test_chunks_end_elsewhere_in_a_crop():
 
 @torch.no_grad()
 def test_a_window_acts_on_a_scheme_that_forgets_what_is_far():
-    """With random parameters nothing is left past L of what decays, with those of a model there
-    is: what is hidden is told by the mask.
+    """Past L, weights fall to 0 under random parameters and not under the parameters of a model:
+    the mask tells that keys are hidden.
     """
     shape = Shape(16, 2, 2, L, 50)
     for own in (Forgetting(shape, gate=8.0), StickBreaking(shape)):

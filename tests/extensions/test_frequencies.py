@@ -1,4 +1,4 @@
-"""Methods that change frequencies against SCHEMES.md, transformers and the score in phases."""
+"""Methods that change frequencies against their formulas, transformers and the score in phases."""
 
 from math import log
 
@@ -150,7 +150,7 @@ def test_score_in_phases(extension, layout):
 
 def test_reductions():
     """Mixed with b = 1 is fixed, with b = 0 interpolation; the last pair of bloc97 is interpolated;
-    interpolation of each pair is that of all; llama3 is by parts.
+    interpolation treats each pair as all; llama3 goes by parts.
     """
     close(theta(NTKMixed(8.0, b=1.0), rope()), theta(NTKFixed(8.0), rope()), 1e-12)
     close(theta(NTKMixed(8.0, b=0.0), rope()), theta(Interpolation(8.0), rope()), 1e-12)

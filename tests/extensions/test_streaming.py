@@ -27,7 +27,7 @@ def stream(
     """(B, T, V), one token after the other. Each layer keeps keys, not yet turned, and values of
     the first and last tokens.
 
-    in_cache: positions are places in the cache; else those of the text.
+    in_cache: positions are places in the cache, otherwise places in the text.
     """
     kept: list[list[tuple[int, torch.Tensor, torch.Tensor]]] = [[] for _ in model.blocks]
     out = []

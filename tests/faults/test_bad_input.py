@@ -68,7 +68,7 @@ def here(tmp_path, monkeypatch):
 
 
 def on(base: list[str], words: str) -> list[str]:
-    """The words after those of the base, whose text gives way to another."""
+    """Words for another text, after the words of the base."""
     mine = words.split(" | ")
     return [*(base[:1] if any(word.startswith("data/corpus=") for word in mine) else base), *mine]
 

@@ -123,7 +123,7 @@ def test_warns_where_a_pattern_picks_no_layer():
 
 @torch.no_grad()
 def test_two_bases_in_disjoint_layers():
-    """Gemma 3's: each layer is that of a model with one RoPE."""
+    """Gemma 3's: each layer equals the layer of a model with one RoPE."""
     local, far = RoPE(SHAPE, 100.0), RoPE(SHAPE, 10000.0)
     both = Stack(SHAPE, [Only(SHAPE, local, "not every 4"), Only(SHAPE, far, "every 4")])
     q, k, v = qkv(SHAPE, T)

@@ -103,7 +103,7 @@ def test_every_trainer_file_trains_in_the_numbers_it_says(name, monkeypatch):
 
 
 def test_a_step_is_an_update_however_its_batch_is_divided():
-    """Accumulated gradients are those of the batch: the same run, the same curve."""
+    """Accumulated gradients equal the gradients of the batch: the same run, the same curve."""
     words = [*BRIEF, "train.steps=4", "data.retrieval.size=4", "data.text.size=4"]
     this = job(*words)
     stage.train(this)

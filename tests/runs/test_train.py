@@ -45,7 +45,7 @@ def test_resumed_again_and_again_equals_uninterrupted(elsewhere, monkeypatch, wo
     spent = torch.load(j.run.checkpoint, weights_only=True)["callbacks"]["Curve"]["seconds"]
     stage.train(job(*options))
     assert equal(whole, weights(j)) and curve == j.run.curve.read_text()
-    assert j.run.state["seconds"] > spent > 0, "time goes on from that of the checkpoint"
+    assert j.run.state["seconds"] > spent > 0, "time goes on from the checkpoint's"
 
 
 def test_a_run_that_goes_on_may_be_logged_less_often(elsewhere, monkeypatch):
@@ -108,7 +108,7 @@ def test_resumed_equals_uninterrupted_in_every_phase_of_the_curriculum(
 
 
 def test_weights_that_the_last_step_spoils_mark_the_run_also_after_a_kill(monkeypatch, capsys):
-    """The loss of the last step is that of the weights before it."""
+    """The last step has the loss of the weights before it."""
     options = ("train.steps=1", "train.save_every=1", "train.log_every=1", "train.warmup=0")
     options += ("train.lr=1e39", "train.final=1", "train.decay=0")
     j = job(*options)

@@ -26,7 +26,7 @@ def table(t: torch.Tensor, dim: int, **options) -> torch.Tensor:
     )[0]
 
 
-def near(a: torch.Tensor, b, tolerance: float = 1e-9) -> None:
+def assert_near(a: torch.Tensor, b, tolerance: float = 1e-9) -> None:
     torch.testing.assert_close(a, torch.as_tensor(b, dtype=a.dtype), atol=tolerance, rtol=0)
 
 
@@ -37,7 +37,7 @@ def test_sinusoidal_equals_the_half_layout_of_transformers(length, dim):
 
     theirs = RoFormerSinusoidalPositionalEmbedding(length, dim).create_weight()
     to_half = torch.cat([torch.arange(0, dim, 2), torch.arange(1, dim, 2)])
-    near(table(torch.arange(length), dim).float()[:, to_half], theirs, 1e-5)
+    assert_near(table(torch.arange(length), dim).float()[:, to_half], theirs, 1e-5)
 
 
 def test_sinusoidal_scale_multiplies_the_token_once():
@@ -46,8 +46,8 @@ def test_sinusoidal_scale_multiplies_the_token_once():
         Sinusoidal(Shape(16, 2), emb_scale=4.0, layers="every"),
         Where.whole(torch.arange(5.0).double(), 1.0),
     )
-    near(scheme.embed(x, at), 4 * x + table(torch.arange(5), 16))
-    near(scheme.embed(x, at.at_layer(1, x)), x + table(torch.arange(5), 16))
+    assert_near(scheme.embed(x, at), 4 * x + table(torch.arange(5), 16))
+    assert_near(scheme.embed(x, at.at_layer(1, x)), x + table(torch.arange(5), 16))
 
 
 WIDE = Shape(16, 2)

@@ -1,4 +1,4 @@
-"""Complex-order embedding against its formula. SCHEMES.md P6; arXiv 1912.12333."""
+"""Complex-order embedding against its formula. arXiv 1912.12333."""
 
 import pytest
 import torch

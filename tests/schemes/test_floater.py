@@ -1,5 +1,5 @@
 """FLOATER: the integrator against torchdiffeq, the schemes against loops written from
-the paper. SCHEMES.md P5.
+the paper.
 """
 
 from math import cos

@@ -1,4 +1,4 @@
-"""Learned tables and what lies past them. SCHEMES.md P4, X17."""
+"""Learned tables and what lies past them."""
 
 import pytest
 import torch

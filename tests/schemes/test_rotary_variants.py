@@ -92,7 +92,7 @@ def test_rope_id_turns_its_first_pair_by_one_and_its_last_r_times_within_l():
 
 
 def test_rope_id_met_every_angle_of_a_long_text_in_training():
-    """The circle is cut into arcs of 1/20: those of 5000 tokens are those of the first L."""
+    """The circle is cut into arcs of 1/20: 5000 tokens lie in the arcs of the first L."""
     angle = torch.arange(5000)[:, None] * RoPEID(HUNDRED).spectrum(0) % (2 * pi)
     arcs = (angle / (2 * pi) * 20).long()
     for pair in arcs.T:

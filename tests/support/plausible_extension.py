@@ -30,7 +30,7 @@ def reading(extension, growth, cost, loss, factor=1.0, scheme="rope", seed=0):
 
 
 def jumps(study="real", scheme="smollm2-135m"):
-    """Gap rows of a real model under the methods that are set for 8, and those of none."""
+    """Gap rows of a real model under the methods that are set for 8, and without a method."""
     found = []
     for extension, (growth, cost, _) in METHODS.items():
         if extension not in ("crop", "window", "streaming-llm"):

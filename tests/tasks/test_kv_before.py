@@ -1,4 +1,4 @@
-"""The token before the key: its training data by a loop, its questions beside those of kv, and
+"""The token before the key: its training data by a loop, its questions beside kv's, and
 readers who look to one side alone.
 """
 

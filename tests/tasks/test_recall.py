@@ -21,7 +21,7 @@ def task(**options):
 
 
 def naming(chosen):
-    """A model whose most likely tokens are those of chosen(items, mark), the first foremost."""
+    """A model whose most likely tokens are chosen(items, mark), the first foremost."""
 
     def model(tokens, last):
         assert last == 1
@@ -47,7 +47,7 @@ def test_who_compares_runs_finds_the_items_of_their_rows(tmp_path):
 
 
 def test_who_knows_the_end_of_a_list_alone_is_recency_itself():
-    """Eight last items in their order: none of the four that span names is among its last four."""
+    """Eight last items in their order: span names four others than its last four."""
     result = measure(task(), naming(lambda items, mark: items[-8:]), TEXT, L)
     recall = {at: v for at, v in values(result, "recall").items() if at[:2] == ("recall", L)}
     n = RecallForm().records(L)

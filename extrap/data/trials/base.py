@@ -84,7 +84,7 @@ class Questions(NamedTuple):
 
 
 class Form(ABC):
-    """A layout of records and of a question about one of them. Lengths are those of the text, less
+    """A layout of records and of a question about one of them. Lengths count the text without
     the turns of a dialogue.
     """
 

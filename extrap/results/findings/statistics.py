@@ -16,8 +16,8 @@ share               the share of the variance between all readings that `over` e
 A statement with a `unit` has one number per unit where the others have one per seed; concordance
 and share are one number of all units, with a jackknife over units as their interval.
 
-Distances of a term are averaged, as depths share their trials; those of several terms add in
-squares, a term of negative weight with its two sides exchanged. Ranks have none.
+The half-widths of a term's intervals are averaged, as depths share their trials; half-widths of
+several terms add in squares, with the two sides of a negative term exchanged. Ranks have none.
 """
 
 import math
@@ -79,7 +79,7 @@ def recipes(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def selected(rows: pd.DataFrame, selection: Selection) -> pd.DataFrame:
-    """Returns the rows that have the values of a selection, or one of those that it lists."""
+    """Returns the rows whose columns have the values of a selection. A list holds alternatives."""
     keep = pd.Series(True, index=rows.index)
     for name, value in selection.items():
         keep &= rows[name].isin(value if isinstance(value, list) else [value]).fillna(False)

@@ -145,8 +145,9 @@ def depth_summaries(correct, depths) -> dict[str, tuple[float, float, float]]:
     """Returns {name: (value, low, high)} of `depth_contrasts` by resampling trials, each with all
     its depths (they share distractors).
 
-    correct: (trials, depths), 0 or 1. The interval of a contrast has width 0 where all trials
-    agree, that of mid is then Wilson's. Below 10 trials Student's t takes the place of resampling.
+    correct: (trials, depths), 0 or 1. Where all trials agree, the interval of a contrast has
+    width 0, and mid has Wilson's interval. Below 10 trials Student's t takes the place of
+    resampling.
     """
     correct = np.asarray(correct, float)
     ones = np.ones(len(correct))

@@ -34,7 +34,7 @@ def by_items(a, b, counts=None) -> Difference:
     paired with seed s of b, item i is the same in all. counts: the scored tokens of a document;
     1 by default.
 
-    One seed: resamples items; the difference speaks about these two models. Its p is that of
+    One seed: resamples items; the difference speaks about these two models. p comes from
     t = difference / (sd sqrt(n / (n - 1))), sd of the resampled differences, n items; one item
     supports no interval. From two seeds on: `crossed.over_both`, which speaks about seeds and items
     that were not drawn, with the interval over seeds alone as `fixed_low` and `fixed_high`.

@@ -70,7 +70,7 @@ def by_name(
 
 
 def shard(module: nn.Module, blocks: nn.ModuleList, mesh: DeviceMesh) -> None:
-    """Splits the parameters of `module` among the devices of a mesh, those of each block, then the
+    """Splits the parameters of `module` among the devices of a mesh, block by block, then the
     rest. Raises UserError for a parameter that two layers share.
     """
     if len(list(module.parameters())) < len(list(module.named_parameters(remove_duplicate=False))):

@@ -1,4 +1,4 @@
-"""Lightning's Trainer as a run uses it: the options `trainer`, and those that extrap sets."""
+"""Lightning's Trainer as a run uses it: the options `trainer`, and the options that extrap sets."""
 
 import logging
 import warnings
@@ -67,7 +67,7 @@ def trainer(
 
 
 def rejected(options: TrainerOptions, error: Exception) -> UserError:
-    """Returns the error about options that Lightning rejects: those that it names, else all."""
+    """Returns the error about the options that Lightning's message names, or about all options."""
     problem, given = " ".join(str(error).split()), options.lightning
     named = [name for name in given if f"'{name}'" in problem or f"{name}=" in problem]
     *rest, (name, value) = ((name, given[name]) for name in named or given)

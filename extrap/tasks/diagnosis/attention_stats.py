@@ -58,8 +58,8 @@ def rollout(a: Tensor) -> Tensor:
 
 
 def ends(profile: Tensor) -> dict[str, Tensor]:
-    """primacy, recency (...,): mean of the first and of the last tenth of the keys over that of the
-    rest; u: mean of the two.
+    """primacy, recency (...,): mean of the first and of the last tenth of the keys over the mean
+    of the rest; u: mean of the two.
     """
     width = max(1, round(profile.shape[-1] / 10))
     first, middle, last = (

@@ -91,7 +91,7 @@ class TextLoss(AtLengths):
     """A task on held-out text.
 
     multiples: lengths over the training length; documents: of the validation split, spread evenly
-    over those that are long enough; batch_tokens: tokens per forward, which changes speed and
+    over the long enough ones; batch_tokens: tokens per forward, which changes speed and
     memory only. Intervals are bootstraps over documents. A loss that is no finite number has the
     status diverged. Items: nll_sum (nats) and tokens of each document.
     """
