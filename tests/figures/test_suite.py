@@ -8,7 +8,7 @@ import pytest
 from matplotlib.collections import QuadMesh
 
 from extrap import figures
-from extrap.figures import curves, length_generalisation, passkey, reciprocal_rank
+from extrap.figures import depth_curves, length_generalisation, passkey, reciprocal_rank
 from extrap.figures.context_gain import over_crop
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import wilson
@@ -108,7 +108,7 @@ def test_the_papers_format_has_a_panel_per_number_of_records(one):
 def test_every_form_of_the_papers_question_has_panels(one):
     """A form that the task asks and the figure does not know would be missing without a word."""
     asked = get_args(Query)
-    assert set(asked) == set(curves.QUERIES)
+    assert set(asked) == set(depth_curves.QUERIES)
     last = select(one, task="lost-in-the-middle", protocol="last")
     first = last.assign(protocol="first", value=last["value"] / 2)
     figure = ALL["lost_in_the_middle"].draw(pd.concat([one, first]))
