@@ -17,7 +17,6 @@ MEASURED_BEFORE: dict[str, str] = {
 
 RUNNING: dict[str, str] = {
     "grid": "216 jobs take hours: rows are committed as they come",
-    "predictors": "69 jobs take hours: rows are committed as they come",
 }
 """Studies with jobs that are not measured yet."""
 
