@@ -57,6 +57,23 @@ def test_a_rank_correlation_is_spearmans_of_each_seed(tmp_path):
     assert found.effect == pytest.approx(spearmanr(*drawn).statistic)
 
 
+def test_equal_means_of_different_numbers_are_tied(tmp_path):
+    """The mean of .72, .6, .5 and .34 is an ulp below .54."""
+    one = [(0.54,) * 4, (0.72, 0.6, 0.5, 0.34), (0.6,) * 4]
+    values = {1: one, 8: [(0.2,) * 4, (0.3,) * 4, (0.9,) * 4]}
+    rows = [
+        row(f"scheme-{i}", seed, multiple, value) | {"depth": depth}
+        for multiple, schemes in values.items()
+        for i, depths in enumerate(schemes)
+        for depth, value in enumerate(depths)
+        for seed in range(3)
+    ]
+    more = {"statistic": "rank_correlation", "over": "scheme"}
+    terms = [{"multiple": 1}, {"multiple": 8}]
+    found = judged(tmp_path, rows, rows={"task": "kv"}, terms=terms, above=0, **more)
+    assert found.effect == pytest.approx(spearmanr([1, 1, 2], [1, 2, 3]).statistic)
+
+
 @pytest.mark.parametrize("items, verdict", [(5, "undecided"), (6, "holds")])
 def test_one_order_of_five_in_every_seed_may_be_chance(tmp_path, items, verdict):
     """The seeds agree on .9 in both; of five items chance gives that in one case of twelve."""

@@ -34,6 +34,8 @@ from extrap.results.stats.intervals import student
 from extrap.results.stats.ranks import concordance, permutation_p, spearman
 
 COLUMNS = ["value", "down", "up"]
+TIED = 9
+"""Decimals that ranks see: equal means of different numbers may differ by an ulp."""
 SIZES = {"small": 0, "middle": 600_000, "large": 2_000_000}
 """Least number of parameters of each word that `params` takes."""
 
@@ -171,7 +173,7 @@ def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
         table = table[table["value"].notna().all(axis=1)]
     else:
         table = sums[0].unstack(statement.over)
-    values = table["value"]
+    values = table["value"].round(TIED)
     whole = values.notna().all(axis=1)
     if statement.statistic in OF_UNITS:
         return _of_units(statement.statistic, values[whole])
@@ -213,7 +215,7 @@ def _share(table: np.ndarray) -> float:
 
 def _correlation(a: pd.DataFrame, b: pd.DataFrame) -> tuple[pd.DataFrame, float]:
     """(COLUMNS by seed, p) of the orders of two tables (seeds, items)."""
-    a, b = a.align(b, join="inner")
+    a, b = (one.round(TIED) for one in a.align(b, join="inner"))
     found = pd.Series({seed: spearman(a.loc[seed], b.loc[seed]) for seed in a.index}, dtype=float)
     return _exact(found), 1.0 if found.isna().any() else permutation_p(a, b)
 
