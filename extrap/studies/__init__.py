@@ -19,6 +19,7 @@ WITH_CODE = (
     "disputes",
     "extension",
     "grid",
+    "predictors",
     "pretrained",
     "reference",
     "tasks",

@@ -1,15 +1,23 @@
 """Figures of runs whose labels name their options: lines and dots are the rows, whole or not."""
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from extrap.figures import served
+from extrap.results.findings.page import judged
+from extrap.results.rows import read
 from extrap.results.series import select
 from extrap.studies.bands.figures import frequency_band
 from extrap.studies.disputes.figures import more_training, tuned_at_length
 from extrap.studies.grid.figures import recipe_grid
+from extrap.studies.predictors.figures import score_reach
 from tests.support.plausible import run_rows
 from tests.support.plausible_recipes import band_rows, dispute_rows, grid_rows
+
+RESULTS = Path(__file__).parents[2] / "results"
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +89,13 @@ def test_a_seed_without_a_width_has_no_slope(frame):
     rows = frame(band_rows())
     some = rows[(rows["seed"] > 0) | (rows["scheme"] != "rope_width4")]
     assert len(frequency_band.slopes(frequency_band.recipes(some))) == 2
+
+
+def test_the_rank_correlations_over_a_score_are_those_of_the_findings():
+    rows = pd.concat([read(RESULTS / study) for study in ("predictors", "zoo")])
+    titles = [panel.get_title(loc="left") for panel in score_reach.draw(rows).axes]
+    drawn = [float(title.removeprefix("rank correlation ")) for title in titles]
+    found = [
+        each.effect for each in judged(RESULTS, "predictors") if "predicts" in each.statement.id
+    ]
+    assert sorted(drawn) == pytest.approx(sorted(found), abs=0.005)

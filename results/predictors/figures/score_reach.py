@@ -1,0 +1,68 @@
+"""Does a score rank schemes by what they find at 4 L? Accuracy at 4 L against five scores.
+
+A mark per scheme, the mean over seeds and heads: rotary schemes in grey, RoPE and the schemes
+without rotation in their colours. Accuracy is that of the study zoo, which trained the same models.
+Over each panel the mean over seeds of Spearman's rank correlation.
+"""
+
+import pandas as pd
+
+from extrap.figures.drawing import entitle, legend_beside, note, scheme_style, wrapped
+from extrap.results.rows import comparable
+from extrap.results.series import select
+from extrap.results.stats.ranks import spearman
+
+BESIDE = "zoo"
+NEEDS = {"task": "rotary", "metric": "semantic", "protocol": "records", "extension": "direct"}
+FOUND = {"task": "kv", "metric": "accuracy", "protocol": "records", "extension": "direct"}
+OF = " of three schemes at 4 L"
+MAKE = " scheme=rope,p-rope,hope"
+TIMES = 4
+SCORES = {
+    "semantic score at 4 L": (NEEDS, TIMES),
+    "positional score at 4 L": (NEEDS | {"metric": "positional"}, TIMES),
+    "band of frequencies at 4 L": (NEEDS | {"metric": "band"}, TIMES),
+    "copying score at L": ({"task": "heads", "metric": "best", "extension": "direct"}, 1),
+    "copying score at 4 L": ({"task": "heads", "metric": "best", "extension": "direct"}, TIMES),
+}
+GREY = {"color": "0.55", "marker": "o", "markersize": 3, "label": "_rotary"}
+
+
+def enough(rows) -> bool:
+    return len(_by_scheme(rows, NEEDS, TIMES)) >= 3
+
+
+def _by_scheme(rows: pd.DataFrame, needs: dict, times: int) -> pd.DataFrame:
+    """Returns the mean of a metric over depths and heads at `times` L: a row per scheme, a column
+    per seed.
+    """
+    rows = select(rows, **needs)
+    at = rows[rows["length"] == times * rows["train_length"]]
+    return at.pivot_table("value", "scheme", "seed").round(9)  # means that tie stay tied
+
+
+def draw(rows):
+    rows = comparable(rows[rows["scheme"] != "nope"])  # it has a third layer
+    own, zoo = rows[rows["study"] != BESIDE], rows[rows["study"] == BESIDE]
+    found = _by_scheme(zoo, FOUND, TIMES)
+    scores = {words: _by_scheme(own, needs, at) for words, (needs, at) in SCORES.items()}
+    scores = {words: score for words, score in scores.items() if len(score) >= 3}
+    figure, axes = wrapped(len(scores), 3, (1.7, 1.3), gap=0.4, left=0.6, top=0.5, between=0.75)
+    for panel, (words, score) in zip(axes, scores.items(), strict=True):
+        both, seeds = score.index.intersection(found.index), score.columns
+        x, y = score.loc[both], found.loc[both, seeds]
+        named = {"rope", *both.difference(scores[next(iter(SCORES))].index)}
+        for scheme in both:
+            style = scheme_style(scheme)
+            look = {"label": scheme, "color": style.colour, "marker": style.marker, "markersize": 4}
+            look = look if scheme in named else GREY
+            panel.plot([x.loc[scheme].mean()], [y.loc[scheme].mean()], linestyle="", **look)
+        rho = sum(spearman(x[seed], y[seed]) for seed in seeds) / len(seeds)
+        panel.set(xlabel=words, ylim=(-0.05, 1.05), yticks=[0, 0.5, 1])
+        panel.set_title(f"rank correlation {rho:+.2f}", loc="left")
+        panel.set_ylabel(f"found at {TIMES} L" if panel in axes[::3] else "")
+    marks = [mark for mark in panel.lines if mark.get_label() in named]
+    legend_beside(panel, marks)
+    words = f"{note(own)} · grey: other rotary schemes · found: study {BESIDE}"
+    entitle(figure, "What predicts reach?", words)
+    return figure
