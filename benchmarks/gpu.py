@@ -116,7 +116,7 @@ def read(scheme: str, tiny: bool, device: str) -> list[dict[str, object]]:
             torch.cuda.reset_peak_memory_stats()
         try:
             with autocast(device):
-                model(x, last=1)  # the first one sets up, and with FlexAttention compiles
+                model(x, last=1)  # the first one sets up
                 start = waited(device)
                 model(x, last=1)
             seconds = waited(device) - start
