@@ -63,13 +63,10 @@ class Frequencies(SchemeExtension):
         if not turning:
             raise ValueError(f"{still(scheme)}, so there are no frequencies to change")
         for p in turning:
-            self.change(p, 1)  # raises now for options that do not fit the pairs
-        kept = [torch.equal(self.theta(p, 2.0), p.theta) for p in turning]
-        heats = type(self).heat is not Frequencies.heat
-        if all(kept) and not heats:
-            raise ValueError("it leaves every frequency there as it is")
+            for n in (1, 2 * p.length):  # raises now for options that do not fit the pairs
+                self.change(p, n)
         extended = replace_parts(scheme, turns_pairs, lambda part: respectrum(part, self.change))
-        if not heats:
+        if type(self).heat is Frequencies.heat:
             return extended
         shape = scheme.shape
         return with_parts(extended, Heat(shape, lambda n: self.heat(n, shape.length)))

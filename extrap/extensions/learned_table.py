@@ -26,11 +26,8 @@ class LearnedTable(SchemeExtension):
         self.policy: Policy = policy
 
     def extend(self, scheme: Scheme) -> Scheme:
-        tables = [part for part in parts(scheme) if isinstance(part, Learned)]
-        if not tables:
+        if not any(isinstance(part, Learned) for part in parts(scheme)):
             raise ValueError("it has no learned table of positions added to the tokens")
-        if all(table.policy == self.policy for table in tables):
-            raise ValueError(f"its table has policy={self.policy} already")
         return replace_parts(scheme, lambda part: isinstance(part, Learned), self._read)
 
     def _read(self, table: Learned) -> Learned:

@@ -6,7 +6,6 @@ Nothing changes up to L, and biases keep their size.
 """
 
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.extensions.layers import keys_seen
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme
 from extrap.schemes.chunked import StepHeat
@@ -21,7 +20,6 @@ GROWING = LogN | SSMax | AffineSSMax | StepHeat | ASEntmax
 class ClippedLogN(SchemeExtension):
     """Works with every scheme of softmax attention whose queries see more than L keys, and whose
     logits do not grow with their number already.
-
     """
 
     def extend(self, scheme: Scheme) -> Scheme:
@@ -29,8 +27,4 @@ class ClippedLogN(SchemeExtension):
             raise ValueError("its logits grow with ln n already")
         if scheme.uses("normalise"):
             raise ValueError("its attention is no softmax, whose entropy this keeps")
-        if scheme.limit <= scheme.shape.length:
-            raise ValueError("nothing is defined past the training length, where log-n would begin")
-        if max(keys_seen(scheme).values()) <= scheme.shape.length:
-            raise ValueError("no query sees more than L keys")
         return with_parts(scheme, LogN(scheme.shape, floor=1.0))

@@ -7,7 +7,6 @@ loss explodes once a window hides it.
 """
 
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.extensions.layers import late_rows
 from extrap.model.scheme import Scheme, Size
 from extrap.schemes.window import Window
 
@@ -23,20 +22,10 @@ class Windowed(SchemeExtension):
 
     def extend(self, scheme: Scheme) -> Scheme:
         check_defined(scheme)
-        window = Window(scheme.shape, self.width)
-        if not hides(window, scheme):
-            raise ValueError(f"it sees no farther than {window.width} tokens as it is")
-        return with_parts(scheme, window)
+        return with_parts(scheme, Window(scheme.shape, self.width))
 
 
 def check_defined(scheme: Scheme) -> None:
     """Raises ValueError if positions past L are undefined, where no mask helps."""
     if scheme.limit <= scheme.shape.length:
         raise ValueError(f"positions past {scheme.limit:g} are undefined in it, visible or not")
-
-
-def hides(window: Window, scheme: Scheme) -> bool:
-    """True if the window hides a token that some layer of the scheme sees, at 4 windows' length."""
-    n, layers = 4 * max(window.width, scheme.shape.length), range(scheme.shape.layers)
-    late = (late_rows(scheme, layer, n) for layer in layers)
-    return any(bool((at.visible & ~window.sees(at)).any()) for at in late)
