@@ -1,10 +1,9 @@
 """A decoder of transformers as a model of the bench: its own modules, our positions and kernels."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import torch
 import torch.nn.functional as F
@@ -35,9 +34,6 @@ PROBE = 40
 """Tokens of the reading that compares logits."""
 READ = {family.model_type: family for family in (BLOOM(), MPT(), GPT2(), OPT())}
 """By model_type: families that become a GPT of ours."""
-
-_left_open: WeakKeyDictionary["Adapted", ExitStack] = WeakKeyDictionary()
-"""Attention of a model whose backward will compute its layers again."""
 
 
 class Adapted(GPT):
@@ -94,10 +90,7 @@ class Adapted(GPT):
         self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
     ) -> Tensor:
         """As a GPT; `states` stays empty. Raises OutOfRange past a table of the model's own."""
-        if (before := _left_open.pop(self, None)) is not None:
-            before.close()
-        with ExitStack() as stack:
-            stack.enter_context(self._ours(self.where(tokens)))
+        with self._ours(self.where(tokens)):
             decoder = self.net.get_submodule(self.decoder)
             try:
                 hidden = decoder(input_ids=tokens, use_cache=False).last_hidden_state
@@ -105,8 +98,6 @@ class Adapted(GPT):
                 if "out of range" not in str(error) and "out of bounds" not in str(error):
                     raise
                 raise OutOfRange(f"{tokens.shape[1]} tokens lie past a table ({error})") from None
-            if self.recomputed:
-                _left_open[self] = stack.pop_all()
         return hidden if last is None else hidden[:, -last:]
 
     def endings(self, texts: Tensor, last: int) -> Tensor:
@@ -159,17 +150,20 @@ class Adapted(GPT):
         try:
             changes: dict[nn.Module, Any] = {module(name): still for name in self.rotary}
             if self.recomputed:
-                changes |= dict.fromkeys(self.blocks, again)
+                changes |= dict.fromkeys(self.blocks, partial(self._again, at))
             with through(self.net, attend), replaced(changes):
                 yield
         finally:
             for hook in hooks:
                 hook.remove()
 
+    def _again(self, at: Where, forward: Any) -> Any:
+        """Returns a forward that the backward computes again: memory holds its input alone."""
 
-def again(forward: Any) -> Any:
-    """Returns a forward that the backward computes again, so that memory holds its input alone."""
-    return partial(checkpoint, forward, use_reentrant=False)
+        def contexts() -> tuple[Any, Any]:
+            return nullcontext(), self._ours(at)
+
+        return partial(checkpoint, forward, use_reentrant=False, context_fn=contexts)
 
 
 def _on_input(module: nn.Module, n: int, change: Any) -> Any:
