@@ -13,7 +13,6 @@ holds divisors of the frequencies (Llama 3.1), which is a LongRoPE of one set.
 
 import hashlib
 import json
-import math
 import os
 import re
 import shutil
@@ -23,7 +22,7 @@ from typing import Any
 import torch
 
 from extrap.pretrained.gguf_tokenizer import chat_entries, tokenizer
-from extrap.pretrained.seam import installed, one_line, transformers
+from extrap.pretrained.seam import installed, one_line, reason, transformers
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 from extrap.utils.lock import alone
@@ -86,16 +85,18 @@ def _unpack(path: Path, folder: Path) -> None:
         if fields.get("general.architecture") in _of_transformers():
             return _through_transformers(path, folder)
         tensors = {t.name: dequantize(t.data, t.tensor_type) for t in reader.tensors}
-    except (ValueError, IndexError, KeyError, OSError, NotImplementedError, TypeError) as error:
-        raise UserError(path, problem=f"cut short or damaged ({str(error)[:80]})") from None
-    config = _config(path, fields, tensors)
+        config, made = _config(path, fields, tensors), tokenizer(path, fields)
+    except UserError:
+        raise
+    except Exception as error:  # of whatever class the libraries raise for a field of another type
+        problem = f"cut short or damaged ({reason(error):.80})"
+        raise UserError(path, problem=problem) from None
     divisors = tensors.pop(DIVISORS, None)
     if divisors is not None:
         both = dict.fromkeys(("long_factor", "short_factor"), divisors.tolist())
         config["rope_parameters"] |= {"rope_type": "longrope", "attention_factor": 1.0} | both
     named = {_named(path, name): torch.from_numpy(data.copy()) for name, data in tensors.items()}
     (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
-    made = tokenizer(path, fields)
     (folder / "tokenizer.json").write_text(made.to_str(), encoding="utf-8")
     more = json.dumps(chat_entries(fields), indent=1)
     (folder / "tokenizer_config.json").write_text(more, encoding="utf-8")
@@ -142,28 +143,24 @@ def _named(path: Path, name: str) -> str:
 
 
 def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
-    """Returns config.json. Raises UserError for a missing or unknown key of the file."""
+    """Returns config.json. Raises UserError for a kind of model or of scaling that is not
+    supported, and an error of any class for a missing field or one of another type.
+    """
     kind = fields.get("general.architecture")
     if kind not in [*LAYOUTS]:
         problem = f"general.architecture={kind!s:.40} is not supported"
         remedy = f"{', '.join(LAYOUTS)} are, and whatever transformers reads"
         raise UserError(path, problem=problem, remedy=remedy)
 
-    def number(key: str, default: float | None = None, whole: bool = False) -> float:
+    def number(key: str, default: float | None = None) -> float:
         found = fields.get(f"{kind}.{key}", default)
-        if found is None:
-            raise UserError(path, problem=f"{kind}.{key} is missing, which the model needs")
-        known = isinstance(found, int if whole else int | float) and not isinstance(found, bool)
-        if not known or not 0 < found < math.inf:
-            expected = f"a {'whole ' * whole}number above 0"
-            raise UserError(path, problem=f"{kind}.{key}={found!s:.40}: expected {expected}")
+        if not isinstance(found, int | float) or not found > 0:
+            raise ValueError(f"{kind}.{key}={found!s:.40}")
         return found
 
     def size(key: str, default: int | None = None) -> int:
-        return int(number(key, default, whole=True))
+        return int(number(key, default))
 
-    if "token_embd.weight" not in tensors:
-        raise UserError(path, problem="tensor token_embd.weight is missing, the model needs it")
     heads, dim = size("attention.head_count"), size("embedding_length")
     head_dim = size("attention.key_length", dim // heads)
     scaled = fields.get(f"{kind}.rope.scaling.type", "none")

@@ -22,9 +22,7 @@ Attend = Callable[[nn.Module, Tensor, Tensor, Tensor, Any, dict[str, Any]], Tens
 """(module, q (B, H, T, D), k, v, mask, other arguments) -> (B, T, H, D)."""
 
 _attend: list[Attend] = []
-"""The innermost last. No context variable: a backward, which may compute layers again, has threads
-of its own.
-"""
+"""The innermost last."""
 
 
 @contextmanager

@@ -5,7 +5,7 @@ or not there.
 import pytest
 import torch
 
-from extrap.pretrained import gguf, gguf_tokenizer
+from extrap.pretrained import gguf
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
@@ -113,6 +113,7 @@ def test_a_file_cut_short_is_one_line(size, llama, tmp_path):
         ({"architecture": "spiral"}, "general.architecture=spiral is not supported"),
         ({"pre": "tekken"}, "tokenizer.ggml.pre=tekken is not supported"),
         ({"llama__rope__scaling__type": "wild"}, "llama.rope.scaling.type=wild is not supported"),
+        ({"llama__attention__key_length": "8"}, "damaged .llama.attention.key_length=8"),
     ],
 )
 def test_what_is_not_supported_is_refused_by_name(options, expected, llama, tmp_path):
@@ -149,56 +150,3 @@ def test_text_comes_back(pre, llama, tmp_path):
 )
 def test_text_is_cut_as_the_file_says(pre, text, pieces, llama, tmp_path):
     assert tokenizer(llama, tmp_path, pre).encode(text).tokens == pieces
-
-
-FIELDS = {
-    "general.architecture": "llama",
-    "llama.attention.head_count": 2,
-    "llama.attention.layer_norm_rms_epsilon": 1e-5,
-    "llama.block_count": 1,
-    "llama.context_length": 16,
-    "llama.embedding_length": 8,
-    "llama.feed_forward_length": 8,
-    "tokenizer.ggml.model": "gpt2",
-    "tokenizer.ggml.pre": "gpt-2",
-    "tokenizer.ggml.tokens": ["a", "b", "ab"],
-    "tokenizer.ggml.merges": ["a b"],
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("general.architecture", ["llama"]),
-        ("llama.embedding_length", "8"),
-        ("llama.embedding_length", [8, 8]),
-        ("llama.embedding_length", 8.0),
-        ("llama.attention.head_count", 0),
-        ("llama.attention.head_count_kv", [2, 1]),
-        ("llama.attention.layer_norm_rms_epsilon", float("nan")),
-        ("llama.rope.scaling.type", ["yarn"]),
-        ("llama.rope.freq_base", True),
-        ("tokenizer.ggml.tokens", 3),
-        ("tokenizer.ggml.merges", ["ab"]),
-        ("tokenizer.ggml.merges", ["a x"]),
-        ("tokenizer.ggml.merges", [1]),
-        ("tokenizer.ggml.token_type", "x"),
-        ("tokenizer.ggml.pre", ["gpt-2"]),
-    ],
-)
-def test_a_field_of_another_type_is_named(name, value, tmp_path):
-    path, fields = tmp_path / "model.gguf", FIELDS | {name: value}
-
-    def read():
-        gguf._config(path, fields, {"token_embd.weight": [0]})
-        gguf_tokenizer.tokenizer(path, fields)
-
-    with pytest.raises(UserError) as error:
-        read()
-    assert str(error.value).startswith(str(path))
-
-
-def test_the_fields_of_the_table_are_read(tmp_path):
-    config = gguf._config(tmp_path, FIELDS, {"token_embd.weight": [0] * 3})
-    assert (config["hidden_size"], config["head_dim"], config["vocab_size"]) == (8, 4, 3)
-    assert gguf_tokenizer.tokenizer(tmp_path, FIELDS).encode("ab").ids == [2]
