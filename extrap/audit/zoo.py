@@ -72,16 +72,11 @@ def text(frame: pd.DataFrame) -> str:
     """Returns an aligned table with its legend; `!` marks a property that does not hold."""
     written, holds = cells(frame), verdicts(frame)
     marked = written + holds.map(lambda held: "!" if held is False else " ")
-    blocks = [["scheme", *frame.index], *([f"{head} ", *marked[head]] for head in marked)]
-    first, *wide = [max(map(len, block)) for block in blocks]
-    lines = [
-        " ".join([scheme.ljust(first), *map(str.rjust, row, wide)]).rstrip()
-        for scheme, *row in zip(*blocks, strict=True)
-    ]
+    table = marked.add_suffix(" ").rename_axis(index=None, columns="scheme").to_string()
     legend = {c.head: c.says for c in COLUMNS} | {"!": "the property does not hold"}
     legend |= {"-": "nothing to measure, or past what is defined"}
     width = max(map(len, legend))
-    return "\n".join([*lines, "", *(f"{head:{width}}  {says}" for head, says in legend.items())])
+    return "\n".join([table, "", *(f"{head:{width}}  {says}" for head, says in legend.items())])
 
 
 def write(frame: pd.DataFrame, folder: Path) -> list[Path]:
