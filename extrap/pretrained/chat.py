@@ -7,6 +7,7 @@ still take long; it is rendered where model.chat=true asks for it alone. One tha
 today writes a fixed day, so that a run keeps its ids and its name.
 """
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +22,9 @@ from extrap.utils.untrusted import read_json, read_text
 MARK = "TEXT-OF-A-USER"
 FILES = ("chat_template.jinja", "tokenizer_config.json")
 CLOCK = "strftime_now"
-DAY = {
-    "%d": "26",
-    "%m": "07",
-    "%B": "July",
-    "%b": "Jul",
-    "%Y": "2024",
-    "%y": "24",
-    "%A": "Friday",
-    "%a": "Fri",
-    "%H": "12",
-    "%M": "00",
-    "%S": "00",
-}
-"""The time of the clock of templates, code by code of strftime."""
+DAY = datetime(2024, 7, 26, 12)
+CODES = [f"%{letter}" for letter in "dmBbYyAaHMS"]
+"""The time of the clock of templates, and the codes of strftime that it knows."""
 
 
 def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
@@ -100,5 +90,5 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
 
 def _clock() -> str:
     """Returns a macro in place of the function: transformers hands templates none of ours."""
-    filters = "".join(f" | replace('{code}', '{text}')" for code, text in DAY.items())
+    filters = "".join(f" | replace('{code}', '{DAY.strftime(code)}')" for code in CODES)
     return f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro %}}\n"
