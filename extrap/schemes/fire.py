@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.functional import in_a_row, table_limit
+from extrap.model.functional import table_limit
 from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
@@ -74,21 +74,8 @@ class FIRE(Scheme):
         return edges.to(dtype), slope.to(dtype), height.to(dtype)
 
     def places(self, at: Where, layer: int) -> Tensor:
-        """Returns the inputs of f, (Tq, Tk) in [0, 1], in float32 at least. For evenly spaced
-        tokens in a row it takes a logarithm for each distance, not for each pair.
-        """
-        dtype = torch.promote_types(self.c.dtype, torch.float32)
-        n, K = len(at.i), len(at.j)
-        if at.spacing is None or not in_a_row(at.i) or not in_a_row(at.j):
-            return self.interpolated(at.distance, at.q, layer).to(dtype)
-        farthest = int(at.i[-1] - at.j[0])  # of the last query; 0 for keys after a query
-        d = (farthest - torch.arange(K + n - 1, dtype=torch.float64)).clamp(min=0) * at.spacing
+        """Returns the inputs of f, (Tq, Tk) in [0, 1], in float32 at least."""
         c, a = self.c[layer].double().abs(), self.a[layer].double().abs()
-        # row n - 1 - a begins at entry a
-        logs = torch.log1p(c * d).to(dtype).as_strided((n, K), (1, 1)).flip(0)
-        return logs / torch.log1p(c * torch.maximum(a * self.threshold, at.q)).to(dtype)[:, None]
-
-    def interpolated(self, d: Tensor, t: Tensor, layer: int) -> Tensor:
-        """Returns inputs of f (Tq, Tk), float64, from distances and coordinates of queries."""
-        c, a = self.c[layer].double().abs(), self.a[layer].double().abs()
-        return torch.log1p(c * d) / torch.log1p(c * torch.maximum(a * self.threshold, t))[:, None]
+        divisor = torch.log1p(c * torch.maximum(a * self.threshold, at.q))
+        x = torch.log1p(c * at.distance) / divisor[:, None]
+        return x.to(torch.promote_types(self.c.dtype, torch.float32))

@@ -49,7 +49,7 @@ def test_pieces_are_the_network_forward_and_backward(hidden, first, spacing):
     if hidden == 5:
         s.f[1][0].weight.data[:2] = s.f[1][0].bias.data[1] = 0
     place = at(s, torch.arange(340, dtype=torch.float64) * spacing, layer=1).block(first, 340)
-    plain = s.f[1](s.interpolated(place.distance, place.q, 1)[..., None]).movedim(-1, 0)
+    plain = s.f[1](s.places(place, 1)[..., None]).movedim(-1, 0)
     g = torch.randn_like(plain).masked_fill(~place.visible, 0)
     grads = []
     for b in (plain, s.bias(q, q, place)):
