@@ -119,14 +119,6 @@ def sum_by_steps(a: Tensor, at: Where, last: int) -> Tensor:
     return torch.cat([near, far.to(a.dtype)], -1)
 
 
-def in_a_row(order: Tensor) -> bool:
-    """True if tokens follow one another; False on a GPU, to wait for nothing, and compiled."""
-    n = len(order)
-    if order.device.type != "cpu" or torch.compiler.is_compiling():
-        return False
-    return n > 0 and int(order[-1] - order[0]) == n - 1
-
-
 def by_distance(rows: Tensor, at: Where) -> Tensor:
     """Reads entry min(i - j, K - 1) of row i: (B, H, Tq, K) -> (B, H, Tq, Tk); any where j > i.
 
@@ -152,14 +144,16 @@ def by_step(rows: Tensor, at: Where) -> Tensor:
 
 
 def _ends_together(at: Where) -> bool:
-    """True if the queries are the last of the keys, one token after the other."""
-    return (
-        at.causal
-        and in_a_row(at.i)
-        and in_a_row(at.j)
-        and int(at.i[-1]) == int(at.j[-1])
-        and len(at.i) <= len(at.j)
-    )
+    """True if the queries are the last of the keys, one token after the other; False on a GPU, to
+    wait for nothing, and compiled.
+    """
+    n, keys = len(at.i), len(at.j)
+    values_cost = at.i.device.type != "cpu" or torch.compiler.is_compiling()
+    if values_cost or not at.causal or not 0 < n <= keys:
+        return False
+    last = int(at.i[-1])
+    ends = int(at.i[0]), int(at.j[0]), int(at.j[-1])
+    return ends == (last - n + 1, last - keys + 1, last)
 
 
 def distinct(at: Where) -> tuple[Tensor, Tensor]:
