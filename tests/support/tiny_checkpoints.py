@@ -50,10 +50,7 @@ GEMMA = COMMON | {"head_dim": 12, "query_pre_attn_scalar": 7, "sliding_window": 
 SMALL = {"vocab_size": 61, "hidden_size": 32}
 KINDS: dict[str, dict[str, Any]] = {
     "llama": COMMON,
-    "mistral": COMMON | {"head_dim": 8},
     "qwen2": COMMON,
-    "qwen3": COMMON | {"head_dim": 12},
-    "gemma": COMMON | {"head_dim": 12},
     "bert": NEOX,
     "gemma2": GEMMA,
     "gemma3": GEMMA,
