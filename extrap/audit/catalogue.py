@@ -3,19 +3,18 @@
 import inspect
 import re
 import sys
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from extrap.audit.subject import DEFAULT_SHAPE
+from extrap.audit.subject import DEFAULT_SHAPE, Subject
 from extrap.model.parts import SOURCE, card, kind, parts
-from extrap.model.scheme import HOOKS, Scheme
+from extrap.model.scheme import HOOKS
 from extrap.results import rows
 from extrap.results.learning import MULTIPLES, learning
-from extrap.runs.build import build, find
+from extrap.runs.build import find
 from extrap.utils import files as atomic
 from extrap.utils import markdown
 from extrap.utils.errors import UserError
@@ -91,9 +90,7 @@ def _measured(study: Path) -> pd.DataFrame:
 
 
 def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, str]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # advice on a scheme belongs to its training
-        scheme: Scheme = build(node, "scheme", plugins, Scheme, shape=DEFAULT_SHAPE)
+    scheme = Subject("", node, plugins).scheme(DEFAULT_SHAPE)
     single = parts(scheme)
     try:
         cards = [card(part) for part in single]
