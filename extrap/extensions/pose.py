@@ -41,8 +41,8 @@ class PoSE(SchemeExtension):
 
     Tuning uses windows of L tokens (tuned_at = 1) unless finetune.factor overrides it; untuned PoSE
     is its method. The paper skips text as well: its second chunk comes from later in the text, and
-    here the text stays whole. Raises ValueError for a method that follows the length of the text,
-    or whose factor is at most 1. Source: arXiv 2309.10400
+    here the text stays whole. Raises ValueError for a method whose factor is at most 1, and
+    NotApplicable for one that follows the length of the text. Source: arXiv 2309.10400
     """
 
     layers = "all"
@@ -54,8 +54,6 @@ class PoSE(SchemeExtension):
                 f"method.factor={method.factor}: give the number of training lengths to tune for, "
                 "above 1"
             )
-        if method.effective(2**20, 2**10) != method.effective(2**10, 2**10):
-            raise ValueError("method: follows the length of the text, and tuning reads L tokens")
         self.method = method
 
     def effective(self, n: int, length: int) -> float:

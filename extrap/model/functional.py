@@ -148,8 +148,8 @@ def _ends_together(at: Where) -> bool:
     wait for nothing, and compiled.
     """
     n, keys = len(at.i), len(at.j)
-    values_cost = at.i.device.type != "cpu" or torch.compiler.is_compiling()
-    if values_cost or not at.causal or not 0 < n <= keys:
+    costly = at.i.device.type != "cpu" or torch.compiler.is_compiling()
+    if costly or not at.causal or not 0 < n <= keys:
         return False
     last = int(at.i[-1])
     ends = int(at.i[0]), int(at.j[0]), int(at.j[-1])
