@@ -1,8 +1,9 @@
-"""Attention, computed here and nowhere else. The hooks that a scheme overrides choose the
-kernel; no flag does.
+"""Attention, computed here and nowhere else. The hooks that a scheme overrides, and the device,
+choose the kernel; no flag does.
 
     attend                    the scheme computes attention itself
     score, normalise, mix     explicit, by blocks of query rows
+    sees, distance_bias       on a GPU flexible, one kernel with whole blocks of pairs left out
     sees, bias, distance_bias beside a sink or at uneven coordinates
                               fused, with a mask per block of rows
     distance_bias             fused, with a zero-copy relative bias per block of rows
@@ -29,6 +30,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from extrap.model import flex
 from extrap.model.learned_bias import LearnedBias, learns
 from extrap.model.parts import check_causal
 from extrap.model.scheme import (
@@ -60,6 +62,8 @@ def kernel(scheme: Scheme, at: Where) -> Kernel:
         return owned
     if uses("score", "normalise", "mix"):
         return explicit
+    if flex.serves(scheme, at):
+        return flexible
     if uses("sees", "bias") or not at.causal:
         return masked
     if uses("distance_bias"):
@@ -119,6 +123,15 @@ def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: in
         return _sdpa(_heated(scheme, q, here), k, v, here, attn_mask=mask)
 
     return _by_rows(rows, q, k, v, at, _few(q), first)
+
+
+def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
+    """FlexAttention with the biases of distance and the mask of the scheme."""
+    q, k = scheme.rotate(q, k, at)
+
+    if scheme.uses("temperature", layer=at.layer):  # by rows: they may count what a mask shows
+        q = _by_rows(lambda q, k, v, here: _heated(scheme, q, here), q, k, v, at, ROWS)
+    return flex.flex(scheme, q, k, v, at)[:, :, first:]
 
 
 def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:

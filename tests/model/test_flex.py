@@ -1,0 +1,205 @@
+"""FlexAttention computes what a scheme defines, at lengths that cross blocks of 128. On a CPU torch
+runs it uncompiled and reads mask and bias of every pair.
+"""
+
+from functools import cache, partial
+
+import pytest
+import torch
+from torch.nn.attention import flex_attention as torchs
+
+from extrap.model import attention as kernels
+from extrap.model import flex
+from extrap.model.attention import explicit, flexible, fused, masked, strided
+from extrap.model.scheme import Scheme, Where
+from extrap.model.stack import Stack
+from extrap.schemes.alibi import ALiBi
+from extrap.schemes.log_n import LogN
+from extrap.schemes.sink import SinkLogit, SoftmaxOne
+from extrap.schemes.t5 import T5
+from extrap.schemes.window import Window
+from tests.support.discover import gpt, names
+from tests.support.scheme_case import moved
+
+pytestmark = pytest.mark.filterwarnings("ignore:flex_attention called without")
+
+STACKS = {
+    "no bias": [],
+    "sink": [SinkLogit],
+    "bias, sink": [T5, SoftmaxOne],
+    "bias, heat": [ALiBi, LogN],
+    "mask, heat, sink": [lambda shape: Window(shape, 50), LogN, SinkLogit],
+    "everything": [T5, lambda shape: Window(shape, 70), LogN, SinkLogit],
+}
+
+
+@pytest.fixture
+def everywhere(monkeypatch):
+    monkeypatch.setattr(flex, "DEVICES", ("cpu", "cuda"))
+
+
+def case(scheme: Scheme, T: int, layer: int = 0, groups: int = 4, dtype=torch.float32):
+    g = torch.Generator().manual_seed(T)
+    shape = scheme.shape
+    q = torch.randn(2, shape.heads, T, shape.head_dim, generator=g, dtype=dtype)
+    k, v = torch.randn(2, 2, groups, T, shape.head_dim, generator=g, dtype=dtype)
+    x = torch.randn(2, T, shape.dim, generator=g, dtype=dtype)
+    return q, k, v, place(scheme, T, layer, x)
+
+
+def place(scheme: Scheme, T: int, layer: int = 0, x=None, **more) -> Where:
+    t = torch.arange(T, dtype=torch.float64)
+    sees = scheme.sees if scheme.uses("sees") else None
+    return Where.whole(t, scheme.scale, layer=layer, x=x, sees=sees, **more)
+
+
+def stack(name: str) -> Stack:
+    shape = gpt("nope").scheme.shape
+    made = Stack(shape, [part(shape) for part in STACKS[name]])
+    moved(made)
+    return made
+
+
+@pytest.mark.parametrize("name", STACKS)
+@torch.no_grad()
+def test_it_equals_the_definition(name):
+    scheme = stack(name).float()
+    q, k, v, at = case(scheme, 130, layer=1)
+    torch.testing.assert_close(
+        flexible(scheme, q, k, v, at), scheme.attend(q, k, v, at), atol=1e-5, rtol=1e-5
+    )
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:extrap")
+@torch.no_grad()
+def test_whatever_it_serves_equals_the_definition(everywhere):
+    """Of all schemes, in every layer, in float64."""
+    served = set()
+    for name in names("scheme"):
+        scheme = gpt(name).scheme
+        for layer in range(2):
+            q, k, v, at = case(scheme, 130, layer, dtype=torch.float64)
+            if kernels.kernel(scheme, at) is not flexible:
+                continue
+            served.add(name)
+            close = torch.allclose(
+                flexible(scheme, q, k, v, at), scheme.attend(q, k, v, at), rtol=1e-10, atol=1e-10
+            )
+            assert close, (name, layer)
+    assert served >= {"alibi", "t5", "kerple-log", "kerple-power", "sandwich", "window", "hwfa"}
+
+
+@pytest.mark.parametrize("T", [1, 128, 129])
+@torch.no_grad()
+def test_lengths_and_shared_keys(T):
+    """Two heads of keys for four of queries."""
+    scheme = stack("everything").float()
+    q, k, v, at = case(scheme, T, groups=2)
+    keys, values = k.repeat_interleave(2, 1), v.repeat_interleave(2, 1)
+    torch.testing.assert_close(
+        flexible(scheme, q, k, v, at), scheme.attend(q, keys, values, at), atol=1e-5, rtol=1e-5
+    )
+
+
+@torch.no_grad()
+def test_a_mask_that_is_not_causal():
+    scheme = stack("no bias")
+    q, k, v, _ = case(scheme, 130, dtype=torch.float64)
+    at = place(scheme, 130, causal=False)
+    expected = scheme.attend(q, k, v, at)
+    torch.testing.assert_close(flexible(scheme, q, k, v, at), expected, atol=1e-10, rtol=1e-10)
+
+
+def test_a_mask_is_made_once_a_forward():
+    scheme = Window(stack("no bias").shape, 100)
+    at = place(scheme, 2048)
+    assert flex.block_mask(scheme, at) is flex.block_mask(scheme, at.at_layer(0, at.q))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")  # one of its own, while it traces
+@pytest.mark.parametrize("name", ["alibi", "window"])
+def test_a_gpu_compiles_the_mask(name, monkeypatch):
+    """By the backend eager here. The default one needs no memory; plain torch 10 GB at 2**15."""
+    scheme = gpt(name).scheme
+    expected = flex.block_mask(scheme, place(scheme, 300))
+    compiled = cache(partial(torch.compile, backend="eager"))
+    monkeypatch.setattr(flex, "_of_torch", lambda name, _: compiled(getattr(torchs, name)))
+    found = flex.block_mask(scheme, place(scheme, 300))
+    assert torch.equal(found.to_dense(), expected.to_dense())
+    assert torch.equal(found.full_kv_num_blocks, expected.full_kv_num_blocks)
+
+
+@pytest.mark.parametrize("name", ["alibi", "t5", "window"])
+@torch.no_grad()
+def test_on_a_cpu_nothing_changes_unless_asked(name, monkeypatch):
+    scheme = gpt(name).scheme
+    at = place(scheme, 40)
+    assert kernels.kernel(scheme, at) is (masked if name == "window" else strided)
+    monkeypatch.setattr(flex, "DEVICES", ("cpu",))
+    assert kernels.kernel(scheme, at) is flexible
+
+
+@pytest.mark.parametrize(
+    "name, kernel",
+    [("rope", fused), ("softmax-1", fused), ("fire", masked), ("forgetting", masked),
+     ("rope-sigmoid", explicit), ("urpe", explicit)],
+)  # fmt: skip
+def test_the_others_keep_their_kernels(everywhere, name, kernel):
+    scheme = gpt(name).scheme
+    assert kernels.kernel(scheme, place(scheme, 40)) is kernel
+
+
+def test_a_bias_at_uneven_coordinates_is_no_table(everywhere):
+    scheme = gpt("alibi").scheme
+    assert kernels.kernel(scheme, Where.whole(torch.tensor([0.0, 1, 5]).double(), 1.0)) is masked
+
+
+def test_what_torch_has_no_gpu_kernel_for(monkeypatch):
+    """Device meta stands for a GPU."""
+    monkeypatch.setattr(flex, "DEVICES", ("meta",))
+
+    def chosen(width: int, dtype: torch.dtype):
+        scheme = gpt("alibi", dim=4 * width).scheme
+        t = torch.arange(8, dtype=torch.float64, device="meta")
+        x = torch.empty(1, 8, 4 * width, dtype=dtype, device="meta")
+        return kernels.kernel(scheme, Where.whole(t, 1.0, spacing=1.0, x=x))
+
+    assert chosen(16, torch.bfloat16) is flexible
+    assert chosen(8, torch.bfloat16) is strided
+    assert chosen(16, torch.float64) is strided
+
+
+@pytest.mark.filterwarnings("ignore")
+@torch.no_grad()
+def test_the_compiled_forward_is_one_graph_with_it(everywhere):
+    torch.compiler.reset()
+    model, tokens = gpt("t5"), torch.randint(50, (2, 130))
+    expected = model(tokens)
+    compiled = torch.compile(model, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(tokens), expected, rtol=1e-10, atol=1e-10)
+    torch.compiler.reset()
+
+
+@torch.no_grad()
+def test_a_mask_inside_a_compiled_model_is_left_to_the_others(everywhere, monkeypatch):
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    scheme = gpt("window").scheme
+    assert kernels.kernel(scheme, place(scheme, 40)) is masked
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_gradients_equal_those_of_the_definition(monkeypatch):
+    """torch refuses them on a CPU, though its backward runs there: the refusal is taken away."""
+    monkeypatch.setattr(torchs, "_validate_device", lambda *_: None)
+    scheme = stack("everything")
+    grads = []
+    for attend in (flexible, Scheme.attend):
+        q, k, v, at = case(scheme, 130, dtype=torch.float64)
+        leaves = [z.clone().requires_grad_() for z in (q, k, v)]
+        scheme.zero_grad()
+        attend(scheme, leaves[0], leaves[1], leaves[2], at).square().sum().backward()
+        own = [p.grad for p in scheme.parameters()]
+        assert own and all(g is not None for g in own)
+        grads.append([z.grad for z in leaves] + own)
+    for a, b in zip(*grads, strict=True):
+        torch.testing.assert_close(a, b, atol=1e-9, rtol=1e-9)
