@@ -98,6 +98,13 @@ def series(rows: pd.DataFrame) -> list[Series]:
     )
 
 
+def whole(rows: pd.DataFrame) -> list[Series]:
+    """Returns the series with all of their seeds, whatever they came to: the column `mark` holds
+    what `judged` says of a row. Raises UserError for mixed corpora.
+    """
+    return series(rows.assign(mark=judged(rows), status="ok"))
+
+
 def one_factor(rows: pd.DataFrame) -> pd.Series:
     """Returns the factor of each row's method: 1 without a factor, and 1 if the factor follows the
     length of the text, so that the method is one series.

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.figures.report.text import measure
-from extrap.results.series import CONTROLS, Series, judged, series, spread
+from extrap.results.series import CONTROLS, Series, spread
 
 SCORES = ("accuracy", "recall", "nll")
 """Metrics that are drawn, in this order; of a protocol with accuracies and losses both are."""
@@ -60,13 +60,6 @@ class View:
     @property
     def loss(self) -> bool:
         return self.metric == "nll"
-
-
-def known(rows: pd.DataFrame) -> list[Series]:
-    """The series of a page, whatever they came to; `mark` holds the status of a row. Raises
-    UserError for mixed corpora.
-    """
-    return series(rows.assign(mark=judged(rows), status="ok"))
 
 
 def views(found: list[Series]) -> list[View]:
