@@ -105,13 +105,13 @@ def _chart(view: View, names, styles, lengths) -> str:
 
 def _heatmaps(shown: Sequence[View], names: Sequence[str]) -> str:
     """A block per score that has lengths and depths."""
-    by_score: dict[str, list[View]] = {}
+    by_score: dict[str, list[pd.DataFrame]] = {}
     for view in shown:
         if view.kind == "depth" and not view.loss:
-            by_score.setdefault(view.score, []).append(view)
+            by_score.setdefault(view.score, []).append(view.points.assign(length=view.length))
     return "".join(
         f'<div class="heats" data-score="{escape(score)}"><h3>{escape(score)}</h3>'
-        + "".join(heatmap(of, index, name) for index, name in enumerate(names))
+        + "".join(heatmap(part, i, names[i]) for i, part in pd.concat(of).groupby("series"))
         + "</div>"
         for score, of in by_score.items()
     )

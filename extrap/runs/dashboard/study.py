@@ -144,11 +144,9 @@ def _lines(
         for view in views(own):
             shown.append(view)
             names = gate, view.kind, view.task, view.protocol, _metric(view), view.length
-            for curve in view.curves:
-                s = found[curve.series]
-                for p in curve.points:
-                    numbers = p.x, p.value, p.low, p.high, p.seeds
-                    lines.append(_line(s.label, colour(s), parts[s.label], *names, *numbers))
+            for p in view.points.itertuples():
+                s, numbers = found[p.series], (p.x, p.value, p.low, p.high, p.seeds)
+                lines.append(_line(s.label, colour(s), parts[s.label], *names, *numbers))
     for s in found:
         lines += [_line(s.label, colour(s), parts[s.label], *line) for line in _effective(s)]
     return lines, shown
