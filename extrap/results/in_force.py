@@ -24,7 +24,7 @@ def in_force(rows: pd.DataFrame) -> pd.DataFrame:
     """
     rows = select(rows, task="used", metric="theta")
     rows = rows.assign(factor=rows["factor"].fillna(1.0))
-    rows["scheme"] = told_apart(rows, "scheme", KEY)
+    rows["scheme"] = rows["scheme"] + told_apart(rows, KEY)
     kind, found = KEY[:-1], []  # a factor may follow the length, from the training length on
     before = rows[rows["protocol"] == "trained"].drop_duplicates([*kind, *PAIR])
     shared = before[before["layer"].isna()].drop(columns="layer")  # alike in all layers

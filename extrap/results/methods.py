@@ -44,7 +44,7 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     rows["multiple"] = (rows["length"] / rows["train_length"]).astype(float)
     rows["status"] = judged(rows)
     alike = ["parent", "data", "tuned", "how", "tuned_with", "extension", "set_for"]
-    rows["parent"] = told_apart(rows, "parent", alike)
+    rows["parent"] = rows["parent"] + told_apart(rows, alike)
     return rows
 
 
