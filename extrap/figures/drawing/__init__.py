@@ -8,7 +8,6 @@ from extrap.figures.drawing.axes import (
     QUIET,
     SHARE,
     bound,
-    decades,
     length_axis,
     level,
     log2_axis,
