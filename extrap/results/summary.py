@@ -75,7 +75,7 @@ def gates(rows: pd.DataFrame) -> pd.DataFrame:
     """
     found = select(rows, metric="gate", extension="direct")
     table: dict[str, dict[str, str]] = {}
-    for s in whole(found) if len(found) else ():
+    for s in whole(found):
         for (task, protocol), part in s.rows.groupby(["task", "protocol"]):
             passed, runs = int((part["mark"] == "ok").sum()), len(part)
             text = f"{part['value'].mean():.2f}".removeprefix("0")
