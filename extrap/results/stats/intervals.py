@@ -107,9 +107,9 @@ def median_interval(values):
     return (float(values[k - 1]), float(values[-k])) if k else (np.nan, np.nan)
 
 
-def student(degrees: float, share: float = (1 + LEVEL) / 2) -> float:
-    """Returns the point of Student's t below which `share` of it lies, by default 97.5 %."""
-    return float(stdtrit(degrees, share))
+def student(degrees: float) -> float:
+    """Returns the point of Student's t below which 97.5 % of it lies."""
+    return float(stdtrit(degrees, (1 + LEVEL) / 2))
 
 
 def depth_contrasts(depths) -> dict[str, np.ndarray]:
