@@ -97,8 +97,7 @@ def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, Any]
 
 def caption(figure: Any) -> str:
     """Returns the caption of a figure, in one line."""
-    text = getattr(figure, "CAPTION", "") or inspect.getdoc(figure) or ""
-    return " ".join(text.split("\n\n")[0].split())
+    return " ".join((inspect.getdoc(figure) or "").split("\n\n")[0].split())
 
 
 def served(figure: Any, rows: pd.DataFrame) -> bool:

@@ -29,7 +29,6 @@ def enough(rows) -> bool:
 
 def draw(rows):
     rows = select(means(rows), protocol="records")
-    rows = rows.assign(mark=rows["status"])
     found = series(rows.assign(status="ok"))
     styles = {run: style_of(s) for s in series(rows) for run in s.rows["run"].unique()}
     margins = {"right": 0.3, "gap": 0.2, "between": 0.72, "top": 0.86}

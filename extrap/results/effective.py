@@ -94,9 +94,9 @@ def effective(rows: pd.DataFrame) -> Effective:
 
 
 def effective_lengths(found: Series) -> dict[tuple[str, str], Effective]:
-    """{(task, protocol): effective length} of what a series scores at several lengths.
+    """{(task, protocol): effective length} of what a series of `whole` scores at several lengths.
 
-    Readings that did not learn their task (status other than ok) have none.
+    Readings that did not learn their task (mark other than ok) have none.
     """
     rows = found.rows[found.rows["layer"].isna() & found.rows["length"].notna()]
     out = {}
@@ -105,7 +105,7 @@ def effective_lengths(found: Series) -> dict[tuple[str, str], Effective]:
         scores = select(part, metric=metric) if metric else part[:0]
         depths = scores["depth"].notna()
         scores = scores[depths] if depths.any() else scores[scores["axis"].isin(("", "index"))]
-        learned = scores[scores["status"] == "ok"]
+        learned = scores[scores["mark"] == "ok"]
         if learned["length"].nunique() > 1:
             length = effective(learned)
             if not np.isnan(length.tokens):

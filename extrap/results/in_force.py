@@ -1,11 +1,8 @@
 """The frequencies in force, trained or changed by an extension, from rows of the task `used`."""
 
-from collections.abc import Iterable
-
 import numpy as np
 import pandas as pd
 
-from extrap.results.methods import compared, methods, order
 from extrap.results.series import select, told_apart
 
 KEY = ["scheme", "data", "extension", "factor"]
@@ -24,7 +21,7 @@ def in_force(rows: pd.DataFrame) -> pd.DataFrame:
     """
     rows = select(rows, task="used", metric="theta")
     rows = rows.assign(factor=rows["factor"].fillna(1.0))
-    rows["scheme"] = told_apart(rows, "scheme", KEY)
+    rows["scheme"] = rows["scheme"] + told_apart(rows, KEY)
     kind, found = KEY[:-1], []  # a factor may follow the length, from the training length on
     before = rows[rows["protocol"] == "trained"].drop_duplicates([*kind, *PAIR])
     shared = before[before["layer"].isna()].drop(columns="layer")  # alike in all layers
@@ -50,22 +47,3 @@ def share_words(share: float) -> str:
     if share < 1 - 1e-9:
         return f"1/{1 / share:.3g}" if share > 0 else "0"
     return "1" if share < 1 + 1e-9 else f"x{share:.3g}"
-
-
-def in_force_note(rows: pd.DataFrame, drawn: Iterable[str]) -> str:
-    """Returns the line under a figure: for each of its methods, the slowest pair in force over its
-    trained frequency. Empty without rows of frequencies.
-    """
-    if (active := select(rows, task="used", metric="theta")).empty:
-        return ""
-    active = compared(methods(active))
-    active = active[active["method"].isin({*drawn} - {"direct"})]
-    by_share: dict[str, list[str]] = {}
-    for method in order(active["method"]):
-        if len(found := in_force(active[active["method"] == method])):
-            by_share.setdefault(share_words(float(found["slowest"].min())), []).append(method)
-    phrases = [
-        f"{share}{' as trained' * (share != '1')} in {', '.join(names)}"
-        for share, names in sorted(by_share.items())
-    ]
-    return f" · slowest pair in force: {'; '.join(phrases)}" if phrases else ""

@@ -5,7 +5,7 @@ training, tuning and factor.
 import pandas as pd
 
 from extrap.results.rows import comparable
-from extrap.results.series import judged, one_factor, spread, told_apart
+from extrap.results.series import judged, one_factor, told_apart
 
 LOG_N = "-log-n"
 TUNED = r"(?P<parent>.+?)-(?P<how>full|lora)-(?P<rest>.+-)?x(?P<tuned>[0-9.]+)"
@@ -44,7 +44,7 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     rows["multiple"] = (rows["length"] / rows["train_length"]).astype(float)
     rows["status"] = judged(rows)
     alike = ["parent", "data", "tuned", "how", "tuned_with", "extension", "set_for"]
-    rows["parent"] = told_apart(rows, "parent", alike)
+    rows["parent"] = rows["parent"] + told_apart(rows, alike)
     return rows
 
 
@@ -52,22 +52,6 @@ def _origin(rows: pd.DataFrame) -> pd.Series:
     """Returns the data of the parent: a published model that was tuned has the name of our text."""
     published = rows.loc[rows["data"] == PUBLISHED, "parent"].unique()
     return rows["data"].mask(rows["parent"].isin(published), PUBLISHED)
-
-
-def of_main_parent(rows: pd.DataFrame) -> pd.DataFrame:
-    """Returns rows of `methods` of the scheme that most methods were read on, tuned or not, and of
-    the way of tuning, full or LoRA, with most of them; of several the first by name.
-    """
-    rows = rows[rows["parent"] == _most(rows, "parent")]
-    tuned = rows["tuned"].notna()
-    return rows[~tuned | (rows["how"] == _most(rows[tuned], "how"))]
-
-
-def _most(rows: pd.DataFrame, column: str) -> str:
-    """Returns the value of a column with most methods."""
-    several = [column, "tuned", "tuned_with", "extension", "set_for"]
-    counts = rows[several].drop_duplicates()[column].value_counts()
-    return min(counts.index[counts == counts.max()], default="")
 
 
 def compared(rows: pd.DataFrame, factor: float | None = None) -> pd.DataFrame:
@@ -81,21 +65,3 @@ def compared(rows: pd.DataFrame, factor: float | None = None) -> pd.DataFrame:
 def target(rows: pd.DataFrame) -> float:
     """Returns the greatest factor that some method was set for."""
     return float(rows.loc[~rows["method"].isin(PROBES), "set_for"].max())
-
-
-def order(names) -> list[str]:
-    """Returns methods in the order of tables: the plain reader, then by name."""
-    return sorted(set(names), key=lambda name: (name != "direct", name))
-
-
-def title(method: str) -> str:
-    """Returns a method on paper: its own name, and `plain` for `direct`."""
-    return "plain" if method == "direct" else method
-
-
-def value(rows: pd.DataFrame) -> tuple[float, float, float] | None:
-    """Returns (value, low, high) over seeds of rows with one number per seed, None without rows."""
-    if rows.empty:
-        return None
-    found = spread(rows.assign(one=0), "one").iloc[0]
-    return float(found["value"]), float(found["low"]), float(found["high"])

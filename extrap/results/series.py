@@ -76,10 +76,8 @@ def series(rows: pd.DataFrame) -> list[Series]:
     rows = comparable(rows).copy()
     rows["status"] = judged(rows)
     rows["factor"] = one_factor(rows)
-    rows["settings"] = settings(rows)
     kind = ["scheme", "data", "extension", "factor", "train_length"]
-    several = rows.groupby(kind)["settings"].transform("nunique").gt(1)
-    rows.loc[~several, "settings"] = ""
+    rows["settings"] = told_apart(rows, kind)
     lengths = rows["train_length"].nunique()
     conditions = sorted(rows["data"].unique(), key=lambda data: (data in CONTROLS, data))
     found = []
@@ -98,6 +96,13 @@ def series(rows: pd.DataFrame) -> list[Series]:
     )
 
 
+def whole(rows: pd.DataFrame) -> list[Series]:
+    """Returns the series with all of their seeds, whatever they came to: the column `mark` holds
+    what `judged` says of a row. Raises UserError for mixed corpora.
+    """
+    return series(rows.assign(mark=judged(rows), status="ok"))
+
+
 def one_factor(rows: pd.DataFrame) -> pd.Series:
     """Returns the factor of each row's method: 1 without a factor, and 1 if the factor follows the
     length of the text, so that the method is one series.
@@ -114,14 +119,14 @@ def settings(rows: pd.DataFrame) -> pd.Series:
     return pd.Series(names, rows.index)
 
 
-def told_apart(rows: pd.DataFrame, name: str, alike: list[str]) -> pd.Series:
-    """Returns the column `name`, with the config hash behind it where rows that agree in `alike`
-    have several settings: no mean is over two models.
+def told_apart(rows: pd.DataFrame, alike: list[str]) -> pd.Series:
+    """Returns the end of each row's name: its config hash in brackets where rows that agree in
+    `alike` have several settings, else nothing. No mean is over two models.
     """
     hashed = settings(rows)
     same = [rows[column] for column in alike]
     several = hashed.groupby(same, dropna=False).transform("nunique").gt(1)
-    return rows[name].mask(several, rows[name] + " [" + hashed + "]")
+    return (" [" + hashed + "]").where(several, "")
 
 
 def judged(rows: pd.DataFrame) -> pd.Series:
@@ -169,4 +174,4 @@ def _label(scheme, data, extension, factor, hashed) -> str:
         label += f" + {extension}" + (f" x{factor:g}" if factor != 1 else "")
     if data != MIXTURE:
         label += f" ({CONTROLS.get(data, data)})"
-    return label + (f" [{hashed}]" if hashed else "")
+    return label + hashed

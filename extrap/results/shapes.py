@@ -36,10 +36,9 @@ def shapes(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns the shape of every curve of kv accuracy over depth: a line per series that learned
     the task, a column per protocol and length; `-` where two seeds support no interval.
     """
-    rows = select(rows, task="kv", metric="accuracy")
-    rows = rows.dropna(subset="depth") if len(rows) else rows
+    rows = select(rows, task="kv", metric="accuracy").dropna(subset="depth")
     out: dict[tuple, dict[str, str]] = {}
-    for s in (s for s in series(rows) if s.ok) if len(rows) else ():
+    for s in (s for s in series(rows) if s.ok):
         for (protocol, length), part in s.rows.groupby(["protocol", "length"]):
             value, low, high = spread(part, "depth").to_numpy(float).T
             place = protocol != "records", length / part["train_length"].iloc[0], protocol

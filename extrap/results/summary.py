@@ -2,13 +2,11 @@
 retrieval; the same minus a baseline; and the gates of all tasks.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 
 from extrap.results.effective import NOTHING, effective_lengths
-from extrap.results.series import Series, judged, select, series, status_name
+from extrap.results.series import select, series, status_name, whole
 from extrap.utils.errors import UserError
 
 PARTS = ("text", "retrieval")
@@ -29,15 +27,9 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     trained, if any did. `mean` over depths, `middle` at depth .5, `ends` the mean of depths 0 and 1
     are of protocol records; at 1x the gate looks at the mean. Raises UserError for mixed corpora.
     """
-    lines = {s.label: _line(s.rows) for s in _all_series(rows)}
-    return pd.DataFrame.from_dict(lines, orient="index")
-
-
-def _all_series(rows: pd.DataFrame) -> list[Series]:
-    """Returns the series whatever they came to, with the judged status and the multiple of L."""
     multiples = rows["length"] / rows["train_length"]
-    marked = rows.assign(mark=judged(rows), status="ok", multiple=multiples)
-    return [replace(s, rows=s.rows.assign(status=s.rows["mark"])) for s in series(marked)]
+    lines = {s.label: _line(s.rows) for s in whole(rows.assign(multiple=multiples))}
+    return pd.DataFrame.from_dict(lines, orient="index")
 
 
 def reach(rows: pd.DataFrame) -> pd.DataFrame:
@@ -45,7 +37,7 @@ def reach(rows: pd.DataFrame) -> pd.DataFrame:
     has one, a column each ("kv records"); of the seeds that pass the gate. Raises UserError for
     mixed corpora.
     """
-    lines = {s.label: effective_lengths(s) for s in _all_series(rows)}
+    lines = {s.label: effective_lengths(s) for s in whole(rows)}
     lines = {label: line for label, line in lines.items() if line}
     cells = {
         " ".join(place): [line.get(place, NOTHING) for line in lines.values()]
@@ -82,11 +74,10 @@ def gates(rows: pd.DataFrame) -> pd.DataFrame:
     seeds. Raises UserError for mixed corpora.
     """
     found = select(rows, metric="gate", extension="direct")
-    found = found.assign(passed=found["status"] == "ok", status="ok")
     table: dict[str, dict[str, str]] = {}
-    for s in series(found) if len(found) else ():
+    for s in whole(found):
         for (task, protocol), part in s.rows.groupby(["task", "protocol"]):
-            passed, runs = int(part["passed"].sum()), len(part)
+            passed, runs = int((part["mark"] == "ok").sum()), len(part)
             text = f"{part['value'].mean():.2f}".removeprefix("0")
             text += f" {passed}/{runs}" * (passed < runs)
             table.setdefault(f"{task} {protocol}", {})[s.label] = text
@@ -109,7 +100,7 @@ def _line(rows: pd.DataFrame) -> dict:
             here = losses[(losses["protocol"] == protocol) & (losses["multiple"] == m)]
             line[f"{protocol} {m}x"] = np.exp(_mean(here))
     retrieval = select(rows, seen="retrieval", task="kv")
-    trained = retrieval[retrieval["status"] == "ok"]
+    trained = retrieval[retrieval["mark"] == "ok"]
     shown = trained if len(trained) else retrieval
     cells = select(shown, metric="accuracy").dropna(subset="depth")
     records, padded = (cells[cells["protocol"] == name] for name in ("records", "padded"))
@@ -127,10 +118,10 @@ def _mean(rows) -> float:
 
 
 def _verdict(rows, retrieval, trained, records) -> str:
-    if (rows["status"] == "diverged").all():
+    if (rows["mark"] == "diverged").all():
         return "diverged"
     if trained.empty:
-        return ", ".join(sorted(status_name(status) for status in retrieval["status"].unique()))
+        return ", ".join(sorted(status_name(status) for status in retrieval["mark"].unique()))
     passed, seeds = trained["run"].nunique(), retrieval["run"].nunique()
     some = f"{passed} of {seeds} seeds pass the gate; " * (passed < seeds)
     means = records.groupby("multiple")["value"].mean()

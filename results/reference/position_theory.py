@@ -84,7 +84,7 @@ def agreement(rows: pd.DataFrame) -> pd.DataFrame:
     rows = where_known(rows)
     depth = rows["protocol"].str.extract(r"^untrained_(\d+)_layers$")[0]
     rows = rows[depth.notna()].assign(layers=depth.dropna().astype(int))
-    rows["scheme"] = told_apart(rows, "scheme", ["scheme", "data", "extension"])
+    rows["scheme"] = rows["scheme"] + told_apart(rows, ["scheme", "data", "extension"])
     found = []
     for key, part in rows.groupby(["scheme", "extension", "run", "layers"]):
         n = int(part["length"].iloc[0])

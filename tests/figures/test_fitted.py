@@ -12,13 +12,15 @@ from extrap import figures
 from extrap.cli import plot
 from extrap.figures.drawing.page import fitted
 from extrap.figures.drawing.part import Part
-from extrap.figures.drawing.style import LEAST_TEXT, RC
+from extrap.figures.drawing.style import RC
 from extrap.results import rows
 from extrap.utils.errors import UserError
 from tests.support.plausible import run_rows
 
 ALL = figures.available()
 COLUMN = 3.3
+LEAST_TEXT = 6.0
+"""Points below which no text of a figure is, in print."""
 
 
 def shown(figure):

@@ -7,11 +7,12 @@ import pytest
 
 from extrap import figures
 from extrap.figures.drawing.palette import registered
-from extrap.results.methods import compared, methods, order, target
+from extrap.results.methods import compared, methods, target
 from extrap.results.series import select
 from extrap.studies.extension import families
 from extrap.studies.extension import limit as density
 from extrap.studies.extension.figures import best_factor, streaming
+from extrap.studies.extension.methods import order
 from tests.support.plausible import run_rows
 from tests.support.plausible_extension import METHODS, L, extension_rows, reading
 

@@ -18,7 +18,7 @@ from extrap.figures.report.chart import MARKS, mark
 from extrap.figures.report.text import number
 from extrap.results import rows
 from extrap.results.findings.statement import FILE
-from extrap.results.series import select, spread
+from extrap.results.series import select, spread, whole
 from tests.support.plausible import run_rows, study_rows
 
 HOSTILE = "<script>alert(1)</script>\"'&"
@@ -97,26 +97,26 @@ def test_names_from_rows_stay_text(frame, columns):
 
 
 def test_every_curve_is_what_spread_says_of_its_series(study):
-    found = views.known(study)
+    found = whole(study)
     shown = views.views(found)
     assert {view.score for view in shown} >= {
         "retrieval accuracy (records)",
         "text perplexity (sliding window)",
     }
     view = next(v for v in shown if (v.kind, v.protocol, v.length) == ("depth", "records", 256))
-    for curve in view.curves:
-        part = select(found[curve.series].rows, task="kv", metric="accuracy", protocol="records")
+    for index, points in view.points.groupby("series"):
+        part = select(found[index].rows, task="kv", metric="accuracy", protocol="records")
         told = spread(part[(part["length"] == 256) & part["depth"].notna()], "depth")
-        points = [(p.x, p.value, p.low, p.high) for p in curve.points]
-        np.testing.assert_allclose(points, told.reset_index().to_numpy(float))
+        numbers = points[["x", "value", "low", "high"]]
+        np.testing.assert_allclose(numbers, told.reset_index().to_numpy(float))
 
 
 def test_one_seed_keeps_the_interval_of_its_rows_and_two_have_none(frame):
     for seeds, known in ((1, True), (2, False)):
         some = frame(study_rows(("rope",), range(seeds)))
-        shown = views.views(views.known(some))
+        shown = views.views(whole(some))
         view = next(v for v in shown if v.kind == "depth" and v.protocol == "records")
-        lows = [p.low for curve in view.curves for p in curve.points]
+        lows = view.points["low"]
         assert np.isfinite(lows).all() == known and np.isnan(lows).all() != known
 
 
@@ -129,9 +129,9 @@ def test_losses_are_shown_as_perplexity_and_points_say_what_they_are(study, text
 
 def test_a_control_has_no_say_about_what_it_never_saw(frame):
     some = frame(run_rows("rope") + run_rows("rope", data="text"))
-    found = views.known(some)
+    found = whole(some)
     for view in views.views(found):
-        data = {found[curve.series].data for curve in view.curves}
+        data = {found[i].data for i in view.points["series"]}
         assert data == ({"mixture", "text"} if view.loss else {"mixture"})
 
 

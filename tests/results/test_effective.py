@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from extrap.results.effective import crossing, effective, effective_lengths
-from extrap.results.series import select, series
+from extrap.results.series import select, whole
 from tests.support.plausible import run_rows
 
 
@@ -70,11 +70,11 @@ def test_seeds_have_students_interval_over_log2_and_open_ends_stay_open():
 
 
 def test_rows_of_a_study_have_one_for_each_task_and_none_below_the_gate(frame):
-    (found,) = series(frame(run_rows("t5")))
+    (found,) = whole(frame(run_rows("t5")))
     lengths = effective_lengths(found)
     assert set(lengths) == {("kv", "records"), ("kv", "padded")}
     records = select(found.rows, task="kv", protocol="records", metric="accuracy")
     means = records[records["depth"].notna()].groupby("length")["value"].mean()
     assert lengths["kv", "records"].tokens == crossing(means, 64)[0]
-    failed = [s for s in series(frame(run_rows("nope"))) if not s.ok]
-    assert failed and not any(effective_lengths(s) for s in failed)
+    (failed,) = whole(frame(run_rows("nope")))
+    assert not effective_lengths(failed)

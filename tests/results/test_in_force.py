@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from extrap.results.in_force import in_force, in_force_note, share_words
+from extrap.results.in_force import in_force, share_words
+from extrap.studies.extension.methods import in_force_note
 
 TRAINED = [1.0, 0.1, 0.01]
 

@@ -24,21 +24,6 @@ def test_wilson_refuses_impossible_counts(successes, n):
         stats.wilson(successes, n)
 
 
-def test_student_is_scipys():
-    degrees = range(1, 60)
-    np.testing.assert_allclose(
-        [stats.student(d) for d in degrees], scipy.stats.t.ppf(0.975, degrees), rtol=1e-12
-    )
-
-
-def test_p_of_student_is_scipys():
-    t = np.linspace(0, 8, 33)
-    for degrees in (1, 2, 3, 4, 9, 30):
-        np.testing.assert_allclose(
-            [stats.two_sided(x, degrees) for x in -t], 2 * scipy.stats.t.sf(t, degrees), atol=1e-12
-        )
-
-
 def test_t_interval_is_scipys():
     values = np.random.default_rng(0).normal(3, 2, (5, 4))
     expected = scipy.stats.t.interval(0.95, 4, values.mean(0), scipy.stats.sem(values))

@@ -1,6 +1,7 @@
 """Every number in the texts about results is written from rows, or is said to be none of theirs."""
 
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -182,17 +183,6 @@ def test_a_sentence_that_does_not_fit_is_one_line_with_file_and_sentence(
     assert "\n" not in str(error.value)
 
 
-def test_a_verdict_is_a_word_of_a_sentence():
-    given = "<!-- found -->\n<!-- /found -->"
-    text = filled(given, folder(RESULTS, "mqar"))
-    assert "fails" in text
-    with pytest.raises(UserError, match="attention-at-any-width: fails, not holds"):
-        numbers._written(
-            "holds", "", {"finding": "attention-at-any-width"}, folder(RESULTS, "mqar"), rows_of,
-            lambda study, name: findings_of(study)[name], "here",
-        )  # fmt: skip
-
-
 @pytest.mark.parametrize("running", [True, False])
 def test_a_sentence_without_rows_is_left_out_while_a_study_runs(tmp_path, running):
     entries = [
@@ -218,12 +208,15 @@ def test_a_study_that_is_measured_is_not_marked_as_running():
 
 
 def test_the_verdict_of_today_is_written(tmp_path):
-    (tmp_path / numbers.FILE).write_text(yaml.safe_dump(
-        {"found": [{"says": "declared: {verdict}", "each": [{"finding": "a", "study": "s"}]}]}
-    ))  # fmt: skip
+    each = [{"finding": "a", "study": "s"}] * 2
+    entry = {"says": "declared: {verdict}, it {fails}", "each": each}
+    (tmp_path / numbers.FILE).write_text(yaml.safe_dump({"found": [entry]}))
     one = findings_of("mqar")["attention-at-any-width"]
     text = numbers.filled(PAGE, tmp_path, lambda study: ROWS, lambda study, name: one)
-    assert f"- declared: {one.verdict}\n" in text
+    assert "- declared: fails, it fails\n" in text
+    other = replace(one, verdict="holds")
+    with pytest.raises(UserError, match="a: holds, not fails"):
+        numbers.filled(PAGE, tmp_path, lambda study: ROWS, lambda study, name: other)
     none = Finding(one.statement, "not measured", "no rows yet")
     with pytest.raises(UserError, match="no rows yet"):
         numbers.filled(PAGE, tmp_path, lambda study: ROWS, lambda study, name: none)

@@ -12,6 +12,7 @@ from extrap.studies.reference.position_theory import (
     influence,
     predicted,
 )
+from tests.support.plausible import run_rows
 
 
 @pytest.mark.parametrize("layers", [1, 2, 4, 8])
@@ -131,5 +132,5 @@ def test_every_series_that_learned_has_a_shape_at_every_length():
     }
 
 
-def test_rows_without_curves_have_no_shapes():
-    assert shapes(pd.DataFrame(drawn([(0, 1.0)], 2))).empty
+def test_rows_without_curves_have_no_shapes(frame):
+    assert shapes(frame(run_rows("rope", data="text"))).empty

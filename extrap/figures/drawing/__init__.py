@@ -8,7 +8,6 @@ from extrap.figures.drawing.axes import (
     QUIET,
     SHARE,
     bound,
-    decades,
     length_axis,
     level,
     log2_axis,
@@ -19,7 +18,7 @@ from extrap.figures.drawing.axes import (
     ticks,
 )
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
-from extrap.figures.drawing.layout import leftmost, lowest, panels, titled, wrapped
+from extrap.figures.drawing.layout import leftmost, lowest, panels, wrapped
 from extrap.figures.drawing.lines import curve, line
 from extrap.figures.drawing.page import POINT, WIDTH, text_width
 from extrap.figures.drawing.palette import BELOW_GATE, COLOURS

@@ -75,12 +75,6 @@ def perplexity_axis(axes) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
-def decades(axis) -> None:
-    """Writes the ticks of a log axis as plain numbers: text of figures is never read as TeX."""
-    axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}")
-    axis.set_minor_formatter(NullFormatter())
-
-
 def note(rows: pd.DataFrame) -> str:
     """Returns the line under a figure: study, training length, number of seeds (least to greatest
     where models differ) and the schemes with larger models.

@@ -7,7 +7,7 @@ import numpy as np
 
 from extrap.figures.drawing.axes import DOTS, SHARE, level, spread_note
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
-from extrap.figures.drawing.layout import leftmost, panels, titled
+from extrap.figures.drawing.layout import leftmost, panels
 from extrap.figures.drawing.length_panels import with_ends
 from extrap.figures.drawing.lines import curve
 from extrap.figures.drawing.style import style_of
@@ -63,6 +63,7 @@ def depth_figure(
     size = (1.95, label_height(max(map(len, groups)), 1.7))
     grid = (len(shown), len(columns))
     figure, axes = panels(grid, size, right=room, gap=0.18, between=0.32, left=0.95)
+    broken = len({panel.get_position().y0 for panel in axes.flat}) > len(shown)  # a narrow page
     for (i, j), panel in np.ndenumerate(axes):
         protocol, here = shown[i], rows[rows["panel"] == columns[j]]
         _guesses(panel, here["length"], guesses, protocol)
@@ -73,7 +74,7 @@ def depth_figure(
         panel.set_yticklabels(QUARTERS.values() if leftmost(panel) else [])
         panel.set_ylabel(f"{protocols[protocol]}\n\naccuracy" if leftmost(panel) else "")
         across(panel, i == len(shown) - 1)
-        if titled(panel):
+        if i == 0 or broken:
             panel.set_title((_counted if counted else _multiple)(columns[j], here, items))
         if j == len(columns) - 1:
             label_ends(panel, ends)

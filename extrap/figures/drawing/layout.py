@@ -5,8 +5,6 @@ wider one is fitted to a page: panels shrink and wrap, and labels become a legen
 that text keeps its size.
 """
 
-from weakref import WeakSet
-
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -16,8 +14,6 @@ from extrap.utils.errors import UserError
 
 NARROWEST = 0.85
 """Inches below which a panel is not drawn, but put into another row."""
-_broken: WeakSet = WeakSet()
-"""Figures of which a row of panels was put into several."""
 
 
 def panels(
@@ -60,8 +56,6 @@ def panels(
     wide = left + across * width + (across - 1) * gap + right
     high = bottom + rows * deep * height + (rows * deep - 1) * between + top
     figure = Figure(figsize=(wide, high))
-    if deep > 1:
-        _broken.add(figure)
     axes = np.empty(grid, object)
     for i, j in np.ndindex(grid):
         down, along = i * deep + j // across, j % across
@@ -88,12 +82,6 @@ def _fitting(columns: int, width: float, room: float, gap: float, least: float):
 def leftmost(panel) -> bool:
     """True if no panel of its figure stands further left."""
     return panel.get_position().x0 <= min(one.get_position().x0 for one in panel.figure.axes) + 1e-9
-
-
-def titled(panel) -> bool:
-    """True if a panel needs the title of its column: at the top, and where columns wrap."""
-    top = max(one.get_position().y1 for one in panel.figure.axes)
-    return panel.figure in _broken or panel.get_position().y1 >= top - 1e-9
 
 
 def lowest(panel) -> bool:

@@ -16,8 +16,6 @@ CONDITIONS = (SOLID, DASHED, (0, (1, 1)), (0, (5, 1.2, 1, 1.2)), (0, (8, 2)), (0
 EXTENDED = (0, (5, 1.2, 1, 1.2, 1, 1.2))
 INKS = tuple(COLOURS[name] for name in ("blue", "amber", "plum", "red", "green", "petrol", "brown"))
 """Colours of heads, lengths and anything else but schemes and methods."""
-LEAST_TEXT = 6.0
-"""Points below which no text of a figure is, in print."""
 
 RC = {
     "font.family": "DejaVu Sans",

@@ -31,5 +31,5 @@ class Table(dict[str, SimpleNamespace]):
         def draw(rows):
             return form(rows, needs, *words, **more)
 
-        named = {"__name__": f"{self.module}.{name}", "CAPTION": caption, "NEEDS": needs}
+        named = {"__name__": f"{self.module}.{name}", "__doc__": caption, "NEEDS": needs}
         self[name] = SimpleNamespace(**named, MAKE=make, draw=draw, **dict(own))

@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 import numpy as np
+import pandas as pd
 from matplotlib.ticker import LogLocator
 
 from extrap.figures.report.text import interval, number
-from extrap.figures.report.views import Curve, Point, View
+from extrap.figures.report.views import View
 
 WIDTH, HEIGHT = 460, 300
 LEFT, RIGHT, TOP, BOTTOM = 46, 12, 24, 40
@@ -62,42 +63,41 @@ def chart(view: View, names: Sequence[str], styles, train_lengths: Sequence[int]
     names: labels of the series; styles: (colour, marker, condition) of each; train_lengths: those
     that are marked on an axis of lengths.
     """
-    points = [point for curve in view.curves for point in curve.points]
-    x, ticks = _across(view, points, train_lengths)
-    y, levels = _up(view, points)
+    x, ticks = _across(view, train_lengths)
+    y, levels = _up(view)
     body = [_grid(x, y, ticks, levels, view)]
     body += [
         f'<path class="L" d="M{x(length):.1f},{TOP}V{HEIGHT - BOTTOM}"/>'
         f'<text x="{x(length) + 3:.1f}" y="{TOP - 3}">L</text>'
         for length in (train_lengths if view.kind == "length" else ())
     ]
-    body += [_group(view, curve, names[curve.series], styles[curve.series], x, y)
-             for curve in view.curves]  # fmt: skip
+    curves = view.points.groupby("series")
+    body += [_group(view, curve, names[i], styles[i], x, y) for i, curve in curves]
     what = f"{view.score} by {view.kind}" + (f", {view.length} tokens" if view.length else "")
-    label = f"{what}; {len(view.curves)} series; arrow keys read the points"
+    label = f"{what}; {len(curves)} series; arrow keys read the points"
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" tabindex="0" '
         f'aria-label="{escape(label)}">{"".join(body)}</svg>'
     )
 
 
-def _across(view: View, points: Sequence[Point], train_lengths) -> tuple[Axis, list]:
+def _across(view: View, train_lengths) -> tuple[Axis, list]:
     span = (LEFT, WIDTH - RIGHT)
     if view.kind == "depth":
         return axis(-0.03, 1.03, *span), [(d, f"{d:g}") for d in (0, 0.25, 0.5, 0.75, 1)]
-    places = sorted({point.x for point in points})
+    places = sorted(set(view.points["x"]))
     base = min(train_lengths)
     powers = [at for at in places if math.log2(at / base).is_integer()] or places
     ticks = [(at, f"{at:g}") for at in powers]
     return axis(places[0] / 1.1, places[-1] * 1.1, *span, log=True), ticks
 
 
-def _up(view: View, points: Sequence[Point]) -> tuple[Axis, list]:
+def _up(view: View) -> tuple[Axis, list]:
     span = (HEIGHT - BOTTOM, TOP)
     if not view.loss:
         return axis(-0.02, 1.03, *span), [(v / 5, f"{v / 5:g}") for v in range(6)]
-    low = min(point.value for point in points) / 1.1
-    high = min(max(point.value for point in points) * 1.1, 1e6)
+    low = min(view.points["value"]) / 1.1
+    high = min(max(view.points["value"]) * 1.1, 1e6)
     ticks = LogLocator(subs=(1, 2, 5), numticks=15).tick_values(low, high)
     inside = [float(v) for v in ticks if low <= v <= high]
     if len(inside) > 7:
@@ -126,34 +126,35 @@ def _grid(x: Axis, y: Axis, ticks, levels, view: View) -> str:
     return "".join([*lines, f'{across}{under}</text><text x="4" y="14">{escape(up)}</text>'])
 
 
-def _group(view: View, curve: Curve, name: str, style, x: Axis, y: Axis) -> str:
+def _group(view: View, curve: pd.DataFrame, name: str, style, x: Axis, y: Axis) -> str:
     colour, marker, condition = style
-    places = [(x(p.x), y(p.value)) for p in curve.points]
+    points = [*curve.itertuples()]
+    places = [(x(p.x), y(p.value)) for p in points]
     line = "L".join(f"{a:.1f},{b:.1f}" for a, b in places)
-    banded = [p for p in curve.points if math.isfinite(p.low) and math.isfinite(p.high)]
+    banded = [p for p in points if math.isfinite(p.low) and math.isfinite(p.high)]
     band = ""
     if len(banded) > 1:
         edge = [(x(p.x), y(p.high)) for p in banded] + [(x(p.x), y(p.low)) for p in banded[::-1]]
         band = f'<path class="band" d="M{"L".join(f"{a:.1f},{b:.1f}" for a, b in edge)}Z"/>'
     dash = DASHES[condition % len(DASHES)]
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
-    hollow = " hollow" if curve.below else ""
+    hollow = " hollow" if points[0].below else ""
     marks = "".join(
         f'<use href="#m{mark(marker)}" x="{a:.1f}" y="{b:.1f}">'
-        f"<title>{escape(point_title(view, curve, name, point))}</title></use>"
-        for point, (a, b) in zip(curve.points, places, strict=True)
+        f"<title>{escape(point_title(view, name, point))}</title></use>"
+        for point, (a, b) in zip(points, places, strict=True)
     )
     return (
-        f'<g class="s c-{colour}{hollow}" data-s="{curve.series}">{band}'
+        f'<g class="s c-{colour}{hollow}" data-s="{points[0].series}">{band}'
         f'<path class="line"{dashed} d="M{line}"/>{marks}</g>'
     )
 
 
-def point_title(view: View, curve: Curve, name: str, point: Point) -> str:
+def point_title(view: View, name: str, point) -> str:
     """What a point is, in words: series, place, value, interval, seeds."""
     where = f"{point.x:g} tokens" if view.kind == "length" else f"depth {point.x:g}"
     value = interval(point.value, point.low, point.high)
     seeds = f"{point.seeds} seed{'s' * (point.seeds > 1)}"
-    if curve.below:
-        seeds += f", {curve.below} below the gate"
+    if point.below:
+        seeds += f", {point.below} below the gate"
     return f"{name} · {where} · {value} · {seeds}"

@@ -1,14 +1,13 @@
 """Accuracy by length and depth as tables of coloured cells with their values, one per series."""
 
 import math
-from collections.abc import Sequence
 from html import escape
 
+import pandas as pd
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
 from extrap.figures.drawing.palette import ink_on
-from extrap.figures.report.views import View
 
 
 def colour(share: float) -> tuple[str, str]:
@@ -17,27 +16,15 @@ def colour(share: float) -> tuple[str, str]:
     return back, ink_on(back)
 
 
-def heatmap(views: Sequence[View], index: int, name: str) -> str:
-    """The table of one series: a line per depth, a column per length; `views` are of one score, by
-    depth, a view per length.
+def heatmap(points: pd.DataFrame, index: int, name: str) -> str:
+    """The table of one series: a line per depth, a column per length; `points` are those of the
+    views of one score by depth, with the length of each.
     """
-    cells = {
-        (point.x, view.length): point.value
-        for view in views
-        for curve in view.curves
-        if curve.series == index
-        for point in curve.points
-    }
-    if not cells:
-        return ""
-    lengths = sorted({length for _, length in cells})
-    depths = sorted({depth for depth, _ in cells})
-    head = "".join(f'<th scope="col">{length}</th>' for length in lengths)
+    table = points.pivot(index="x", columns="length", values="value")
+    head = "".join(f'<th scope="col">{length}</th>' for length in table.columns)
     body = "".join(
-        f'<tr><th scope="row">{depth:g}</th>'
-        + "".join(_cell(cells.get((depth, length), math.nan)) for length in lengths)
-        + "</tr>"
-        for depth in depths
+        f'<tr><th scope="row">{depth:g}</th>{"".join(map(_cell, line))}</tr>'
+        for depth, line in zip(table.index, table.to_numpy(), strict=True)
     )
     return (
         f'<table class="heat s" data-s="{index}"><caption>{escape(name)}</caption>'

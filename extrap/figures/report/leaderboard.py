@@ -4,7 +4,6 @@ ranks that it may have; and the sentence that a reader takes from it.
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from html import escape
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ import pandas as pd
 
 from extrap.figures.report.text import interval, measure, number, table
 from extrap.figures.report.views import View, scored
-from extrap.results.effective import NOTHING, Effective, effective_lengths
+from extrap.results.effective import NOTHING, effective_lengths
 from extrap.results.series import Series, select
 from extrap.results.stats.intervals import t_interval
 from extrap.results.stats.ranks import rank_intervals
@@ -71,7 +70,7 @@ def leaderboard(views: Sequence[View], found: Sequence[Series]) -> tuple[str, st
     loss = Score(text.task, text.protocol, "nll") if text and of.sign > 0 else of
     other = _by_multiple(found, loss).get(multiple, {}) if loss != of else {}
     ranks = rank_intervals(pd.DataFrame({str(i): of.sign * far[i] for i in sorted(far)}))
-    lengths = {i: _effective(found[i], of) for i in {*far, *near}}
+    lengths = {i: effective_lengths(found[i]).get(of[:2], NOTHING) for i in {*far, *near}}
     best = sorted(far, key=lambda i: (-of.sign * far[i].mean(), found[i].label))
     order = best + sorted({*near} - {*far}, key=lambda i: found[i].label)
     head = ["series", f"{measure(*of)} at {multiple:.3g}x [95 %]", "ranks", "at 1x"]
@@ -143,8 +142,3 @@ def _by_multiple(found: Sequence[Series], of: Score) -> dict[float, dict[int, pd
         at: {i: one.droplevel([0, 1]) for i, one in part.groupby(level="series")}
         for at, part in means.groupby(level=0)
     }
-
-
-def _effective(s: Series, of: Score) -> Effective:
-    lengths = effective_lengths(replace(s, rows=s.rows.assign(status=s.rows["mark"])))
-    return lengths.get((of.task, of.protocol), NOTHING)

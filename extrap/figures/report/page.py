@@ -18,10 +18,10 @@ from extrap.figures.report.chart import chart, mark, symbols
 from extrap.figures.report.heatmap import heatmap
 from extrap.figures.report.leaderboard import leaderboard
 from extrap.figures.report.pictures import pictures
-from extrap.figures.report.views import View, known, views
+from extrap.figures.report.views import View, views
 from extrap.results.findings.verdict import Finding
 from extrap.results.rows import KEY
-from extrap.results.series import Series
+from extrap.results.series import Series, whole
 
 LARGEST = 2_000_000
 """Bytes that a page stays below."""
@@ -47,7 +47,7 @@ def page(
         UserError: for mixed corpora.
     """
     rows = rows.sort_values(list(KEY), kind="stable")
-    all_series = known(rows)
+    all_series = whole(rows)
     shown = views(all_series)
     # name of the colour, marker and condition, as figures have them
     drawn_as = [(*colour_and_marker(s.scheme), s.condition) for s in all_series]
@@ -105,13 +105,13 @@ def _chart(view: View, names, styles, lengths) -> str:
 
 def _heatmaps(shown: Sequence[View], names: Sequence[str]) -> str:
     """A block per score that has lengths and depths."""
-    by_score: dict[str, list[View]] = {}
+    by_score: dict[str, list[pd.DataFrame]] = {}
     for view in shown:
         if view.kind == "depth" and not view.loss:
-            by_score.setdefault(view.score, []).append(view)
+            by_score.setdefault(view.score, []).append(view.points.assign(length=view.length))
     return "".join(
         f'<div class="heats" data-score="{escape(score)}"><h3>{escape(score)}</h3>'
-        + "".join(heatmap(of, index, name) for index, name in enumerate(names))
+        + "".join(heatmap(part, i, names[i]) for i, part in pd.concat(of).groupby("series"))
         + "</div>"
         for score, of in by_score.items()
     )

@@ -9,7 +9,7 @@ import pandas as pd
 from extrap.figures.drawing.axes import larger
 from extrap.figures.report.text import Html, interval, table
 from extrap.results.findings.verdict import Finding
-from extrap.results.series import status_name
+from extrap.results.series import settings, status_name
 
 SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
 SIGNS |= {"premise not met": "–", "not measured": "–"}
@@ -96,11 +96,10 @@ def configuration(rows: pd.DataFrame) -> str:
     for key, part in rows.groupby(["scheme", "data", "train_length"]):
         sizes = part["params"].dropna()
         sizes = dict.fromkeys(f"{n:,}" for n in (sizes.min(), sizes.max()) if len(sizes))
-        hashes = {run.rsplit("-", 2)[-2] for run in part["run"] if "-" in run}
-        several = (hashes, part["corpus"], part["commit"].str[:10])
-        settings, corpora, commits = (", ".join(sorted({*one} - {""})) for one in several)
+        several = (settings(part), part["corpus"], part["commit"].str[:10])
+        hashes, corpora, commits = (", ".join(sorted({*one} - {""})) for one in several)
         seeds = ", ".join(map(str, sorted(part["seed"].unique())))
-        lines.append((*key, seeds, " to ".join(sizes), corpora, settings, commits))
+        lines.append((*key, seeds, " to ".join(sizes), corpora, hashes, commits))
     head = ("scheme", "data", "L", "seeds", "parameters", "corpus", "configuration", "commit")
     return table(head, lines)
 

@@ -1,17 +1,16 @@
-"""What the page draws of a study: one view per task, protocol and kind of curve, each a set of
-curves with their intervals.
+"""What the page draws of a study: one view per task, protocol and kind of curve, each a table of
+points with their intervals.
 
 A curve is the mean over all seeds of a series, those below the gate among them.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from extrap.figures.report.text import measure
-from extrap.results.series import CONTROLS, Series, judged, series, spread
+from extrap.results.series import CONTROLS, Series, spread
 
 SCORES = ("accuracy", "recall", "nll")
 """Metrics that are drawn, in this order; of a protocol with accuracies and losses both are."""
@@ -22,35 +21,19 @@ PREFERRED = ("records", "sliding", "last_segment")
 
 
 @dataclass(frozen=True)
-class Point:
-    """x; value with its interval (nan where nothing supports one); number of seeds."""
-
-    x: float
-    value: float
-    low: float
-    high: float
-    seeds: int
-
-
-@dataclass(frozen=True)
-class Curve:
-    """series: index among the series of the page; below: seeds below the gate of what is drawn."""
-
-    series: int
-    points: tuple[Point, ...]
-    below: int = 0
-
-
-@dataclass(frozen=True)
 class View:
-    """kind: length (x in tokens) or depth (x from 0 to 1, read at `length` tokens)."""
+    """kind: length (x in tokens) or depth (x from 0 to 1, read at `length` tokens).
+
+    points: x; value with its interval (nan where nothing supports one); seeds, their number;
+    series, the index among the series of the page; below, seeds of the series below the gate here.
+    """
 
     kind: str
     task: str
     protocol: str
     metric: str
     length: int | None
-    curves: tuple[Curve, ...]
+    points: pd.DataFrame
 
     @property
     def score(self) -> str:
@@ -60,13 +43,6 @@ class View:
     @property
     def loss(self) -> bool:
         return self.metric == "nll"
-
-
-def known(rows: pd.DataFrame) -> list[Series]:
-    """The series of a page, whatever they came to; `mark` holds the status of a row. Raises
-    UserError for mixed corpora.
-    """
-    return series(rows.assign(mark=judged(rows), status="ok"))
 
 
 def views(found: list[Series]) -> list[View]:
@@ -82,11 +58,10 @@ def views(found: list[Series]) -> list[View]:
         plain = part[part["depth"].isna() & part["axis"].isin(("", "index", "symbols"))]
         of_length = plain if len(plain) and at_depths.empty else at_depths
         if len(of_length) and of_length["length"].nunique() > 1:
-            out.append(View("length", *place, None, _curves(_means(of_length), "length", metric)))
+            out.append(View("length", *place, None, _points(_means(of_length), "length", metric)))
         for length, here in at_depths.groupby("length"):
             if here["depth"].nunique() > 1:
-                curves = _curves(here, "depth", metric)
-                out.append(View("depth", *place, int(length), curves))
+                out.append(View("depth", *place, int(length), _points(here, "depth", metric)))
     return sorted(out, key=_order)
 
 
@@ -115,19 +90,15 @@ def _means(rows: pd.DataFrame) -> pd.DataFrame:
     return bare.groupby(by, as_index=False)[["value", "low", "high"]].mean()
 
 
-def _curves(rows: pd.DataFrame, x: str, metric: str) -> tuple[Curve, ...]:
-    """Returns a curve per series, with the seeds below the gate of what it shows."""
+def _points(rows: pd.DataFrame, x: str, metric: str) -> pd.DataFrame:
+    """Returns the points of a view, by series and x."""
     out = []
     for index, part in rows.drop_duplicates(["series", "run", x]).groupby("series"):
-        table, seeds = spread(part, x), part.groupby(x)["run"].nunique()
+        table = spread(part, x)
         if metric == "nll":
             table = np.exp(table.clip(upper=700))
         below = part.loc[part["mark"] != "ok", "run"].nunique()
-        points = [
-            Point(float(row.Index), row.value, row.low, row.high, int(seeds[row.Index]))
-            for row in table.itertuples()
-            if math.isfinite(row.value)
-        ]
-        if points:
-            out.append(Curve(int(index), tuple(points), int(below)))
-    return tuple(out)
+        seeds = part.groupby(x)["run"].nunique()
+        out.append(table.assign(seeds=seeds, series=index, below=below))
+    points = pd.concat(out).rename_axis("x").reset_index().astype({"x": float})
+    return points[np.isfinite(points["value"])]

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results import rows
-from extrap.results.series import Series, judged, series
+from extrap.results.series import Series, whole
 from extrap.results.stats.intervals import depth_contrasts
 from extrap.utils.errors import UserError
 
@@ -55,8 +55,7 @@ def opened(study: Path) -> list[Series]:
     the stem of its file. Raises UserError for a damaged file.
     """
     parts = [rows.read_files([path]).assign(file=path.stem) for path in rows.files(study)]
-    together = pd.concat(parts, ignore_index=True)
-    return series(together.assign(mark=judged(together), status="ok"))
+    return whole(pd.concat(parts, ignore_index=True))
 
 
 def measured(found: Series) -> dict[Cell, dict[int, float]]:

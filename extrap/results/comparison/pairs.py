@@ -12,7 +12,7 @@ import pandas as pd
 from extrap.results.comparison.cells import Cell, Scores, items, measured
 from extrap.results.comparison.contrasts import Contrast, adjusted, contrasts
 from extrap.results.rows import read_items
-from extrap.results.series import Series, judged, series
+from extrap.results.series import Series, whole
 from extrap.utils.errors import UserError
 
 FACTOR = re.compile(r"(?<=\w)x[\d.]+$")
@@ -98,8 +98,7 @@ def in_memory(
             return found, read_items(found) if found.exists() else None
         return Path(run), found
 
-    keyed = rows.assign(file=rows["run"] + " " + rows["config"], mark=judged(rows), status="ok")
-    chosen = choose(series(keyed), names)
+    chosen = choose(whole(rows.assign(file=rows["run"] + " " + rows["config"])), names)
     pairs, lacking, unlike = paired(chosen, scores, [])
     absent = f"no scores of single items ({', '.join(lacking)}): one seed has no interval"
     for words in [absent] * bool(lacking) + [unlike_words(unlike)] * bool(unlike):

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
-from extrap.results.stats.intervals import LEVEL, two_sided
+from extrap.results.stats.intervals import LEVEL
 
 POWER = 0.8
 """Chance with which a difference as large as `Mean.detectable` is told from 0."""
@@ -46,7 +46,7 @@ class Mean:
             return float(self.value == 0)
         if len(errors) == 1:
             ((variance, degrees),) = errors
-            return two_sided(self.value / np.sqrt(variance), degrees)
+            return float(2 * stdtr(degrees, -abs(self.value) / np.sqrt(variance)))
 
         def beyond(tail: float) -> float:
             return self.half(1 - np.exp(tail)) - abs(self.value)

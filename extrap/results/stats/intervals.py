@@ -9,7 +9,7 @@ two schemes: extrap.results.stats.paired.
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import bdtr, ndtr, stdtr, stdtrit
+from scipy.special import bdtr, ndtr, stdtrit
 
 LEVEL, SAMPLES = 0.95, 2000
 Z = 1.959963984540054  # 97.5 % point of the normal distribution
@@ -107,14 +107,9 @@ def median_interval(values):
     return (float(values[k - 1]), float(values[-k])) if k else (np.nan, np.nan)
 
 
-def student(degrees: float, share: float = (1 + LEVEL) / 2) -> float:
-    """Returns the point of Student's t below which `share` of it lies, by default 97.5 %."""
-    return float(stdtrit(degrees, share))
-
-
-def two_sided(t: float, degrees: float) -> float:
-    """Returns p of |t|: how often Student's t lies further from 0."""
-    return float(2 * stdtr(degrees, -abs(t)))
+def student(degrees: float) -> float:
+    """Returns the point of Student's t below which 97.5 % of it lies."""
+    return float(stdtrit(degrees, (1 + LEVEL) / 2))
 
 
 def depth_contrasts(depths) -> dict[str, np.ndarray]:

@@ -12,10 +12,10 @@ from typing import Any
 
 from extrap.figures.drawing.palette import colour_and_marker
 from extrap.figures.report.leaderboard import FURTHEST, Score, score
-from extrap.figures.report.views import View, known, views
+from extrap.figures.report.views import View, views
 from extrap.results import rows
 from extrap.results.effective import effective_lengths
-from extrap.results.series import Series
+from extrap.results.series import Series, select, whole
 from extrap.runs.dashboard.page import Page
 from extrap.runs.folder import read_json
 from extrap.runs.layout import CURVE, DIRECT
@@ -96,7 +96,7 @@ def read(study: str) -> Study:
     if not jobs:
         raise rows.no_rows(study)
     records = [row for some in files.values() for row in some]
-    found = known(rows.frame(records))
+    found = whole(rows.frame(records))
     for s in found:
         for at, mark in s.rows["mark"].items():
             records[at] |= {"series": s.label, "mark": mark}
@@ -144,11 +144,9 @@ def _lines(
         for view in views(own):
             shown.append(view)
             names = gate, view.kind, view.task, view.protocol, _metric(view), view.length
-            for curve in view.curves:
-                s = found[curve.series]
-                for p in curve.points:
-                    numbers = p.x, p.value, p.low, p.high, p.seeds
-                    lines.append(_line(s.label, colour(s), parts[s.label], *names, *numbers))
+            for p in view.points.itertuples():
+                s, numbers = found[p.series], (p.x, p.value, p.low, p.high, p.seeds)
+                lines.append(_line(s.label, colour(s), parts[s.label], *names, *numbers))
     for s in found:
         lines += [_line(s.label, colour(s), parts[s.label], *line) for line in _effective(s)]
     return lines, shown
@@ -166,9 +164,8 @@ def _metric(of: View | Score) -> str:
 
 
 def _effective(s: Series) -> Iterator[tuple]:
-    learned = s.rows[s.rows["mark"] == "ok"].assign(status="ok")
-    for (task, protocol), length in effective_lengths(replace(s, rows=learned)).items():
-        own = learned[(learned["task"] == task) & (learned["protocol"] == protocol)]
+    for (task, protocol), length in effective_lengths(s).items():
+        own = select(s.rows, task=task, protocol=protocol, mark="ok")
         names = PASSED, "effective", task, protocol, "effective length", None, 0.0
         numbers = map(float, (length.tokens, length.low, length.high))
         yield (*names, *numbers, own["run"].nunique())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from extrap.figures.drawing import entitle, panels
 
@@ -24,3 +25,9 @@ def framed(
 def named(panel: Axes, **where) -> None:
     """Draws a legend without a frame."""
     panel.legend(frameon=False, fontsize=6.5, handlelength=1.8, labelspacing=0.25, **where)
+
+
+def decades(axis) -> None:
+    """Writes the ticks of a log axis as plain numbers: text of figures is never read as TeX."""
+    axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}")
+    axis.set_minor_formatter(NullFormatter())

@@ -8,9 +8,9 @@ not monotone in the base: scan.
 import numpy as np
 import torch
 
-from extrap.figures.drawing import INKS, decades
+from extrap.figures.drawing import INKS
 from extrap.model.functional import frequencies
-from extrap.studies.analytic.figures.panel import framed, named
+from extrap.studies.analytic.figures.panel import decades, framed, named
 
 NEEDS: dict = {}
 

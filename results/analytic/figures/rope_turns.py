@@ -11,10 +11,10 @@ import numpy as np
 
 from extrap.extensions.by_parts import NTKByParts, YaRN, fastest, kept_by_turns
 from extrap.extensions.ntk import NTK
-from extrap.figures.drawing import INKS, decades
+from extrap.figures.drawing import INKS
 from extrap.model.functional import frequencies
 from extrap.model.spectrum import Pairs
-from extrap.studies.analytic.figures.panel import framed, named
+from extrap.studies.analytic.figures.panel import decades, framed, named
 
 NEEDS: dict = {}
 

@@ -8,9 +8,9 @@ figure bias_curves of a study.
 import numpy as np
 import torch
 
-from extrap.figures.drawing import INKS, decades
+from extrap.figures.drawing import INKS
 from extrap.model.functional import bucket
-from extrap.studies.analytic.figures.panel import framed
+from extrap.studies.analytic.figures.panel import decades, framed
 
 NEEDS: dict = {}
 

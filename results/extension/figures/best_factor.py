@@ -15,8 +15,9 @@ from extrap.figures.drawing import (
     panels,
     ticks,
 )
-from extrap.results.methods import PROBES, methods, of_main_parent, order, title
+from extrap.results.methods import PROBES, methods
 from extrap.results.series import select
+from extrap.studies.extension.methods import of_main_parent, order, title
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}
 OF = " of methods set for several factors"

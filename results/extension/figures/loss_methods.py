@@ -24,10 +24,10 @@ from extrap.figures.drawing import (
     panels,
     perplexity_axis,
 )
-from extrap.results.in_force import in_force_note
-from extrap.results.methods import compared, methods, order, target, title
+from extrap.results.methods import compared, methods, target
 from extrap.results.series import select
 from extrap.studies.extension.families import FAMILIES, family, told_apart
+from extrap.studies.extension.methods import in_force_note, order, title
 
 NEEDS = {"task": "nll", "metric": "nll", "seen": "text"}
 PROTOCOLS = {"last_segment": "same last segment", "nonoverlap": "non-overlapping windows"}

@@ -13,9 +13,9 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from extrap.figures.drawing import INKS, bound, entitle, label_room, note, panels
-from extrap.results.in_force import in_force_note
-from extrap.results.methods import compared, methods, order, target, title, value
+from extrap.results.methods import compared, methods, target
 from extrap.results.series import select
+from extrap.studies.extension.methods import in_force_note, order, title, value
 
 NEEDS = {"task": "repeat", "metric": "accuracy"}
 OF, MAKE = " of several methods", " data=repeat extension=direct,pi,ntk,yarn"

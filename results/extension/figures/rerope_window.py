@@ -22,8 +22,9 @@ from extrap.figures.drawing import (
     note,
     panels,
 )
-from extrap.results.methods import methods, value
+from extrap.results.methods import methods
 from extrap.results.series import select
+from extrap.studies.extension.methods import value
 
 NEEDS = {"task": "repeat", "metric": "accuracy"}
 OF = " of extension=rerope with several widths"

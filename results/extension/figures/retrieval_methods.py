@@ -9,10 +9,10 @@ import numpy as np
 from extrap.figures.drawing import POINT, entitle, leftmost, note, panels, text_width
 from extrap.figures.drawing.depth_panels import QUARTERS
 from extrap.figures.drawing.heatmap import cells
-from extrap.results.in_force import in_force_note
-from extrap.results.methods import compared, methods, order, target, title
+from extrap.results.methods import compared, methods, target
 from extrap.results.series import select
 from extrap.studies.extension.families import FAMILIES, family
+from extrap.studies.extension.methods import in_force_note, order, title
 
 NEEDS = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
 OF = " of several extensions"

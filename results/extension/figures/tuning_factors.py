@@ -10,8 +10,9 @@ import numpy as np
 
 from extrap.figures.drawing import entitle, note, panels
 from extrap.figures.drawing.heatmap import cells
-from extrap.results.methods import methods, of_main_parent, order, title
+from extrap.results.methods import methods
 from extrap.results.series import select
+from extrap.studies.extension.methods import of_main_parent, order, title
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}
 RETRIEVAL = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}

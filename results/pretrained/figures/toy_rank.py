@@ -20,9 +20,10 @@ from extrap.figures.drawing import (
     note,
     panels,
 )
-from extrap.results.methods import compared, methods, of_main_parent, order, title
+from extrap.results.methods import compared, methods
 from extrap.results.series import select
 from extrap.results.stats.ranks import spearman
+from extrap.studies.extension.methods import of_main_parent, order, title
 
 BESIDE = "extension"
 NEEDS = {"task": "gap", "metric": "nll", "protocol": "jump", "seen": "text"}

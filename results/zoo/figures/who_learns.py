@@ -22,7 +22,7 @@ from extrap.figures.drawing import (
     text_width,
 )
 from extrap.figures.kv_length import means
-from extrap.results.series import Series, judged, select, series
+from extrap.results.series import Series, select, whole
 from extrap.results.stats.intervals import t_interval
 
 NEEDS = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
@@ -41,7 +41,7 @@ def draw(rows):
     shares = shares.assign(multiple=shares["length"] / shares["train_length"])
     shares = shares[shares["multiple"].isin(MULTIPLES)]
     steps = select(rows, task="train", protocol="retrieval", metric="steps_to_90")
-    found = series(shares.assign(mark=judged(shares), status="ok"))
+    found = whole(shares)
     found = sorted(found, key=lambda s: -s.rows.groupby("multiple")["value"].mean().sum())
     left = 0.2 + POINT * text_width([s.label for s in found], 6.5)
     size, margins = (1.1, LINE * len(found)), {"right": 0.15, "gap": 0.22, "top": 0.7}
