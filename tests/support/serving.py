@@ -1,8 +1,12 @@
 """Rows that each figure can be drawn from."""
 
+from pathlib import Path
+
+import pandas as pd
 import pytest
 
 from extrap import figures
+from extrap.results.rows import read
 from tests.support.discover import PLUGINS
 from tests.support.plausible import run_rows, sized_rows
 from tests.support.plausible_costs import chain_rows, speed_rows
@@ -10,6 +14,15 @@ from tests.support.plausible_extension import extension_rows, jumps
 from tests.support.plausible_inside import inside_rows
 from tests.support.plausible_recipes import band_rows, dispute_rows, grid_rows
 from tests.support.plausible_suite import suite_study
+
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def scored() -> pd.DataFrame:
+    """Returns committed rows of scores of a few schemes, and the rows that the scores predict."""
+    rows = pd.concat([read(RESULTS / study) for study in ("predictors", "zoo")], ignore_index=True)
+    return rows[rows["scheme"].isin(["rope", "p-rope", "hope", "alibi"])]
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +48,7 @@ def serving(frame, small):
         frame(grid_rows()),
         frame(band_rows()),
         frame([*speed_rows(), *chain_rows()]),
+        scored(),
     )
 
     def of(name: str):
