@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from extrap.data.aggregate import Aggregate
-from extrap.data.before import BeforeKey
 from extrap.data.curriculum import EVERY, Curriculum, Switches
-from extrap.data.keyvalue import KeyValue
+from extrap.data.keyvalue import BeforeKey, KeyValue
 from extrap.data.mqar import MultiQuery
 from extrap.data.multivalue import MultiValue
 from extrap.data.nth import Nth
