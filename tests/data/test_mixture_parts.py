@@ -16,8 +16,7 @@ from extrap.data.multivalue import MultiValue
 from extrap.data.nth import Nth
 from extrap.data.recall import MARKS, Recall
 from extrap.data.strings import TASKS
-from extrap.data.trace import Trace
-from extrap.data.trace_written import TraceWritten
+from extrap.data.trace import Trace, TraceWritten
 from extrap.data.vocabulary import Vocabulary
 from tests.support import draws
 from tests.support.hand import (
