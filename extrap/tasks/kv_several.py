@@ -77,8 +77,9 @@ class KVSeveral(Retrieval):
 
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
         tokens, answers = contexts(exam, form)
-        full, _ = exam.named(tokens, 2 * form - 1, exam.vocabulary.value_ids)
-        correct = full[:, ::2, 0] == answers
+        slots = exam.length - 1 - 2 * np.arange(form)[::-1]
+        slots = np.broadcast_to(slots, answers.shape)
+        correct = exam.named(tokens, slots, exam.vocabulary.value_ids)[0, ..., 0] == answers
         for j, hits in enumerate(correct.T):
             cells.proportion("accuracy", hits, axis="query", at=j + 1)
         cells.share("accuracy", correct)

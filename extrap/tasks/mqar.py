@@ -56,10 +56,8 @@ class MultiQueryRecall(Retrieval):
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
         (context,) = replace(exam, items=[form]).contexts(CODE, exam.length)
         tokens, asked = draw_associations(context, self.trials, form, self.power)
-        first = int(asked.min())
-        full, _ = exam.named(tokens, exam.length - first, exam.vocabulary.value_ids)
-        answers = np.take_along_axis(tokens, asked + 1, 1)
-        right = np.take_along_axis(full[..., 0], asked - first, 1) == answers
+        full, _ = exam.named(tokens, asked, exam.vocabulary.value_ids)
+        right = full[..., 0] == np.take_along_axis(tokens, asked + 1, 1)
         cells.share("accuracy", right)
         cells.scores("accuracy", right.mean(1))
         cells.drawn(tokens, asked)

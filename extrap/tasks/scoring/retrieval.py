@@ -72,15 +72,17 @@ class Exam(Trials):
             "format": (full[:, None, -width:] == questions.values).all(2).any(1),
         }
 
-    def named(self, tokens: np.ndarray, last: int, ids: Sequence[int], most: int = 1) -> np.ndarray:
-        """Returns the most likely ids after each of the last tokens of (n, T), of all and of these:
-        (2, n, last, most).
+    def named(
+        self, tokens: np.ndarray, slots: np.ndarray, ids: Sequence[int], most: int = 1
+    ) -> np.ndarray:
+        """Returns the most likely ids after these slots (n, q) of tokens (n, T), of all ids and of
+        these: (2, n, q, most).
         """
-        found = []
-        for (logits,) in self.read_alike([tokens], last):
+        found, first = [], int(slots.min())
+        for (logits,) in self.read_alike([tokens], tokens.shape[1] - first):
             each = logits.topk(most, -1).indices, best_of(logits, ids, most)
             found.append(torch.stack(each).cpu().numpy())
-        return np.concatenate(found, 1)
+        return np.take_along_axis(np.concatenate(found, 1), slots[None, :, :, None] - first, 2)
 
     @torch.no_grad()
     def read_alike(self, several: Sequence[np.ndarray], last: int) -> Iterator[torch.Tensor]:
@@ -211,11 +213,31 @@ class Retrieval(AtLengths):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid(Retrieval):
+class AtDepths(Retrieval):
+    """Right answers at several depths, whose curve has summaries. depths: in [0, 1], with 0, 1 and
+    one in [.25, .75].
+    """
+
+    depths: Depths = DEPTHS
+
+    def check(self, corpus, vocabulary, train_length) -> None:
+        try:
+            depth_contrasts(self.depths)
+        except ValueError:
+            raise UserError(
+                self.option("depths"),
+                problem="the summaries compare depths 0, 1 and one from 0.25 to 0.75",
+                remedy="add the one that is missing",
+            ) from None
+        super().check(corpus, vocabulary, train_length)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid(AtDepths):
     """One record of a context is asked for, at every depth of a grid.
 
-    depths: in [0, 1], with 0, 1 and one in [.25, .75]; trials: of each protocol, length and depth;
-    the other options, gate, guess and chance: Retrieval. Further rows of every protocol:
+    depths: AtDepths; trials: of each protocol, length and depth; the other options, gate, guess and
+    chance: Retrieval. Further rows of every protocol:
 
     accuracy, restricted, format    of the most likely token: is the value asked for; is it, among
                                     value ids alone; is any value of the context (what remains of a
@@ -227,16 +249,10 @@ class Grid(Retrieval):
     distance to the query in tokens.
     """
 
-    depths: Depths = DEPTHS
-
     within: ClassVar[bool] = True
 
     def cost(self, form: Any, length: int) -> int:
         return len(self.depths) * super().cost(form, length)
-
-    def check(self, corpus, vocabulary, train_length) -> None:
-        check_depths(self.option("depths"), self.depths)
-        super().check(corpus, vocabulary, train_length)
 
     def measure(self, cells: Recorder, form: Form, exam: Exam) -> np.ndarray:
         return curve(cells, self.depths, partial(form.questions, exam), exam.scores)
@@ -261,15 +277,3 @@ def curve(
         correct.append(hits["accuracy"])
     cells.curve(np.stack(correct, 1), depths)
     return np.stack(correct, 1)
-
-
-def check_depths(option: str, depths: Sequence[float]) -> None:
-    """Raises UserError unless intervals.depth_contrasts can compare these."""
-    try:
-        depth_contrasts(depths)
-    except ValueError:
-        raise UserError(
-            option,
-            problem="the summaries compare depths 0, 1 and one from 0.25 to 0.75",
-            remedy="add the one that is missing",
-        ) from None
