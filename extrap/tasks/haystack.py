@@ -31,7 +31,7 @@ from extrap.data.trials.base import guess_in_turn
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import AtDepths, Exam, curve
+from extrap.tasks.scoring.retrieval import AtDepths, Exam
 from extrap.utils.bounds import Count, Several, at_most
 
 Measure = Callable[[Recorder, Exam], np.ndarray]
@@ -109,9 +109,6 @@ class Haystack(AtDepths):
         moved = form.func == self._moved
         return (len(self.depths) if moved else 1) * self.trials * length
 
-    def guess(self, form: Measure, vocabulary: Vocabulary, length: int) -> None:
-        """Returns None: every protocol records its own."""
-
     def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
         by_luck = 1 / vocabulary.values
         return {"": by_luck, "multivalue": self.needles / vocabulary.values}
@@ -122,9 +119,7 @@ class Haystack(AtDepths):
     def _moved(self, pairs: int, cells: Recorder, exam: Exam) -> np.ndarray:
         """Returns which answers are right, (trials, depths)."""
         form = Padded(pairs, layout=exam.vocabulary.layout)
-        cells.value("guess", form.guess(exam.vocabulary, exam.length))
-        questions = partial(form.questions, exam)
-        return curve(cells, self.depths, questions, exam.scores, distances=True)
+        return self.curve(cells, form, exam, exam.scores, distances=True)
 
     def _several(self, queries: int, cells: Recorder, exam: Exam) -> np.ndarray:
         trials = needles(exam, self.needles, queries)

@@ -64,9 +64,6 @@ class KVSeveral(Retrieval):
     def forms(self, vocabulary) -> dict[str, int]:
         return {"records": self.queries}
 
-    def guess(self, form: int, vocabulary: Vocabulary, length: int) -> float:
-        return guess_in_turn(length // 2 - form, form, vocabulary.values)
-
     def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
         return {"": 1 / vocabulary.values}
 
@@ -87,6 +84,8 @@ class KVSeveral(Retrieval):
         share = correct.mean(1)
         if 0 < (p := correct.mean()) < 1:
             cells.value("design", form * share.var() / (p * (1 - p)), n=self.trials)
+        by_turn = guess_in_turn(exam.length // 2 - form, form, exam.vocabulary.values)
+        cells.value("guess", by_turn)
         cells.scores("accuracy", share)
         cells.drawn(tokens, answers)
         return correct

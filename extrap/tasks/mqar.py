@@ -43,9 +43,6 @@ class MultiQueryRecall(Retrieval):
     def forms(self, vocabulary) -> dict[str, int]:
         return {f"pairs-{pairs}": pairs for pairs in self.pairs}
 
-    def guess(self, form: int, vocabulary: Vocabulary, length: int) -> float:
-        return 1 / form
-
     def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
         return {"": 1 / vocabulary.values}
 
@@ -59,6 +56,7 @@ class MultiQueryRecall(Retrieval):
         full, _ = exam.named(tokens, asked, exam.vocabulary.value_ids)
         right = full[..., 0] == np.take_along_axis(tokens, asked + 1, 1)
         cells.share("accuracy", right)
+        cells.value("guess", 1 / form)
         cells.scores("accuracy", right.mean(1))
         cells.drawn(tokens, asked)
         return right

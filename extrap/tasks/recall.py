@@ -70,5 +70,6 @@ class ListRecall(AtDepths):
             cells.share(metric, hits)
         cells.scores("recall", found["recall"].mean(1))
         cells.drawn(questions.tokens, items)
+        cells.value("guess", form.guess(exam.vocabulary, exam.length))
         cells.value("chance", m / (exam.vocabulary.keys - MARKS))
         return found["recall"]

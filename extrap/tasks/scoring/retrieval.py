@@ -23,6 +23,7 @@ from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, Depths
 from extrap.utils.errors import UserError
 
+Scores = Callable[[list[Questions]], list[dict[str, np.ndarray]]]
 SEED = 0  # of the questions: the same for every run, so that runs can be compared trial by trial
 
 
@@ -131,7 +132,9 @@ class Retrieval(AtLengths):
 
     @abstractmethod
     def measure(self, cells: Recorder, form: Any, exam: Exam) -> np.ndarray:
-        """Records one protocol at one length; returns right answers, (trials, questions) bool."""
+        """Records one protocol at one length, its guess among the rows; returns right answers,
+        (trials, questions) bool.
+        """
 
     def cost(self, form: Any, length: int) -> int:
         """Returns the tokens that `measure` reads."""
@@ -140,12 +143,6 @@ class Retrieval(AtLengths):
     def where(self, form: Any, vocabulary: Vocabulary, length: int) -> dict[str, Any]:
         """Returns coordinates of the rows beside protocol and length."""
         return {}
-
-    def guess(self, form: Any, vocabulary: Vocabulary, length: int) -> float | None:
-        """Returns the accuracy of naming an answer out of the context, or None if `measure` records
-        it.
-        """
-        return form.guess(vocabulary, length - vocabulary.turns.extra)
 
     def chances(self, forms: Mapping[str, Any], vocabulary: Vocabulary) -> dict[str, float]:
         """Returns the accuracy of naming an answer at random, by protocol; of all by ""."""
@@ -182,8 +179,6 @@ class Retrieval(AtLengths):
 
         def measure(n: int, protocol: str, form: Any, cells: Recorder, counter: Counter) -> None:
             exam = self.exam(model, counter, vocabulary, stream, n)
-            if (guess := self.guess(form, vocabulary, n)) is not None:
-                cells.value("guess", guess)
             correct = self.measure(cells, form, exam)
             if n == self.gate_length(train_length) and self.gate in (None, protocol):
                 cells.share("gate", correct)
@@ -231,6 +226,24 @@ class AtDepths(Retrieval):
             ) from None
         super().check(corpus, vocabulary, train_length)
 
+    def curve(
+        self, cells: Recorder, form: Form, exam: Exam, scores: Scores, distances: bool = False
+    ) -> np.ndarray:
+        """Records guess, the answers at every depth and the summaries of their curve; returns which
+        are right, (trials, depths). distances: whether the cell of a depth has its distance as an
+        axis.
+        """
+        cells.value("guess", form.guess(exam.vocabulary, exam.length - exam.vocabulary.turns.extra))
+        correct, every = [], [form.questions(exam, depth) for depth in self.depths]
+        for depth, found, hits in zip(self.depths, every, scores(every), strict=True):
+            cell = cells.at(depth=depth)
+            if distances:
+                cell = cell.at(axis="distance", at=found.distance)
+            cell.answers(hits, found.places)
+            correct.append(hits["accuracy"])
+        cells.curve(np.stack(correct, 1), self.depths)
+        return np.stack(correct, 1)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Grid(AtDepths):
@@ -255,25 +268,4 @@ class Grid(AtDepths):
         return len(self.depths) * super().cost(form, length)
 
     def measure(self, cells: Recorder, form: Form, exam: Exam) -> np.ndarray:
-        return curve(cells, self.depths, partial(form.questions, exam), exam.scores)
-
-
-def curve(
-    cells: Recorder,
-    depths: Sequence[float],
-    questions: Callable[[float], Questions],
-    scores: Callable[[list[Questions]], list[dict[str, np.ndarray]]],
-    distances: bool = False,
-) -> np.ndarray:
-    """Records the answers at every depth and the summaries of their curve; returns which are right,
-    (trials, depths). distances: whether the cell of a depth has its distance as an axis.
-    """
-    correct, every = [], [questions(depth) for depth in depths]
-    for depth, found, hits in zip(depths, every, scores(every), strict=True):
-        cell = cells.at(depth=depth)
-        if distances:
-            cell = cell.at(axis="distance", at=found.distance)
-        cell.answers(hits, found.places)
-        correct.append(hits["accuracy"])
-    cells.curve(np.stack(correct, 1), depths)
-    return np.stack(correct, 1)
+        return self.curve(cells, form, exam, exam.scores)
