@@ -64,9 +64,6 @@ class KVSeveral(Retrieval):
     def forms(self, vocabulary) -> dict[str, int]:
         return {"records": self.queries}
 
-    def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
-        return {"": 1 / vocabulary.values}
-
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
         why = f"of records that {lengths[0]} tokens hold with a query each"
         at_most(f"task.{self.name}.queries", self.queries, lengths[0] // 4, why)

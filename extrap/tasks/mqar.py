@@ -43,9 +43,6 @@ class MultiQueryRecall(Retrieval):
     def forms(self, vocabulary) -> dict[str, int]:
         return {f"pairs-{pairs}": pairs for pairs in self.pairs}
 
-    def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
-        return {"": 1 / vocabulary.values}
-
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
         for pairs in self.pairs:
             check_pairs("task.mqar", vocabulary, pairs, lengths[0])

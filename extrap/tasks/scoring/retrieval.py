@@ -146,9 +146,7 @@ class Retrieval(AtLengths):
 
     def chances(self, forms: Mapping[str, Any], vocabulary: Vocabulary) -> dict[str, float]:
         """Returns the accuracy of naming an answer at random, by protocol; of all by ""."""
-        if self.gate is not None:
-            return {"": forms[self.gate].chance(vocabulary)}
-        return {protocol: form.chance(vocabulary) for protocol, form in forms.items()}
+        return {"": 1 / vocabulary.values}
 
     def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
@@ -266,6 +264,11 @@ class Grid(AtDepths):
 
     def cost(self, form: Any, length: int) -> int:
         return len(self.depths) * super().cost(form, length)
+
+    def chances(self, forms: Mapping[str, Form], vocabulary: Vocabulary) -> dict[str, float]:
+        if self.gate is not None:
+            return {"": forms[self.gate].chance(vocabulary)}
+        return {protocol: form.chance(vocabulary) for protocol, form in forms.items()}
 
     def measure(self, cells: Recorder, form: Form, exam: Exam) -> np.ndarray:
         return self.curve(cells, form, exam, exam.scores)
