@@ -15,7 +15,7 @@ import torch
 
 from extrap.data.strings import LEARNED, TASKS
 from extrap.data.vocabulary import Vocabulary
-from extrap.results.stats.intervals import bootstrap_mean, wilson
+from extrap.results.stats.intervals import wilson
 from extrap.tasks.base import Counter, Model, Result, Task, batches, lengths
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.tasks.scoring.retrieval import SEED
@@ -131,9 +131,7 @@ class LengthGeneralisation(Task):
         return np.concatenate(likely) == tokens[:, -width:]
 
     def _report(self, cell: Recorder, correct: np.ndarray) -> None:
-        exact, width = np.all(correct, 1), correct.shape[1]
+        exact = np.all(correct, 1)
         cell.proportion("accuracy", exact, correct.size)
-        low, high = bootstrap_mean(correct.sum(1), np.full(len(correct), width))
-        counts = {"n": len(correct), "tokens": correct.size}
-        cell.value("token", correct.mean(), low=low, high=high, **counts)
+        cell.per_token("token", correct.sum(1), correct.shape[1])
         cell.scores("accuracy", exact, f"{cell.where['at']}:")

@@ -63,7 +63,7 @@ class Gap(TextLoss, Diagnostic):
     def plans(self, train_length: int) -> dict[Any, Plan]:
         n = self.half(train_length)
         whole, alone = TextWindow(2 * n, n, 2 * n), TextWindow(n, n, 2 * n)
-        plans = {("none", n): {"none": [whole]}, ("alone", n): {"alone": [alone]}}
+        plans: dict[Any, Plan] = {("none", n): {"none": [whole]}, ("alone", n): {"alone": [alone]}}
         return plans | {("jump", m): {"jump": [whole]} for m in self.lengths(train_length)}
 
     def reads(self, group, model: Inside, text, train_length):

@@ -2,7 +2,6 @@
 extrap.tasks.diagnostics).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,13 +90,11 @@ class ModelMeasures:
             measures.record_places(norms.shape[1], self.places),
         )
 
-    def slots(
-        self, recorder: Recorder, model: Inside, trials: Trials, depths: Sequence[float]
-    ) -> None:
+    def slots(self, recorder: Recorder, model: Inside, trials: Trials, depths: np.ndarray) -> None:
         """Three readings of each gold slot share their contents: of all slots, of the record asked
         for, of a dummy in its place.
         """
-        depth_of = {slot(trials.length, depth): depth for depth in depths}
+        depth_of = {slot(trials.length, depth): depth for depth in depths.tolist()}
 
         def attended(tokens: Tensor) -> Tensor:
             """(N, layers, records)."""

@@ -217,11 +217,8 @@ class AtDepths(Retrieval):
         try:
             depth_contrasts(self.depths)
         except ValueError:
-            raise UserError(
-                self.option("depths"),
-                problem="the summaries compare depths 0, 1 and one from 0.25 to 0.75",
-                remedy="add the one that is missing",
-            ) from None
+            problem = "the summaries compare depths 0, 1 and one from 0.25 to 0.75"
+            raise self.error("depths", problem, "add the one that is missing") from None
         super().check(corpus, vocabulary, train_length)
 
     def curve(

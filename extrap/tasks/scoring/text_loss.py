@@ -196,13 +196,9 @@ class LastHalf(TextLoss):
 
     least: ClassVar[float] = 1
 
-    def contexts(self, train_length: int) -> list[int]:
-        """Returns all contexts in tokens, the least first."""
-        return [train_length // 2, *self.lengths(train_length)]
-
     def reach(self, train_length: int) -> tuple[int, str]:
         return max(self.lengths(train_length)), "the longest context"
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
-        contexts = self.contexts(train_length)
+        contexts = [train_length // 2, *self.lengths(train_length)]
         return {c: {"full": [TextWindow(c, contexts[0], contexts[-1])]} for c in contexts}
