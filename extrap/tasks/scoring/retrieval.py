@@ -46,14 +46,13 @@ class Exam(Trials):
 
     def scores(self, several: Sequence[Questions]) -> list[dict[str, np.ndarray]]:
         """Returns the scores of several lists of questions, the i-th of which begin alike."""
-        likely: list[list[np.ndarray]] = [[] for _ in several]
-        for texts in self.read_alike([q.tokens for q in several], several[0].answers.shape[1]):
-            for questions, logits, named in zip(several, texts, likely, strict=True):
-                named.append(self._likely(questions, logits))
-        return [
-            self._scored(questions, np.concatenate(named, 1))
-            for questions, named in zip(several, likely, strict=True)
+        width = several[0].answers.shape[1]
+        likely = [
+            np.stack([self._likely(*one) for one in zip(several, texts, strict=True)])
+            for texts in self.read_alike([questions.tokens for questions in several], width)
         ]
+        whole = np.concatenate(likely, 2)  # (several, 2, trials, a)
+        return [self._scored(*one) for one in zip(several, whole, strict=True)]
 
     def _likely(self, questions: Questions, logits: torch.Tensor) -> np.ndarray:
         """Returns the most likely of all ids, and of ids of the answer's kind: (2, B, a)."""
