@@ -15,6 +15,7 @@ labels, counts modulo 4, `_` a blank, k0 the mark M, k1 H, k3 C1:
     <bos> _ b r v0 v3 v3 v3 v0 v3 v3 v2 v3 v3 v3 v0 k0 v3 k1 v3 k1 v3 k3 v4
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Annotated, ClassVar, Literal, get_args
@@ -58,16 +59,13 @@ class AggregateForm(SceneForm):
 
     def scene(self, context: Context, records: int) -> Scene:
         labels = self._draw(context.rng, records, (MAJORITY, HALF))
-        asked = np.arange(COUNT + self.labels)
-        answers = np.array([self._answer(labels, mark) for mark in asked.tolist()])
-        return self._scene(context.vocabulary, labels, asked, answers)
+        return self._scene(context.vocabulary, labels, range(COUNT + self.labels))
 
     def tested(self, context: Context, records: int, depth: float) -> Scene:
         mark = KINDS.index(self.kind)
         labels = self._draw(context.rng, records, (mark,))
         mark += int(context.rng.integers(self.labels)) if mark == COUNT else 0
-        answers = np.array([self._answer(labels, mark)])
-        return self._scene(context.vocabulary, labels, np.array([mark]), answers)
+        return self._scene(context.vocabulary, labels, [mark])
 
     def _draw(self, rng: np.random.Generator, n: int, marks: tuple[int, ...]) -> np.ndarray:
         """Draws n labels, again until the question of each mark has one answer."""
@@ -86,15 +84,14 @@ class AggregateForm(SceneForm):
         often = np.bincount(part, minlength=self.labels)
         return int(often.argmax()) if (often == often.max()).sum() == 1 else -1
 
-    def _scene(
-        self, vocabulary: Vocabulary, labels: np.ndarray, marks: np.ndarray, answers: np.ndarray
-    ) -> Scene:
+    def _scene(self, vocabulary: Vocabulary, labels: np.ndarray, marks: Sequence[int]) -> Scene:
+        answers = np.array([self._answer(labels, mark) for mark in marks])
         candidates = np.arange(self.labels)
         if self.kind == "count":
             candidates = self.labels + np.arange(self.modulus)
         return Scene(
             vocabulary.value(labels)[:, None],
-            vocabulary.key(marks)[:, None],
+            vocabulary.key(np.array(marks))[:, None],
             vocabulary.value(answers)[:, None],
             vocabulary.value(candidates)[:, None],
         )

@@ -107,11 +107,9 @@ class Template:
 
     def documents(self, facts: Facts) -> np.ndarray:
         """Returns documents (..., K, width) int64."""
-        words = self.words[facts.relations]
         subjects = np.broadcast_to(facts.subjects[..., None], facts.objects.shape)
-        after = np.broadcast_to(self.after, (*facts.objects.shape, len(self.after)))
-        tokens = [words, subjects[..., None], after, facts.objects[..., None]]
-        tokens = np.concatenate(tokens, axis=-1)
+        asked = self.questions(subjects, facts.relations)[..., 1:]  # a fact answers its question
+        tokens = np.concatenate([asked, facts.objects[..., None]], axis=-1)
         tokens = tokens.reshape(*facts.subjects.shape, self.width - 1)
         return np.concatenate([tokens, np.full((*facts.subjects.shape, 1), self.stop)], axis=-1)
 

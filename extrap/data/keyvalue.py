@@ -18,12 +18,20 @@ A test takes the gold record K V out and puts it back at each depth, so that the
 other records), their order and the filler are the same at every depth, token for token. The query
 key K is the last token and V the right next one; in the words of a tokenizer a record is a line
 `k: v`, and the query `k:` (RecordLayout). Trial i of a length does not depend on other trials,
-lengths or depths. Sources: arXiv 2307.03172 (records), RULER, arXiv 2404.06654 (padded).
+lengths or depths.
+
+With the value in front of the key, the answer is the token before the key. An induction head reads
+the token after the key, which is here the value of the next record; anti-induction reads the token
+before it. The same draws make both. One sequence of 16 tokens:
+
+    <bos> v53 k70 v22 k38 v40 k153 v26 k161 k153 v40 k153 v40 k70 v53 k70
+
+Sources: arXiv 2307.03172 (records), RULER, arXiv 2404.06654 (padded), arXiv 2505.21785 (before).
 """
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Interval
@@ -39,6 +47,13 @@ from extrap.utils.errors import UserError
 # Which record a query asks: Beta(a, b) over depth, 0 the first record, 1 the last.
 DEPTHS = {"uniform": (1.0, 1.0), "ends": (0.3, 0.3), "recency": (3.0, 1.0)}
 FEWEST = 2
+
+
+class ValueFirst(RecordLayout):
+    """Records `v k` and queries `k`."""
+
+    def records(self, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
+        return super().records(keys, values)[..., ::-1]
 
 
 def most(length: int) -> int:
@@ -80,6 +95,9 @@ class KeyValue(Graded):
     tail: Share = 0.3
     echo: Annotated[float, Interval(ge=0, lt=1)] = 0.5
 
+    layout: ClassVar[RecordLayout] = RecordLayout()
+    """Of the records in the context."""
+
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if self.prefix + self.scattered > 1:
             raise UserError(
@@ -97,7 +115,8 @@ class KeyValue(Graded):
         filler, scattered = self._filler(rng, length - 2 - 2 * pairs, difficulty)
         order = rng.random((self.size, context.vocabulary.keys)).argsort(1)
         keys = context.vocabulary.key(order[:, : most(length)])
-        records = np.stack([keys, context.values(*keys.shape)], -1)
+        values = context.values(*keys.shape)
+        records, answers = self.layout.records(keys, values), np.stack([keys, values], -1)
         text = context.texts(self.size, length)
         places = rng.random((self.size, length))  # of filler and records that are scattered
         depths = rng.beta(*DEPTHS[self.depth], (self.size, (length + 3) // 2))
@@ -107,7 +126,7 @@ class KeyValue(Graded):
             if i < echoes:
                 # up to 3 tokens of text put the records on odd and even slots
                 front = np.concatenate([bos, text[i, : starts[i]]])
-                twice = np.tile(self.written(records[i]), 2).ravel()
+                twice = np.tile(records[i], 2).ravel()
                 marks = np.resize([0, 0, EARLY, 0], len(twice))
                 rows.append((np.concatenate([front, twice]), np.concatenate([0 * front, marks])))
                 continue
@@ -115,15 +134,11 @@ class KeyValue(Graded):
             units = places[i, : len(units)].argsort() if scattered[i] else units
             is_record = units >= filler[i]
             slots = (is_record.cumsum() + np.arange(len(units)))[is_record] - 1
-            body = among(text[i, : filler[i]], slots, self.written(records[i, :n]))
+            body = among(text[i, : filler[i]], slots, records[i, :n])
             # a draw can be exactly 1
             asked = np.minimum((depths[i] * n).astype(np.int64), n - 1)
-            rows.append(answered(np.concatenate([bos, body]), records[i, asked], 1))
+            rows.append(answered(np.concatenate([bos, body]), answers[i, asked], 1))
         return stacked(rows, length)
-
-    def written(self, records: np.ndarray) -> np.ndarray:
-        """Returns records (n, 2) of a key and a value as they stand in the context."""
-        return records
 
     def _filler(
         self, rng: np.random.Generator, room: np.ndarray, difficulty: float
@@ -137,6 +152,14 @@ class KeyValue(Graded):
         amount = np.where(filled, rng.integers(room + 1), 0)
         tail = rng.random(self.size) < difficulty * self.tail
         return np.where(tail, room, amount), np.where(tail, rng.random(self.size) < 0.5, scattered)
+
+
+class BeforeKey(KeyValue):
+    """Training sequences of records `v k`; the options are those of KeyValue. Echoes, too, are
+    `v k v k`, where the second value is scored.
+    """
+
+    layout = ValueFirst()
 
 
 @dataclass(frozen=True)

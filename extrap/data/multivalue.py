@@ -81,14 +81,14 @@ class MultiValue(Graded):
 class Needles:
     """n trials. tokens (n, length); answers (n, m) value ids of the needles in the order of their
     places; distances (m,): tokens from the key of each needle to its query, the mean if the order
-    is random; asked (n, queries): the needle of each query. Lengths and distances count the turns
-    of a dialogue.
+    is random; slots (n, m): the last slot of the query of each needle. Lengths and distances count
+    the turns of a dialogue.
     """
 
     tokens: np.ndarray
     answers: np.ndarray
     distances: np.ndarray
-    asked: np.ndarray
+    slots: np.ndarray
 
     @property
     def depths(self) -> list[float]:
@@ -133,8 +133,9 @@ def needles(trials: Trials, m: int, queries: int) -> Needles:
         text = context.text(context.length - 1 - records.size - len(said))
         rows.append(np.concatenate([[vocabulary.bos], among(text, at - 1, records), said]))
         answers.append(values)
-        order.append(asked)
+        order.append(np.resize(asked.argsort(), m))  # the place of its query
     # tokens behind the query of a needle: 0, 2, ... 2 (queries - 1), each as often
     behind = layout.query_width + layout.width * (queries - 1) // 2 - len(turns.behind)
     tokens = turns.laid(np.stack(rows), asking(queries, layout))
-    return Needles(tokens, np.stack(answers), trials.length - at - behind, np.stack(order))
+    slots = tokens.shape[1] - 1 - layout.width * (queries - 1 - np.stack(order))
+    return Needles(tokens, np.stack(answers), trials.length - at - behind, slots)

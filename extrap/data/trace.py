@@ -1,4 +1,4 @@
-"""Chains of assignments: as training data and as a test.
+"""Chains of assignments: as training data and as tests.
 
     BOS  [text]  b a ;  a 7 ;  d c ;  c 2 ;   b 7  a 7  d 2 ...     b is a, a is 7: so b is 7, in
          one hop
@@ -13,9 +13,18 @@ which key of two gets a value. Source: variable tracking of RULER, arXiv 2404.06
     k248 v17
 
 In the words of a tokenizer a record is a line, ` stone: apple`, and a question a key and a colon.
+
+    BOS  [text]  b a ;  a 7 ;  d c ;  c 2 ;   b a 7  d c 2  a 7 ; ...    the chain is written out
+
+An answer of the second kind is the whole chain, key by key. Each hop is then a look-up of its own,
+since what was said is read for the next. In training the answers of shorter chains are filled with
+semicolons; RULER asks for lists of this kind. One sequence of 32 tokens, 4 records, up to two hops:
+
+    <bos> k62 v0 ; k222 k162 ; k91 v1 ; k162 v44 ; k91 v1 ; ; k162 v44 ; ; k222 k162 v44 ; k162 v44
+    ; ; k222 k162 v44
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -27,6 +36,11 @@ from extrap.data.trials.base import guess
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 
 Hops = Annotated[int, Interval(ge=0, le=8)]
+
+
+def stop(vocabulary: Vocabulary) -> int:
+    """Returns the id of the semicolon."""
+    return int(vocabulary.encoder(b";")[0][0])
 
 
 @dataclass(frozen=True)
@@ -65,41 +79,81 @@ class TraceForm(SceneForm):
         chains: list[int] = []
         while (left := records - sum(chains) - len(chains)) > 0:
             chains.append(int(context.rng.integers(min(self.hops, left - 1) + 1)))
-        rows, keys, values = self._draw(context, chains)
-        return Scene(context.rng.permutation(rows), keys[:, None], values[:, None], values[:, None])
+        rows, keys, answers = self._draw(context, chains)
+        return Scene(context.rng.permutation(rows), keys[:, None], answers, answers)
 
     def tested(self, context: Context, records: int, depth: float) -> Scene:
         chains = self.chains(records)
-        rows, keys, values = self._draw(context, chains)
+        rows, keys, answers = self._draw(context, chains)
         index = round(depth * (records - 1))
         others = 1 + context.rng.permutation(records - 1)
-        roots = np.cumsum([0, *(hops + 1 for hops in chains[:-1])])
-        query = self.layout.queries(keys[self.hops : self.hops + 1])
+        ends = np.cumsum([hops + 1 for hops in chains]) - 1
+        query, answer = self.layout.queries(keys[ends[:1]]), answers[ends[:1]]
         placed = np.insert(rows[others], index, rows[0], 0)
-        return Scene(placed, query, values[None, :1], values[roots, None], index)
+        return Scene(placed, query, answer, answers[ends], index)
 
     def _draw(
         self, context: Context, chains: list[int]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Draws records (n, width), chain by chain, the record with the value first, and the key
-        and the value of each.
+        and the answer (saying,) of each.
         """
         keys = context.keys(sum(chains) + len(chains))
-        each = context.values(len(chains))
         sizes = np.array(chains) + 1
+        roots = np.cumsum(sizes) - sizes
         given = np.concatenate([keys[:1], keys[:-1]])
-        given[np.cumsum(sizes) - sizes] = each
+        given[roots] = context.values(len(chains))
+        answers = self._answers(context.vocabulary, given, roots.repeat(sizes))
         if self.layout.between:
-            return self.layout.records(keys, given), keys, each.repeat(sizes)
-        stop = int(context.vocabulary.encoder(b";")[0][0])
-        rows = np.stack([keys, given, np.full(len(keys), stop)], 1)
-        return rows, keys, each.repeat(sizes)
+            return self.layout.records(keys, given), keys, answers
+        rows = np.stack([keys, given, np.full(len(keys), stop(context.vocabulary))], 1)
+        return rows, keys, answers
+
+    def _answers(self, vocabulary: Vocabulary, given: np.ndarray, roots: np.ndarray) -> np.ndarray:
+        """Returns the answers (n, saying) about keys with these given tokens (n,), whose chains
+        begin at these records (n,).
+        """
+        return given[roots, None]
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Returns the accuracy of naming the value of a random chain of so many hops; records that
         are left over are no candidates.
         """
         return guess(self.records(length) // (self.hops + 1), vocabulary.values)
+
+
+@dataclass(frozen=True)
+class TraceWrittenForm(TraceForm):
+    """hops: assignments between the asked key and its value; an answer has so many keys and a
+    value.
+    """
+
+    code: ClassVar[int] = 65
+
+    @property
+    def saying(self) -> int:
+        return self.hops + 1
+
+    def tested(self, context: Context, records: int, depth: float) -> Scene:
+        made = super().tested(context, records, depth)
+        whole = records // (self.hops + 1)  # no chain of what is left over has so many keys
+        return replace(made, values=made.values[:whole])
+
+    def _answers(self, vocabulary: Vocabulary, given: np.ndarray, roots: np.ndarray) -> np.ndarray:
+        """Returns the tokens of each chain from its key on, semicolons after the value."""
+        at = np.arange(len(given))[:, None] - np.arange(self.saying)
+        return np.where(at >= roots[:, None], given[at.clip(0)], stop(vocabulary))
+
+    def guess(self, vocabulary: Vocabulary, length: int) -> float:
+        """Returns the accuracy of writing down a random chain; without a hop that is a value, which
+        several chains may have.
+        """
+        if self.hops == 0:
+            return super().guess(vocabulary, length)
+        return 1 / (self.records(length) // (self.hops + 1))
+
+    def chance(self, vocabulary: Vocabulary) -> float:
+        return 1 / (vocabulary.keys**self.hops * vocabulary.values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,3 +165,16 @@ class Trace(ScenePart):
     @property
     def form(self) -> TraceForm:
         return TraceForm(self.hops)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceWritten(Trace):
+    """Training sequences with chains of 0 to `hops` hops, every key of which is asked, every answer
+    a chain written out.
+    """
+
+    hops: Hops = 3
+
+    @property
+    def form(self) -> TraceForm:
+        return TraceWrittenForm(self.hops)

@@ -14,7 +14,6 @@ from typing import ClassVar
 import numpy as np
 
 from extrap.data.aggregate import KINDS, AggregateForm, Few, Kind
-from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Retrieval
 from extrap.utils.bounds import Count, Multiples, OneOrMore
@@ -45,9 +44,6 @@ class Aggregation(Retrieval):
 
     def forms(self, vocabulary) -> dict[str, AggregateForm]:
         return {kind: AggregateForm(self.labels, self.modulus, kind) for kind in self.ask}
-
-    def guess(self, form: AggregateForm, vocabulary: Vocabulary, length: int) -> None:
-        """Returns None: it depends on the questions."""
 
     def chances(self, forms, vocabulary) -> dict[str, float]:
         """Returns none: chance is a row of every length."""

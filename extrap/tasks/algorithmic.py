@@ -6,7 +6,6 @@ but its last token, and right where every token is the most likely one, which is
 decoding says. The strings: extrap.data.strings; arXiv 2305.19466.
 """
 
-import math
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -16,8 +15,8 @@ import torch
 
 from extrap.data.strings import LEARNED, TASKS
 from extrap.data.vocabulary import Vocabulary
-from extrap.results.stats.intervals import bootstrap_mean, wilson
-from extrap.tasks.base import Counter, Model, Result, Task, batches
+from extrap.results.stats.intervals import wilson
+from extrap.tasks.base import Counter, Model, Result, Task, batches, lengths
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.tasks.scoring.retrieval import SEED
 from extrap.utils.bounds import Count, Multiples, OneOrMore
@@ -62,7 +61,7 @@ class LengthGeneralisation(Task):
     @property
     def symbols(self) -> list[int]:
         """Returns the evaluated lengths, halves rounded up."""
-        return sorted(math.floor(m * self.longest + 0.5) for m in self.multiples)
+        return sorted(lengths(self.multiples, self.longest))
 
     def check(self, corpus, vocabulary, train_length) -> None:
         if min(self.multiples) > 1:
@@ -132,9 +131,7 @@ class LengthGeneralisation(Task):
         return np.concatenate(likely) == tokens[:, -width:]
 
     def _report(self, cell: Recorder, correct: np.ndarray) -> None:
-        exact, width = np.all(correct, 1), correct.shape[1]
+        exact = np.all(correct, 1)
         cell.proportion("accuracy", exact, correct.size)
-        low, high = bootstrap_mean(correct.sum(1), np.full(len(correct), width))
-        counts = {"n": len(correct), "tokens": correct.size}
-        cell.value("token", correct.mean(), low=low, high=high, **counts)
+        cell.per_token("token", correct.sum(1), correct.shape[1])
         cell.scores("accuracy", exact, f"{cell.where['at']}:")

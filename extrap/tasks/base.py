@@ -95,14 +95,11 @@ class Task(ABC):
     be asked.
     """
 
-    def option(self, name: str) -> str:
-        """Returns an option as typed, for messages: `task.kv.multiples=[1, 2]`."""
-        value = getattr(self, name)
-        return f"task.{self.name}.{name}={list(value) if isinstance(value, tuple) else value}"
-
     def error(self, name: str, problem: str, remedy: str) -> UserError:
-        """Returns the error of an option."""
-        return UserError(self.option(name), problem=problem, remedy=remedy)
+        """Returns the error of an option, as typed: `task.kv.multiples=[1, 2]: ...`."""
+        value = getattr(self, name)
+        value = list(value) if isinstance(value, tuple) else value
+        return UserError(f"task.{self.name}.{name}={value}", problem=problem, remedy=remedy)
 
     @abstractmethod
     def check(self, corpus: Corpus, vocabulary: Vocabulary, train_length: int) -> None:

@@ -21,7 +21,6 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from annotated_types import Interval
 
-from extrap.results.stats.intervals import bootstrap_mean
 from extrap.tasks.base import Result
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_loss import LastHalf, Losses, Plan, sliding
@@ -66,9 +65,7 @@ class ContextGain(LastHalf):
             sums = found.sum(1)
             if (protocol, c) == ("full", half) or not np.isfinite(sums + base).all():
                 continue
-            low, high = bootstrap_mean(sums - base, np.full(len(sums), half))
-            counts = {"n": len(sums), "tokens": half * len(sums)}
-            cell.value("gain", (sums - base).sum() / counts["tokens"], low=low, high=high, **counts)
+            _, high = cell.per_token("gain", sums - base, half)
             cell.scores("gain", (sums - base) / half)
             reads = reads or ((protocol, c) == ("full", L) and high < 0)
         return recorder.result(reads)

@@ -45,9 +45,13 @@ is not part of them.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from extrap.data.keyvalue import most
+from extrap.data.trials.base import Trials
 from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Result
 from extrap.tasks.diagnosis.attention_stats import FIRST
 from extrap.tasks.diagnosis.inputs import CONTENTS, read
@@ -93,24 +97,22 @@ class Diagnostics(AtLengths, Diagnostic):
         corpus.check("validation", longest + 1)
 
     def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
-        stream, ns = corpus.stream("validation"), self.lengths(train_length)
+        ns, known = self.lengths(train_length), self.gate_length(train_length)
+        drawn = partial(Trials, vocabulary, corpus.stream("validation"))
         models = {"trained": model, "untrained": model.untrained()}
         measures = ModelMeasures(self.places, self.probes, self.batch_tokens)
         plan = [(kind, content, n) for kind in models for content in self.contents for n in ns]
         recorder, counter = Recorder(), Counter(progress, sum(n for *_, n in plan))
         for kind, content, n in plan:
             with recorder.at(protocol=f"{kind}_{content}", length=n).within_range() as cells:
-                inputs = read(content, stream, vocabulary, n, self.inputs)
+                inputs = read(content, trials := drawn(n, range(self.inputs)))
                 measures.attention(cells, models[kind], inputs)
                 measures.clusters(cells, models[kind], inputs)
                 measures.gradients(cells, models[kind], inputs)
                 if content == "records":
-                    measures.slots(
-                        cells, models[kind], stream, vocabulary, n, self.inputs, self.slots
-                    )
+                    measures.slots(cells, models[kind], trials, np.linspace(0, 1, self.slots))
             counter(n)
-        known = self.gate_length(train_length)
-        first = read(self.contents[0], stream, vocabulary, known, self.inputs)
+        first = read(self.contents[0], drawn(known, range(self.inputs)))
         for protocol, untrained in self._undone(model):
             at = recorder.at(protocol=protocol, length=known)
             measures.influence(at, untrained, first)
@@ -118,7 +120,7 @@ class Diagnostics(AtLengths, Diagnostic):
             measure_scheme(recorder.at(protocol=kind), inside.scheme, model.trained_scheme, ns)
         if "records" not in self.contents:
             return recorder.result()
-        records = read("records", stream, vocabulary, known, 10 * self.inputs)
+        records = read("records", drawn(known, range(10 * self.inputs)))
         likely = model(records.tokens, last=1)[:, -1].argmax(-1).cpu()
         # else the trained model says nothing about records
         learned = bool((likely == records.targets).double().mean() >= TRAINED)

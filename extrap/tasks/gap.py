@@ -16,14 +16,13 @@ depends on the length of the text (dynamic NTK) sees 2 n tokens.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-import torch
 
-from extrap.tasks.base import Counter, Diagnostic, Inside, Result, batches, losses_of
+from extrap.tasks.base import Diagnostic, Inside, Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_loss import TextLoss, inputs
+from extrap.tasks.scoring.text_loss import Losses, Plan, TextLoss, TextWindow
 from extrap.utils.bounds import Fraction, Multiples
 
 
@@ -61,34 +60,26 @@ class Gap(TextLoss, Diagnostic):
             raise self.error("multiples", problem, "leave smaller ones out")
         super().check(corpus, vocabulary, train_length)
 
-    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
+    def plans(self, train_length: int) -> dict[Any, Plan]:
         n = self.half(train_length)
-        text, sizes = self.texts(corpus, train_length)
-        scored, sizes = text[:, n:], sizes[:, n:].sum(1)
-        places = self.lengths(train_length)
-        recorder, counter = Recorder(), Counter(progress, (2 * len(places) + 3) * text.size // 2)
+        whole, alone = TextWindow(2 * n, n, 2 * n), TextWindow(n, n, 2 * n)
+        plans: dict[Any, Plan] = {("none", n): {"none": [whole]}, ("alone", n): {"alone": [alone]}}
+        return plans | {("jump", m): {"jump": [whole]} for m in self.lengths(train_length)}
 
-        def losses(targets: np.ndarray, jump: int) -> np.ndarray:
-            """(documents,) nats of the last n targets."""
-            jumped, sums = partial(model.jumped, after=n, jump=jump), np.zeros(len(text))
-            for rows in batches(len(text), targets.shape[1], self.batch_tokens):
-                y = torch.from_numpy(targets[rows])
-                nats = losses_of(jumped, inputs(y, vocabulary.bos), y[:, -n:])
-                sums[rows] = nats.double().sum(1).cpu().numpy()
-                counter(y.numel())
-            return sums
+    def reads(self, group, model: Inside, text, train_length):
+        n, (_, start) = self.half(train_length), group
+        return partial(model.jumped, after=n, jump=start - n), text
 
-        plain = losses(text, 0)
-        recorder.at(protocol="none", length=n).loss(plain, n, sizes, scored)
-
-        def report(cell: Recorder, sums: np.ndarray) -> None:
-            cell.loss(sums, n, sizes, scored)
-            if np.isfinite(sums - plain).all():
-                cell.per_token("change", sums - plain, n)
-
-        report(recorder.at(protocol="alone", length=n), losses(scored, 0))
-        for length in places:
-            with recorder.at(protocol="jump", length=length).within_range() as cell:
-                report(cell, losses(text, length - n))
-        counter.up_to(counter.total)
+    def report(self, read: dict[Any, Losses], train_length: int) -> Result:
+        recorder, n = Recorder(), self.half(train_length)
+        plain = read["none", n].of("none")[0].sum(1)
+        for (protocol, start), losses in read.items():
+            cell, (found, places) = (
+                recorder.at(protocol=protocol, length=start),
+                losses.of(protocol),
+            )
+            losses.report(cell, found, places)
+            change = found.sum(1) - plain
+            if protocol != "none" and np.isfinite(change).all():
+                cell.per_token("change", change, n)
         return recorder.result()

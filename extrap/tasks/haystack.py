@@ -26,13 +26,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extrap.data.keyvalue import Padded
-from extrap.data.multivalue import Needles, most_needles, needles
-from extrap.data.trials.base import DEPTHS, guess_in_turn
+from extrap.data.multivalue import most_needles, needles
+from extrap.data.trials.base import guess_in_turn
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Exam, Retrieval, check_depths, curve
-from extrap.utils.bounds import Count, Depths, Several, at_most
+from extrap.tasks.scoring.retrieval import AtDepths, Exam
+from extrap.utils.bounds import Count, Several, at_most
 
 Measure = Callable[[Recorder, Exam], np.ndarray]
 # as in Landmark Attention, arXiv 2305.16300
@@ -52,7 +52,7 @@ def k_max(distances: Sequence[int], success: np.ndarray, share: float = 0.2) -> 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Haystack(Retrieval):
+class Haystack(AtDepths):
     """Accuracy of needles in text. An answer is one token.
 
     depths: of single and multikey, in [0, 1], with 0, 1 and one in [.25, .75]; trials: of each
@@ -82,15 +82,10 @@ class Haystack(Retrieval):
     needs_one: ClassVar[str] = "the run learned the task"
     within: ClassVar[bool] = True
 
-    depths: Depths = DEPTHS
     trials: Count = 100
     needles: Several = 4
     distances: Several = 32
     passkey_trials: Count = 10
-
-    def check(self, corpus, vocabulary, train_length) -> None:
-        check_depths(self.option("depths"), self.depths)
-        super().check(corpus, vocabulary, train_length)
 
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
         held = most_needles(lengths[0] - vocabulary.turns.extra, vocabulary.layout)
@@ -114,9 +109,6 @@ class Haystack(Retrieval):
         moved = form.func == self._moved
         return (len(self.depths) if moved else 1) * self.trials * length
 
-    def guess(self, form: Measure, vocabulary: Vocabulary, length: int) -> None:
-        """Returns None: every protocol records its own."""
-
     def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
         by_luck = 1 / vocabulary.values
         return {"": by_luck, "multivalue": self.needles / vocabulary.values}
@@ -127,39 +119,25 @@ class Haystack(Retrieval):
     def _moved(self, pairs: int, cells: Recorder, exam: Exam) -> np.ndarray:
         """Returns which answers are right, (trials, depths)."""
         form = Padded(pairs, layout=exam.vocabulary.layout)
-        cells.value("guess", form.guess(exam.vocabulary, exam.length))
-        questions = partial(form.questions, exam)
-        return curve(cells, self.depths, questions, exam.scores, distances=True)
+        return self.curve(cells, form, exam, exam.scores, distances=True)
 
     def _several(self, queries: int, cells: Recorder, exam: Exam) -> np.ndarray:
         trials = needles(exam, self.needles, queries)
-        scores = self._recalled(exam, trials)
+        most = self.needles if queries == 1 else 1
+        named = exam.named(trials.tokens, trials.slots, exam.vocabulary.value_ids, most)
+        recall, restricted = (named == trials.answers[:, :, None]).any(3)
+        scores = {"recall": recall, "restricted": restricted}
+        if queries > 1:
+            scores["format"] = (named[0] == trials.answers[:, None]).any(2)
         for i, (depth, at) in enumerate(zip(trials.depths, trials.distances.tolist(), strict=True)):
             cell = cells.at(depth=depth, axis="distance", at=at)
             cell.answers({metric: hits[:, i] for metric, hits in scores.items()}, {"distance": at})
-        cells.answers({"all": np.all(scores["recall"], 1)}, {})
-        cells.share("recall", scores["recall"])
+        cells.answers({"all": np.all(recall, 1)}, {})
+        cells.share("recall", recall)
         cells.drawn(trials.tokens, trials.answers)
         values = exam.vocabulary.values  # of several values every record is right
         cells.value("guess", guess_in_turn(self.needles, queries, values) if queries > 1 else 1.0)
-        return scores["recall"]
-
-    def _recalled(self, exam: Exam, trials: Needles) -> dict[str, np.ndarray]:
-        """Returns {metric: (n, m) bool}: which needles are found, in the order of their places."""
-        queries, step = trials.asked.shape[1], exam.vocabulary.layout.width
-        most, last = self.needles if queries == 1 else 1, step * (queries - 1) + 1
-        named = exam.named(trials.tokens, last, exam.vocabulary.value_ids, most)
-        full, restricted = named[:, :, ::step]  # (n, queries, tokens that are named)
-        if queries > 1:
-            places = trials.asked.argsort(1)[:, :, None]
-            full, restricted = (
-                np.take_along_axis(named, places, 1) for named in (full, restricted)
-            )
-        answers = trials.answers[:, :, None]
-        scores = {"recall": (answers == full).any(2), "restricted": (answers == restricted).any(2)}
-        if queries > 1:
-            scores["format"] = (full == trials.answers[:, None]).any(2)
-        return scores
+        return recall
 
     def _passkey(self, cells: Recorder, exam: Exam) -> np.ndarray:
         vocabulary, length = exam.vocabulary, exam.length

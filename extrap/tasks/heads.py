@@ -22,9 +22,10 @@ import numpy as np
 from torch import Tensor
 
 from extrap.data.keyvalue import Records
+from extrap.data.trials.base import Trials
 from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Result
 from extrap.tasks.diagnosis.inputs import Inputs, gathered, read
-from extrap.tasks.scoring.recorder import TRAINED, Recorder
+from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.bounds import Count, Multiples, OneOrMore, Several
 
 Head = tuple[int, int]
@@ -58,23 +59,21 @@ class RetrievalHeads(AtLengths, Diagnostic):
         stream, ns = corpus.stream("validation"), self.lengths(train_length)
         recorder, counter = Recorder(), Counter(progress, sum(ns))
         ranked: list[Head] = []
-        learned = False
         for n in ns:
             with recorder.at(length=n).within_range() as cells:
-                inputs = read("records", stream, vocabulary, n, self.inputs)
+                inputs = read("records", Trials(vocabulary, stream, n, range(self.inputs)))
                 copying = self.copying(cells, model, inputs)
                 ranked = ranked or sorted(copying, key=copying.__getitem__, reverse=True)
                 whole = self.right(model, inputs, ())
                 cells.at(protocol="whole").mean("accuracy", whole)
                 if n == train_length:
                     cells.value("gate", whole.mean())
-                    learned = bool(whole.mean() >= TRAINED)
                 for protocol, sets in self.sets(ranked):
                     without = np.mean([self.right(model, inputs, heads) for heads in sets], 0)
                     cells.at(protocol=protocol).mean("accuracy", without)
                     cells.at(protocol=protocol).mean("change", without - whole)
             counter(n)
-        return recorder.result(learned)
+        return recorder.result(bool(recorder.passed))
 
     def copying(self, cells: Recorder, model: Inside, inputs: Inputs) -> dict[Head, float]:
         """Records and returns the copying score of every head."""

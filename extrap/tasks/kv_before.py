@@ -2,7 +2,7 @@
 and induction. arXiv 2505.21785.
 
     after     records `k v`, the same questions as records of extrap.tasks.kv
-    before    the same records as `v k` on the same slots (extrap.data.before)
+    before    the same records as `v k` on the same slots (extrap.data.keyvalue)
 
 Pretrained models are better at what stands after; the paper's theory says that both go on with
 length alike once they are learned.
@@ -11,8 +11,7 @@ length alike once they are learned.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from extrap.data.before import RecordsBefore
-from extrap.data.keyvalue import Records
+from extrap.data.keyvalue import Records, ValueFirst
 from extrap.data.trials.base import Form
 from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Multiples
@@ -29,4 +28,4 @@ class KVBefore(Grid):
     multiples: Multiples = (1, 2, 4, 8)
 
     def forms(self, vocabulary) -> dict[str, Form]:
-        return {"after": Records(), "before": RecordsBefore()}
+        return {"after": Records(), "before": Records(layout=ValueFirst())}

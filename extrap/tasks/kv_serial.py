@@ -40,6 +40,7 @@ class KVSerial(Retrieval):
 
     def measure(self, cells: Recorder, form: Records, exam: Exam) -> np.ndarray:
         records, correct = form.records(exam.length), []
+        cells.value("guess", form.guess(exam.vocabulary, exam.length))
         for index in range(records):
             questions = form.questions(exam, index / max(1, records - 1))
             scores = exam.score(questions)

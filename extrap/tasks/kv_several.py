@@ -64,12 +64,6 @@ class KVSeveral(Retrieval):
     def forms(self, vocabulary) -> dict[str, int]:
         return {"records": self.queries}
 
-    def guess(self, form: int, vocabulary: Vocabulary, length: int) -> float:
-        return guess_in_turn(length // 2 - form, form, vocabulary.values)
-
-    def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
-        return {"": 1 / vocabulary.values}
-
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
         why = f"of records that {lengths[0]} tokens hold with a query each"
         at_most(f"task.{self.name}.queries", self.queries, lengths[0] // 4, why)
@@ -77,8 +71,9 @@ class KVSeveral(Retrieval):
 
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
         tokens, answers = contexts(exam, form)
-        full, _ = exam.named(tokens, 2 * form - 1, exam.vocabulary.value_ids)
-        correct = full[:, ::2, 0] == answers
+        slots = exam.length - 1 - 2 * np.arange(form)[::-1]
+        slots = np.broadcast_to(slots, answers.shape)
+        correct = exam.named(tokens, slots, exam.vocabulary.value_ids)[0, ..., 0] == answers
         for j, hits in enumerate(correct.T):
             cells.proportion("accuracy", hits, axis="query", at=j + 1)
         cells.share("accuracy", correct)
@@ -86,6 +81,8 @@ class KVSeveral(Retrieval):
         share = correct.mean(1)
         if 0 < (p := correct.mean()) < 1:
             cells.value("design", form * share.var() / (p * (1 - p)), n=self.trials)
+        by_turn = guess_in_turn(exam.length // 2 - form, form, exam.vocabulary.values)
+        cells.value("guess", by_turn)
         cells.scores("accuracy", share)
         cells.drawn(tokens, answers)
         return correct

@@ -43,12 +43,6 @@ class MultiQueryRecall(Retrieval):
     def forms(self, vocabulary) -> dict[str, int]:
         return {f"pairs-{pairs}": pairs for pairs in self.pairs}
 
-    def guess(self, form: int, vocabulary: Vocabulary, length: int) -> float:
-        return 1 / form
-
-    def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
-        return {"": 1 / vocabulary.values}
-
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
         for pairs in self.pairs:
             check_pairs("task.mqar", vocabulary, pairs, lengths[0])
@@ -56,11 +50,10 @@ class MultiQueryRecall(Retrieval):
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
         (context,) = replace(exam, items=[form]).contexts(CODE, exam.length)
         tokens, asked = draw_associations(context, self.trials, form, self.power)
-        first = int(asked.min())
-        full, _ = exam.named(tokens, exam.length - first, exam.vocabulary.value_ids)
-        answers = np.take_along_axis(tokens, asked + 1, 1)
-        right = np.take_along_axis(full[..., 0], asked - first, 1) == answers
+        full, _ = exam.named(tokens, asked, exam.vocabulary.value_ids)
+        right = full[..., 0] == np.take_along_axis(tokens, asked + 1, 1)
         cells.share("accuracy", right)
+        cells.value("guess", 1 / form)
         cells.scores("accuracy", right.mean(1))
         cells.drawn(tokens, asked)
         return right

@@ -23,12 +23,12 @@ from typing import Any, ClassVar
 
 from extrap.tasks.base import Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_loss import Losses, Plan, TextWindow, WindowLoss, sliding
+from extrap.tasks.scoring.text_loss import Losses, Plan, TextLoss, TextWindow, sliding
 from extrap.utils.bounds import Fraction, Multiples
 
 
 @dataclass(frozen=True, kw_only=True)
-class NLL(WindowLoss):
+class NLL(TextLoss):
     """Negative log-likelihood in nats per token (metric nll), and in bits per byte: nats / ln 2
     over the bytes behind the tokens.
 

@@ -22,12 +22,12 @@ import numpy as np
 
 from extrap.tasks.base import Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_loss import Losses, Plan, TextWindow, WindowLoss, sliding
+from extrap.tasks.scoring.text_loss import Losses, Plan, TextLoss, TextWindow, sliding
 from extrap.utils.bounds import Count, Fraction, Multiples
 
 
 @dataclass(frozen=True, kw_only=True)
-class NLLPosition(WindowLoss):
+class NLLPosition(TextLoss):
     """Negative log-likelihood by position: nats per token (nll) and bits_per_byte, rows with
     axis=position and `at`, the bin's mean.
 

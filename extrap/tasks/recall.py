@@ -14,14 +14,13 @@ from typing import ClassVar
 import numpy as np
 
 from extrap.data.recall import DEMANDS, MARKS, Demand, Demands, RecallForm
-from extrap.data.trials.base import DEPTHS
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Exam, Retrieval, check_depths
-from extrap.utils.bounds import Count, Depths, Multiples
+from extrap.tasks.scoring.retrieval import AtDepths, Exam
+from extrap.utils.bounds import Count, Multiples
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListRecall(Retrieval):
+class ListRecall(AtDepths):
     """Recall by length and place, a protocol for each of `demands`.
 
     depths: places among the wanted items, 0 the first and 1 the last, with 0, 1 and one in
@@ -43,7 +42,6 @@ class ListRecall(Retrieval):
     name: ClassVar[str] = "recall"
 
     multiples: Multiples = (1, 2, 4)
-    depths: Depths = DEPTHS
     demands: Demands = DEMANDS
     span: Count = 4
 
@@ -54,16 +52,12 @@ class ListRecall(Retrieval):
         """Returns none: chance is a row of every length."""
         return {}
 
-    def check(self, corpus, vocabulary, train_length) -> None:
-        check_depths(self.option("depths"), self.depths)
-        super().check(corpus, vocabulary, train_length)
-
     def measure(self, cells: Recorder, form: RecallForm, exam: Exam) -> np.ndarray:
         questions, records = form.questions(exam, 0), form.records(exam.length)
         wanted = form.wanted(records, form.demands[0])
-        items = questions.values[:, wanted, 0]
-        ids, m = exam.vocabulary.key_ids, len(wanted)
-        named = exam.named(questions.tokens, 1, ids, m)  # (2, lists, 1, m)
+        items, m = questions.values[:, wanted, 0], len(wanted)
+        end = np.full((len(items), 1), exam.length - 1)
+        named = exam.named(questions.tokens, end, exam.vocabulary.key_ids, m)  # (2, lists, 1, m)
         recalled = (items[:, :, None] == named).any(3)
         found = {"recall": recalled[0], "restricted": recalled[1]}
         places = [round(depth * (m - 1)) for depth in self.depths]
@@ -76,5 +70,6 @@ class ListRecall(Retrieval):
             cells.share(metric, hits)
         cells.scores("recall", found["recall"].mean(1))
         cells.drawn(questions.tokens, items)
+        cells.value("guess", form.guess(exam.vocabulary, exam.length))
         cells.value("chance", m / (exam.vocabulary.keys - MARKS))
         return found["recall"]

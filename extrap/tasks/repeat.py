@@ -18,18 +18,17 @@ text; `gain` says whether there is one.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
 from annotated_types import Gt
+from torch import Tensor
 from torch.nn import functional as F
 
-from extrap.model.scheme import OutOfRange
-from extrap.results.stats.intervals import bootstrap_mean
-from extrap.tasks.base import Counter, Model, Result, batches
+from extrap.tasks.base import Model, Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_loss import TextLoss, inputs
+from extrap.tasks.scoring.text_loss import Losses, Plan, TextLoss, TextWindow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,64 +64,52 @@ class Repeat(TextLoss):
             problem = f"expected from {least:g}, one token, to below {most:g}, the longest length"
             raise self.error("period", problem, "give a period in that range")
 
-    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
+    def plans(self, train_length: int) -> dict[Any, Plan]:
         L, u, ns = train_length, round(self.period * train_length), self.lengths(train_length)
-        text, _ = self.texts(corpus, train_length)
-        plan = [(n, None) for n in ns] + [(n, u) for n in ns if n > u] + [(L, None), (L, L // 2)]
-        cost = [len(text) * (text.shape[1] // n) * n for n, _ in plan]
-        recorder, counter = Recorder(), Counter(progress, sum(cost))
-        compared, about = [], (text, np.array([u]))
-        for at, (n, period) in enumerate(plan):
-            try:
-                correct, losses = self._scores(model, text, vocabulary.bos, n, period)
-            except OutOfRange:
-                continue
-            counter.up_to(sum(cost[: at + 1]))
-            cells = recorder.at(length=n)
-            if at >= len(plan) - 2:
-                compared.append((correct[:, :, L // 2 :], losses[:, :, L // 2 :]))
-            elif period is None:
-                _report(cells.at(protocol="nonrepeated"), about, correct, losses)
-            else:
-                _report(cells.at(protocol="repeated"), about, correct, losses)
-                _report(cells.at(protocol="later"), about, correct[:, :, u:], losses[:, :, u:])
-        (running, _), (copied, losses) = compared
+
+        def windows(n: int, scored: int) -> list[TextWindow]:
+            return [TextWindow(n, scored, end) for end in range(n, ns[-1] + 1, n)]
+
+        plans: dict[Any, Plan] = {(n, n, "whole"): {"nonrepeated": windows(n, n)} for n in ns}
+        for n in ns:
+            if n > u:
+                plans[n, u, "whole"] = {"repeated": windows(n, n), "later": windows(n, n - u)}
+        for period, protocol in ((L, "running"), (L // 2, "within")):
+            plans[L, period, "half"] = {protocol: windows(L, L - L // 2)}
+        return plans
+
+    def reads(self, group, model, text, train_length):
+        n, period, _ = group
+        windows = text[:, : text.shape[1] // n * n].reshape(len(text), -1, n)
+        return model, windows[:, :, np.arange(n) % period].reshape(len(text), -1)
+
+    def scores(self, model: Model, tokens: Tensor, targets: Tensor) -> Tensor:
+        """Returns (B, w, 2): whether the most likely token is right, and the loss in nats."""
+        logits = model(tokens, last=targets.shape[1])
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        targets = targets.to(logits.device)
+        losses = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
+        return torch.stack([(logits.argmax(-1) == targets).to(losses), losses], -1)
+
+    def report(self, read: dict[Any, Losses], train_length: int) -> Result:
+        recorder, L, u = Recorder(), train_length, round(self.period * train_length)
+        running = read.pop((L, L, "half")).of("running")[0][..., 0].sum(1)
+        for (n, _, _), losses in read.items():
+            for protocol in losses.plan:
+                found, about = losses.of(protocol)[0], (losses.text, np.array([u]))
+                _report(recorder.at(protocol=protocol, length=n), about, found)
+        copied = read[L, L // 2, "half"].of("within")[0][..., 0]
         within = recorder.at(protocol="within", length=L)
-        _report(within, about, copied, losses)
-        gained = copied.sum((1, 2)) - running.sum((1, 2))
-        low, high = bootstrap_mean(gained, np.full(len(text), copied[0].size))
-        counts = {"n": len(text), "tokens": copied.size}
-        within.value("gain", gained.sum() / copied.size, low=low, high=high, **counts)
+        low, _ = within.per_token("gain", copied.sum(1) - running, copied.shape[1])
         return recorder.result(lambda protocol: low > 0 or protocol == "nonrepeated")
 
-    @torch.no_grad()
-    def _scores(
-        self, model: Model, text: np.ndarray, bos: int, n: int, period: int | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns (documents, windows, n) each: whether the most likely token is right, and the
-        loss in nats.
-        """
-        windows = text[:, : text.shape[1] // n * n].reshape(-1, n)
-        targets = torch.from_numpy(windows if period is None else windows[:, np.arange(n) % period])
-        correct, losses = np.empty(targets.shape, bool), np.empty(targets.shape)
-        for rows in batches(len(targets), n, self.batch_tokens):
-            y = targets[rows]
-            logits = model(inputs(y, bos), last=n)
-            logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-            y = y.to(logits.device)
-            correct[rows] = (logits.argmax(-1) == y).cpu().numpy()
-            losses[rows] = (
-                F.cross_entropy(logits.transpose(1, 2), y, reduction="none").cpu().double().numpy()
-            )
-        return correct.reshape(len(text), -1, n), losses.reshape(len(text), -1, n)
 
-
-def _report(cell: Recorder, about: tuple, correct: np.ndarray, losses: np.ndarray) -> None:
-    """Rows and items of one protocol at one length; correct, losses: (documents, windows, scored);
-    about: the text and its period.
+def _report(cell: Recorder, about: tuple, found: np.ndarray) -> None:
+    """Rows and items of one protocol at one length; found: (documents, tokens, 2); about: the text
+    and its period.
     """
-    tokens, nats = correct[0].size, losses.sum((1, 2))
-    right = np.where(np.isfinite(nats).all(), correct.sum((1, 2)), np.nan)
+    (correct, nats), tokens = found.sum(1).T, found.shape[1]
+    right = np.where(np.isfinite(nats).all(), correct, np.nan)
     cell.per_token("accuracy", right, tokens)
     cell.per_token("nll", nats, tokens)
     cell.documents({"correct": right, "nll_sum": nats}, tokens, *about)

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from extrap.data.trials.base import Trials
 from extrap.model.parts import parts
 from extrap.model.rotary import Rotary, Turning
 from extrap.model.scheme import Scheme
@@ -67,9 +68,8 @@ class RotaryScores(AtLengths, Diagnostic):
         for content in self.contents:
             for n in ns:
                 with recorder.at(protocol=content, length=n).within_range() as cells:
-                    self._measure(
-                        cells, model, read(content, stream, vocabulary, n, self.inputs).tokens
-                    )
+                    trials = Trials(vocabulary, stream, n, range(self.inputs))
+                    self._measure(cells, model, read(content, trials).tokens)
                 counter(n)
         return recorder.result()
 

@@ -23,7 +23,7 @@ from extrap.data.keyvalue import Padded, Records
 from extrap.data.trials.base import Form, Questions
 from extrap.tasks.base import Diagnostic, Inside, Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Exam, Grid, curve
+from extrap.tasks.scoring.retrieval import Exam, Grid
 from extrap.utils.bounds import Count, Multiples, OneOrMore
 
 HIDDEN = ("-first", "-other")
@@ -64,9 +64,7 @@ class SinkAblation(Grid, Diagnostic):
         plain = super().measure(cells, form, exam)
         for hidden in HIDDEN if exam.model.maskable else ():
             other = cells.at(protocol=cells.where["protocol"] + hidden)
-            scores = partial(_hiding, exam, hidden)
-            found = curve(other, self.depths, partial(form.questions, exam), scores)
-            other.value("guess", form.guess(exam.vocabulary, exam.length))
+            found = self.curve(other, form, exam, partial(_hiding, exam, hidden))
             other.mean("change", found.mean(1) - plain.mean(1))
         return plain
 

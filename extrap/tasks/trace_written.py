@@ -3,7 +3,7 @@
     written-h   h assignments; the answer is h keys and a value
 
 Right is an answer whose every token is the most likely one, told what comes before it, which is
-what greedy decoding says as well. Sequences: extrap.data.trace_written; the same chains with the
+what greedy decoding says as well. Sequences: extrap.data.trace; the same chains with the
 value alone as their answer: extrap.tasks.trace. Source: variable tracking of RULER, arXiv
 2404.06654.
 """
@@ -11,8 +11,7 @@ value alone as their answer: extrap.tasks.trace. Source: variable tracking of RU
 from dataclasses import dataclass
 from typing import ClassVar
 
-from extrap.data.trace import Hops, TraceForm
-from extrap.data.trace_written import TraceWrittenForm
+from extrap.data.trace import Hops, TraceForm, TraceWrittenForm
 from extrap.tasks.trace import VariableTracking
 from extrap.utils.bounds import OneOrMore
 

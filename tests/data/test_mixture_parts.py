@@ -9,16 +9,14 @@ import numpy as np
 import pytest
 
 from extrap.data.aggregate import Aggregate
-from extrap.data.before import BeforeKey
 from extrap.data.curriculum import EVERY, Curriculum, Switches
-from extrap.data.keyvalue import KeyValue
+from extrap.data.keyvalue import BeforeKey, KeyValue
 from extrap.data.mqar import MultiQuery
 from extrap.data.multivalue import MultiValue
 from extrap.data.nth import Nth
 from extrap.data.recall import MARKS, Recall
 from extrap.data.strings import TASKS
-from extrap.data.trace import Trace
-from extrap.data.trace_written import TraceWritten
+from extrap.data.trace import Trace, TraceWritten
 from extrap.data.vocabulary import Vocabulary
 from tests.support import draws
 from tests.support.hand import (

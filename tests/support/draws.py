@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from extrap.data.part import Part
+from extrap.data.trials.base import Trials
 from extrap.data.turns import Turns
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.runs.build import build
@@ -100,7 +101,7 @@ def of_inputs(vocabulary: Vocabulary, length: int) -> str:
     """Of what the task diagnostics gives a model to read."""
     stream = corpus().stream("validation")
     made = [
-        inputs.read(content, stream, vocabulary, n, 20)
+        inputs.read(content, Trials(vocabulary, stream, n, range(20)))
         for content in inputs.CONTENTS
         for n in (length // 2 + 1, length)
     ]

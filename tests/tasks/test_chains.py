@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from extrap.data.alias import Alias, table, unseen
-from extrap.data.trace_written import TraceWrittenForm
+from extrap.data.trace import TraceWrittenForm
 from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.aggregate import Aggregation

@@ -74,9 +74,7 @@ def test_a_window_is_a_step_at_its_distance(width):
             assert value == (distance < width), (protocol, length, distance)
         else:
             made = needles(Trials(VOCABULARY, TEXT.stream("validation"), length, range(12)), 4, 4)
-            each = (
-                length - 1 - places(length, 4, 4) - 2 * (3 - made.asked.argsort(1))
-            )  # tokens from each needle to its own query
+            each = made.slots - places(length, 4, 4)  # from each needle to its own query
             needle = made.distances.tolist().index(distance)
             assert value == pytest.approx((each[:, needle] < width).mean())
     step = [

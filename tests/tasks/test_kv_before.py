@@ -5,8 +5,7 @@ readers who look to one side alone.
 import numpy as np
 import pytest
 
-from extrap.data.before import BeforeKey, RecordsBefore
-from extrap.data.keyvalue import KeyValue, Records
+from extrap.data.keyvalue import BeforeKey, KeyValue, Records, ValueFirst
 from extrap.data.part import EARLY
 from extrap.data.trials.base import Trials
 from extrap.tasks.kv_before import KVBefore
@@ -42,7 +41,7 @@ def test_questions_are_those_of_records_with_every_record_swapped(length):
     for depth in (0, 0.3, 1):
         ours, plain = (
             form.questions(Trials(V, STREAM, length, range(5)), depth)
-            for form in (RecordsBefore(), Records())
+            for form in (Records(layout=ValueFirst()), Records())
         )
         over = 1 + (length - 2) % 2
         swapped = plain.tokens[:, over:-1].reshape(5, -1, 2)[..., ::-1].reshape(5, -1)

@@ -53,7 +53,6 @@ def write(cache: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder 
     The hash covers the encoder and, in order, the split, length and bytes of every document.
     """
     atomic.make_folder(cache)
-    remove_left(cache)
     folder = Path(tempfile.mkdtemp(prefix=".writing-", dir=cache))
     # mkdtemp closes the folder to other users, who could then not read a shared cache
     folder.chmod(0o755)

@@ -48,11 +48,6 @@ class Torch(Source):
         spec = find_spec("torch")  # found without importing torch
         assert spec is not None and spec.submodule_search_locations
         root = Path(spec.submodule_search_locations[0])
-        named = {
-            p.relative_to(root).as_posix(): p
-            for p in root.rglob("*.py")
-            if "testing" not in p.relative_to(root).parts
-        }
-        return root, [
-            named[name] for name in sorted(named) if named[name].stat().st_size >= self.smallest
-        ]
+        paths = [p for p in root.rglob("*.py") if "testing" not in p.relative_to(root).parts]
+        paths = [p for p in paths if p.stat().st_size >= self.smallest]
+        return root, sorted(paths, key=lambda p: p.relative_to(root).as_posix())

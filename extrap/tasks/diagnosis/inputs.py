@@ -1,7 +1,7 @@
 """The inputs of the diagnostics: text, or records with a question about one of them at the end."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -15,7 +15,6 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import batches
 
 CONTENTS = ("records", "text")
-SEED = 0  # the same inputs for every run
 
 
 def gathered(
@@ -38,36 +37,33 @@ class Inputs:
     targets: Tensor
 
 
-def read(
-    content: str, stream: np.ndarray, vocabulary: Vocabulary, length: int, count: int
-) -> Inputs:
-    """Returns `count` sequences of text, or of records with the asked one at depths spread evenly
-    over the sequences.
+def read(content: str, trials: Trials) -> Inputs:
+    """Returns sequences of text, or of records with the asked one at depths spread evenly over the
+    sequences.
     """
     if content == "text":
-        return text(stream, vocabulary, length, count)
-    depths = np.linspace(0, 1, count)
+        return text(trials)
+    depths = np.linspace(0, 1, len(trials.items))
     each = [
-        records(stream, vocabulary, length, depth, range(i, i + 1))
-        for i, depth in enumerate(depths)
+        records(replace(trials, items=[i]), depth)
+        for i, depth in zip(trials.items, depths, strict=True)
     ]
     return Inputs(torch.cat([one.tokens for one in each]), torch.cat([one.targets for one in each]))
 
 
-def text(stream: np.ndarray, vocabulary: Vocabulary, length: int, count: int) -> Inputs:
+def text(trials: Trials) -> Inputs:
     """Returns BOS and running text."""
-    context = Context(np.random.default_rng((SEED, length)), vocabulary, stream, length)
-    tokens, _ = Text(size=count).draw(context, 1.0)
+    rng = np.random.default_rng((trials.seed, trials.length))
+    context = Context(rng, trials.vocabulary, trials.stream, trials.length)
+    tokens, _ = Text(size=len(trials.items)).draw(context, 1.0)
     return Inputs(torch.from_numpy(tokens[:, :-1]), torch.from_numpy(tokens[:, -1]))
 
 
-def records(
-    stream: np.ndarray, vocabulary: Vocabulary, length: int, depth: float, items: range
-) -> Inputs:
+def records(trials: Trials, depth: float) -> Inputs:
     """Returns contexts full of records with a question about the record at `depth`; keys and values
     are random, so that contents are permuted over slots.
     """
-    made = Records().questions(Trials(vocabulary, stream, length, items, SEED), depth)
+    made = Records().questions(trials, depth)
     return Inputs(torch.from_numpy(made.tokens), torch.from_numpy(made.answers[:, 0]))
 
 

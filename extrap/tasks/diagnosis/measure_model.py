@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from extrap.data.vocabulary import Vocabulary
+from extrap.data.trials.base import Trials
 from extrap.tasks.base import Inside, batches
 from extrap.tasks.diagnosis import attention_stats as measures
 from extrap.tasks.diagnosis.inputs import Inputs, gathered, records, slot, slots, with_dummy
@@ -90,21 +90,11 @@ class ModelMeasures:
             measures.record_places(norms.shape[1], self.places),
         )
 
-    def slots(
-        self,
-        recorder: Recorder,
-        model: Inside,
-        stream: np.ndarray,
-        vocabulary: Vocabulary,
-        n: int,
-        count: int,
-        places: int,
-    ) -> None:
+    def slots(self, recorder: Recorder, model: Inside, trials: Trials, depths: np.ndarray) -> None:
         """Three readings of each gold slot share their contents: of all slots, of the record asked
         for, of a dummy in its place.
         """
-        depths = np.linspace(0, 1, places)
-        at = list(dict.fromkeys(slot(n, depth) for depth in depths))
+        depth_of = {slot(trials.length, depth): depth for depth in depths.tolist()}
 
         def attended(tokens: Tensor) -> Tensor:
             """(N, layers, records)."""
@@ -115,22 +105,20 @@ class ModelMeasures:
             return gathered(measure, self.batch_tokens, tokens)[0]
 
         every = []
-        for depth, place in {slot(n, depth): depth for depth in depths}.items():
-            inputs = records(stream, vocabulary, n, place, range(count))
-            gold, dummy = attended(inputs.tokens), attended(with_dummy(inputs, depth, vocabulary))
-            found, other = gold.mean(1)[:, depth], dummy.mean(1)[:, depth]
-            every.append(gold[..., at])
-            for metric, values in (
-                ("gold_mass", found),
-                ("dummy_mass", other),
-                ("calibrated", found - other),
-            ):
-                recorder.mean(metric, values, axis="slot", at=float(depth))
+        for at, depth in depth_of.items():
+            inputs = records(trials, depth)
+            dummies = with_dummy(inputs, at, trials.vocabulary)
+            gold, dummy = attended(inputs.tokens), attended(dummies)
+            found, other = gold.mean(1)[:, at], dummy.mean(1)[:, at]
+            every.append(gold[..., [*depth_of]])
+            masses = {"gold_mass": found, "dummy_mass": other, "calibrated": found - other}
+            for metric, values in masses.items():
+                recorder.mean(metric, values, axis="slot", at=float(at))
         each = torch.stack(every).mean(0)
-        recorder.along("slot_mass", each.mean(1), "slot", at)
+        recorder.along("slot_mass", each.mean(1), "slot", depth_of)
         for layer in range(each.shape[1]):
-            recorder.along("slot_mass", each[:, layer], "slot", at, layer=layer)
-        recorder.value("slot_mass_uniform", 2 / n)
+            recorder.along("slot_mass", each[:, layer], "slot", depth_of, layer=layer)
+        recorder.value("slot_mass_uniform", 2 / trials.length)
 
 
 def _profile(recorder: Recorder, metric: str, profile: Tensor, at: Tensor) -> None:

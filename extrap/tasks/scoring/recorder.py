@@ -93,12 +93,15 @@ class Recorder:
         for place, column in zip(at, values.T, strict=True):
             self.mean(metric, column, axis=axis, at=float(place), **more)
 
-    def per_token(self, metric: str, sums: np.ndarray, tokens: int | np.ndarray) -> None:
+    def per_token(
+        self, metric: str, sums: np.ndarray, tokens: int | np.ndarray
+    ) -> tuple[float, float]:
         """Records the mean over all tokens of sums (documents,), each over so many scored tokens,
-        bootstrapped over documents; its status is `diverged` if a sum is no finite number.
+        bootstrapped over documents; its status is `diverged` if a sum is no finite number. Returns
+        the interval.
         """
         over = np.broadcast_to(tokens, sums.shape)
-        self._ratio(metric, sums, over, int(over.sum()))
+        return self._ratio(metric, sums, over, int(over.sum()))
 
     def loss(
         self, sums: np.ndarray, tokens: int, sizes: np.ndarray, text: np.ndarray | None = None
@@ -127,14 +130,15 @@ class Recorder:
 
     def _ratio(
         self, metric: str, sums: np.ndarray, over: np.ndarray, tokens: int, unit: float = 1.0
-    ) -> None:
-        """Records sum(sums) / sum(over) / unit with its interval."""
+    ) -> tuple[float, float]:
+        """Records sum(sums) / sum(over) / unit with its interval, and returns the interval."""
         value, counts = sums.sum() / over.sum() / unit, {"n": len(sums), "tokens": tokens}
         if not np.isfinite(sums).all():
             self.value(metric, value, status="diverged", **counts)
-            return
-        low, high = bootstrap_mean(sums, over)
-        self.value(metric, value, low=low / unit, high=high / unit, **counts)
+            return math.nan, math.nan
+        low, high = (bound / unit for bound in bootstrap_mean(sums, over))
+        self.value(metric, value, low=low, high=high, **counts)
+        return low, high
 
     def curve(self, correct: np.ndarray, depths: Sequence[float]) -> None:
         """Records the summaries of a curve over depth (intervals.depth_contrasts), bootstrapped

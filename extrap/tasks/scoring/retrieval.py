@@ -23,6 +23,7 @@ from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, Depths
 from extrap.utils.errors import UserError
 
+Scores = Callable[[list[Questions]], list[dict[str, np.ndarray]]]
 SEED = 0  # of the questions: the same for every run, so that runs can be compared trial by trial
 
 
@@ -45,14 +46,13 @@ class Exam(Trials):
 
     def scores(self, several: Sequence[Questions]) -> list[dict[str, np.ndarray]]:
         """Returns the scores of several lists of questions, the i-th of which begin alike."""
-        likely: list[list[np.ndarray]] = [[] for _ in several]
-        for texts in self.read_alike([q.tokens for q in several], several[0].answers.shape[1]):
-            for questions, logits, named in zip(several, texts, likely, strict=True):
-                named.append(self._likely(questions, logits))
-        return [
-            self._scored(questions, np.concatenate(named, 1))
-            for questions, named in zip(several, likely, strict=True)
+        width = several[0].answers.shape[1]
+        likely = [
+            np.stack([self._likely(*one) for one in zip(several, texts, strict=True)])
+            for texts in self.read_alike([questions.tokens for questions in several], width)
         ]
+        whole = np.concatenate(likely, 2)  # (several, 2, trials, a)
+        return [self._scored(*one) for one in zip(several, whole, strict=True)]
 
     def _likely(self, questions: Questions, logits: torch.Tensor) -> np.ndarray:
         """Returns the most likely of all ids, and of ids of the answer's kind: (2, B, a)."""
@@ -72,15 +72,17 @@ class Exam(Trials):
             "format": (full[:, None, -width:] == questions.values).all(2).any(1),
         }
 
-    def named(self, tokens: np.ndarray, last: int, ids: Sequence[int], most: int = 1) -> np.ndarray:
-        """Returns the most likely ids after each of the last tokens of (n, T), of all and of these:
-        (2, n, last, most).
+    def named(
+        self, tokens: np.ndarray, slots: np.ndarray, ids: Sequence[int], most: int = 1
+    ) -> np.ndarray:
+        """Returns the most likely ids after these slots (n, q) of tokens (n, T), of all ids and of
+        these: (2, n, q, most).
         """
-        found = []
-        for (logits,) in self.read_alike([tokens], last):
+        found, first = [], int(slots.min())
+        for (logits,) in self.read_alike([tokens], tokens.shape[1] - first):
             each = logits.topk(most, -1).indices, best_of(logits, ids, most)
             found.append(torch.stack(each).cpu().numpy())
-        return np.concatenate(found, 1)
+        return np.take_along_axis(np.concatenate(found, 1), slots[None, :, :, None] - first, 2)
 
     @torch.no_grad()
     def read_alike(self, several: Sequence[np.ndarray], last: int) -> Iterator[torch.Tensor]:
@@ -129,7 +131,9 @@ class Retrieval(AtLengths):
 
     @abstractmethod
     def measure(self, cells: Recorder, form: Any, exam: Exam) -> np.ndarray:
-        """Records one protocol at one length; returns right answers, (trials, questions) bool."""
+        """Records one protocol at one length, its guess among the rows; returns right answers,
+        (trials, questions) bool.
+        """
 
     def cost(self, form: Any, length: int) -> int:
         """Returns the tokens that `measure` reads."""
@@ -139,17 +143,9 @@ class Retrieval(AtLengths):
         """Returns coordinates of the rows beside protocol and length."""
         return {}
 
-    def guess(self, form: Any, vocabulary: Vocabulary, length: int) -> float | None:
-        """Returns the accuracy of naming an answer out of the context, or None if `measure` records
-        it.
-        """
-        return form.guess(vocabulary, length - vocabulary.turns.extra)
-
     def chances(self, forms: Mapping[str, Any], vocabulary: Vocabulary) -> dict[str, float]:
         """Returns the accuracy of naming an answer at random, by protocol; of all by ""."""
-        if self.gate is not None:
-            return {"": forms[self.gate].chance(vocabulary)}
-        return {protocol: form.chance(vocabulary) for protocol, form in forms.items()}
+        return {"": 1 / vocabulary.values}
 
     def check(self, corpus, vocabulary, train_length) -> None:
         super().check(corpus, vocabulary, train_length)
@@ -180,8 +176,6 @@ class Retrieval(AtLengths):
 
         def measure(n: int, protocol: str, form: Any, cells: Recorder, counter: Counter) -> None:
             exam = self.exam(model, counter, vocabulary, stream, n)
-            if (guess := self.guess(form, vocabulary, n)) is not None:
-                cells.value("guess", guess)
             correct = self.measure(cells, form, exam)
             if n == self.gate_length(train_length) and self.gate in (None, protocol):
                 cells.share("gate", correct)
@@ -211,11 +205,46 @@ class Retrieval(AtLengths):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid(Retrieval):
+class AtDepths(Retrieval):
+    """Right answers at several depths, whose curve has summaries. depths: in [0, 1], with 0, 1 and
+    one in [.25, .75].
+    """
+
+    depths: Depths = DEPTHS
+
+    def check(self, corpus, vocabulary, train_length) -> None:
+        try:
+            depth_contrasts(self.depths)
+        except ValueError:
+            problem = "the summaries compare depths 0, 1 and one from 0.25 to 0.75"
+            raise self.error("depths", problem, "add the one that is missing") from None
+        super().check(corpus, vocabulary, train_length)
+
+    def curve(
+        self, cells: Recorder, form: Form, exam: Exam, scores: Scores, distances: bool = False
+    ) -> np.ndarray:
+        """Records guess, the answers at every depth and the summaries of their curve; returns which
+        are right, (trials, depths). distances: whether the cell of a depth has its distance as an
+        axis.
+        """
+        cells.value("guess", form.guess(exam.vocabulary, exam.length - exam.vocabulary.turns.extra))
+        correct, every = [], [form.questions(exam, depth) for depth in self.depths]
+        for depth, found, hits in zip(self.depths, every, scores(every), strict=True):
+            cell = cells.at(depth=depth)
+            if distances:
+                cell = cell.at(axis="distance", at=found.distance)
+            cell.answers(hits, found.places)
+            correct.append(hits["accuracy"])
+        cells.curve(np.stack(correct, 1), self.depths)
+        return np.stack(correct, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid(AtDepths):
     """One record of a context is asked for, at every depth of a grid.
 
-    depths: in [0, 1], with 0, 1 and one in [.25, .75]; trials: of each protocol, length and depth;
-    the other options, gate, guess and chance: Retrieval. Further rows of every protocol:
+    depths: AtDepths; trials: of each protocol, length and depth; the other options, gate, guess and
+    chance: Retrieval. Further rows of every protocol:
 
     accuracy, restricted, format    of the most likely token: is the value asked for; is it, among
                                     value ids alone; is any value of the context (what remains of a
@@ -227,49 +256,15 @@ class Grid(Retrieval):
     distance to the query in tokens.
     """
 
-    depths: Depths = DEPTHS
-
     within: ClassVar[bool] = True
 
     def cost(self, form: Any, length: int) -> int:
         return len(self.depths) * super().cost(form, length)
 
-    def check(self, corpus, vocabulary, train_length) -> None:
-        check_depths(self.option("depths"), self.depths)
-        super().check(corpus, vocabulary, train_length)
+    def chances(self, forms: Mapping[str, Form], vocabulary: Vocabulary) -> dict[str, float]:
+        if self.gate is not None:
+            return {"": forms[self.gate].chance(vocabulary)}
+        return {protocol: form.chance(vocabulary) for protocol, form in forms.items()}
 
     def measure(self, cells: Recorder, form: Form, exam: Exam) -> np.ndarray:
-        return curve(cells, self.depths, partial(form.questions, exam), exam.scores)
-
-
-def curve(
-    cells: Recorder,
-    depths: Sequence[float],
-    questions: Callable[[float], Questions],
-    scores: Callable[[list[Questions]], list[dict[str, np.ndarray]]],
-    distances: bool = False,
-) -> np.ndarray:
-    """Records the answers at every depth and the summaries of their curve; returns which are right,
-    (trials, depths). distances: whether the cell of a depth has its distance as an axis.
-    """
-    correct, every = [], [questions(depth) for depth in depths]
-    for depth, found, hits in zip(depths, every, scores(every), strict=True):
-        cell = cells.at(depth=depth)
-        if distances:
-            cell = cell.at(axis="distance", at=found.distance)
-        cell.answers(hits, found.places)
-        correct.append(hits["accuracy"])
-    cells.curve(np.stack(correct, 1), depths)
-    return np.stack(correct, 1)
-
-
-def check_depths(option: str, depths: Sequence[float]) -> None:
-    """Raises UserError unless intervals.depth_contrasts can compare these."""
-    try:
-        depth_contrasts(depths)
-    except ValueError:
-        raise UserError(
-            option,
-            problem="the summaries compare depths 0, 1 and one from 0.25 to 0.75",
-            remedy="add the one that is missing",
-        ) from None
+        return self.curve(cells, form, exam, exam.scores)

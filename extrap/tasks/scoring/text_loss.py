@@ -7,6 +7,7 @@ first) and predicts x[b-n], ..., x[b-1]; BOS itself is never scored.
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,9 +16,8 @@ import torch
 
 from extrap.data.part import Part
 from extrap.data.text import Text
-from extrap.model.scheme import OutOfRange
 from extrap.tasks.base import AtLengths, Counter, Model, Result, batches, losses_of
-from extrap.tasks.scoring.recorder import Recorder
+from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
 
@@ -60,7 +60,7 @@ def shared(plan: Plan) -> Shapes:
 @dataclass(frozen=True)
 class Losses:
     """The losses of a plan. text, sizes (documents, end): tokens, and the bytes behind each;
-    by_window: {(width, end): (documents, scored) in nats, float64}.
+    by_window: {(width, end): (documents, scored, ...) float64}, as a rule in nats.
     """
 
     text: np.ndarray
@@ -69,7 +69,9 @@ class Losses:
     by_window: dict[tuple[int, int], np.ndarray]
 
     def of(self, protocol: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the losses (documents, tokens) of a protocol, and the places of these tokens."""
+        """Returns the losses (documents, tokens, ...) of a protocol, and the places of these
+        tokens.
+        """
         windows = self.plan[protocol]
         losses = [self.by_window[w.width, w.end][:, -w.scored :] for w in windows]
         places = [np.arange(w.end - w.scored, w.end) for w in windows]
@@ -88,7 +90,7 @@ def inputs(targets: torch.Tensor, bos: int) -> torch.Tensor:
 
 @dataclass(frozen=True, kw_only=True)
 class TextLoss(AtLengths):
-    """A task on held-out text.
+    """A task on the losses of windows of held-out text.
 
     multiples: lengths over the training length; documents: of the validation split, spread evenly
     over the long enough ones; batch_tokens: tokens per forward, which changes speed and
@@ -129,11 +131,6 @@ class TextLoss(AtLengths):
         text, sizes = (np.stack([kind[i][:end] for i in chosen]).astype(np.int64) for kind in kinds)
         return text, sizes
 
-
-@dataclass(frozen=True, kw_only=True)
-class WindowLoss(TextLoss):
-    """A task on the losses of windows of text."""
-
     @abstractmethod
     def plans(self, train_length: int) -> dict[Any, Plan]:
         """Returns the windows of every protocol, in groups. A group is left out as a whole if the
@@ -144,60 +141,64 @@ class WindowLoss(TextLoss):
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
         """Returns the rows; read: the losses of the groups."""
 
+    def reads(
+        self, group: Any, model: Model, text: np.ndarray, train_length: int
+    ) -> tuple[Model, np.ndarray]:
+        """Returns the model and the text (documents, end) of a group."""
+        return model, text
+
+    def scores(self, model: Model, tokens: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """Returns the scores (B, w, ...) of targets (B, w), as a rule their losses in nats."""
+        return losses_of(model, tokens, targets)
+
     def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
         text, sizes = self.texts(corpus, train_length)
-        plans = self.plans(train_length)
-        windows = {group: shared(plan) for group, plan in plans.items()}
-        cost = {
-            group: len(text) * sum(width * len(ends) for (width, _), ends in found.items())
-            for group, found in windows.items()
-        }
-        counter, read = Counter(progress, sum(cost.values())), {}
-        for group, plan in plans.items():
-            done = counter.done + cost[group]
-            try:
-                by_window = self._read(model, text, vocabulary.bos, windows[group], counter)
-                read[group] = Losses(text, sizes, plan, by_window)
-            except OutOfRange:
-                pass
-            counter.up_to(done)
+        read: dict[Any, Losses] = {}
+
+        def measure(group: Any, plan: Plan, windows: Shapes, _: Recorder, counter: Counter) -> None:
+            reads = self.reads(group, model, text, train_length)
+            found = self._read(*reads, vocabulary.bos, windows, counter)
+            read[group] = Losses(text, sizes, plan, found)
+
+        cells = []
+        for group, plan in self.plans(train_length).items():
+            windows = shared(plan)
+            tokens = len(text) * sum(width * len(ends) for (width, _), ends in windows.items())
+            cells.append(Cell({}, tokens, partial(measure, group, plan, windows)))
+        recorded(cells, progress)
         return self.report(read, train_length)
 
     @torch.no_grad()
     def _read(
         self, model: Model, text: np.ndarray, bos: int, windows: Shapes, counter: Counter
     ) -> dict[tuple[int, int], np.ndarray]:
-        """Returns {(width, end): losses (documents, scored)}."""
+        """Returns {(width, end): scores (documents, scored, ...)}."""
         found: dict[tuple[int, int], np.ndarray] = {}
         for (width, scored), ends in windows.items():
-            document = np.arange(len(text)).repeat(len(ends))
+            document, each = np.arange(len(text)).repeat(len(ends)), []
             stop = np.tile(ends, len(text))
-            losses = np.empty((len(text), len(ends), scored))
             for rows in batches(len(stop), width, self.batch_tokens):
                 slots = stop[rows, None] - width + np.arange(width)
                 targets = torch.from_numpy(text[document[rows, None], slots])
-                read = losses_of(model, inputs(targets, bos), targets[:, width - scored :])
-                losses.reshape(-1, scored)[rows] = read.cpu().double().numpy()
+                scores = self.scores(model, inputs(targets, bos), targets[:, width - scored :])
+                each.append(scores.cpu().double().numpy())
                 counter(targets.numel())
-            found |= {(width, end): losses[:, i] for i, end in enumerate(ends)}
+            by_end = np.concatenate(each).reshape(len(text), len(ends), *each[0].shape[1:])
+            found |= {(width, end): by_end[:, i] for i, end in enumerate(ends)}
         return found
 
 
 @dataclass(frozen=True, kw_only=True)
-class LastHalf(WindowLoss):
+class LastHalf(TextLoss):
     """The last L/2 tokens before x[e], read with growing contexts: c = L/2, then the multiples, L
     the training length, e the longest context.
     """
 
     least: ClassVar[float] = 1
 
-    def contexts(self, train_length: int) -> list[int]:
-        """Returns all contexts in tokens, the least first."""
-        return [train_length // 2, *self.lengths(train_length)]
-
     def reach(self, train_length: int) -> tuple[int, str]:
         return max(self.lengths(train_length)), "the longest context"
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
-        contexts = self.contexts(train_length)
+        contexts = [train_length // 2, *self.lengths(train_length)]
         return {c: {"full": [TextWindow(c, contexts[0], contexts[-1])]} for c in contexts}
