@@ -13,7 +13,7 @@ import hydra
 from hydra._internal.utils import get_args_parser
 from omegaconf import DictConfig
 
-from extrap.cli import config_guard, help
+from extrap.cli import config_guard
 from extrap.cli.composed import Composed, find_plugins, plain
 from extrap.cli.config_files import limited
 from extrap.cli.hydra_errors import explain
@@ -103,10 +103,6 @@ def main(program: Program) -> None:
             if (given := getattr(args, flag)) is not None:
                 raise UserError(f"--{flag.replace('_', '-')}={given}: {why}")
         overrides += args.overrides
-        if args.help:
-            own = [args.config_dir] if args.config_dir else []
-            print(help.text([program.conf, *own]))
-            return
         if not args.hydra_help:
             cfg = config_guard.checked(program.conf, overrides, args.config_dir)
             if _sweeps(cfg, args):
@@ -127,6 +123,6 @@ def _parsed() -> Namespace:
 
 def _sweeps(cfg: DictConfig, args: Namespace) -> bool:
     """True if the configuration holds a grid and the words neither print nor choose a mode."""
-    other = args.run or args.multirun or args.cfg or args.info or args.shell_completion
+    flags = (args.help, args.run, args.multirun, args.cfg, args.info, args.shell_completion)
     typed = any(word.lstrip("+").startswith("hydra.mode=") for word in args.overrides)
-    return not other and not typed and bool(selected(cfg, "grid"))
+    return not any(flags) and not typed and bool(selected(cfg, "grid"))
