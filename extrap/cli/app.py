@@ -16,7 +16,7 @@ from omegaconf import DictConfig
 from extrap.cli import config_guard
 from extrap.cli.composed import Composed, find_plugins, plain
 from extrap.cli.config_files import limited
-from extrap.cli.hydra_errors import explain
+from extrap.cli.hydra_errors import explained
 from extrap.cli.shared import advise, reported
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.process import join
@@ -33,7 +33,7 @@ class Work(Protocol):
     finished  returns True if nothing is left to do: a sweep then neither checks nor starts the job
     check     raises UserError for a mistake; called before any work, in a sweep for every job
               before the first
-    entry     returns the place of the job in its study, None if nothing is kept
+    entry     returns the place of the job in its study
     run       does the work
     """
 
@@ -41,7 +41,7 @@ class Work(Protocol):
 
     def check(self) -> None: ...
 
-    def entry(self, command: str) -> Entry | None: ...
+    def entry(self, command: str) -> Entry: ...
 
     def run(self) -> None: ...
 
@@ -67,7 +67,8 @@ class Program:
         if 1 <= cfg.threads <= MOST_THREADS:  # the check rejects other numbers
             os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
         with reported():
-            composed = plain(cfg, self.conf)
+            with explained([], self.conf):
+                composed = plain(cfg)
             with told(map(str, composed.values.get("plugins") or ())):
                 work = self.prepare(composed)
                 if not work.finished():
@@ -95,7 +96,7 @@ def main(program: Program) -> None:
     join()
     advise()
     overrides: list[str] = []
-    with reported(explain=lambda error: explain(error, overrides, program.conf)), limited():
+    with reported(), explained(overrides, program.conf), limited():
         TYPED[:] = sys.argv
         sys.argv = [sys.argv[0], *readable(sys.argv[1:])]
         args = _parsed()

@@ -4,6 +4,8 @@ problem; remedy`.
 
 import posixpath
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from omegaconf.errors import (
     OmegaConfBaseException,
 )
 
-from extrap.utils.errors import choose, first_line, printable
+from extrap.utils.errors import UserError, choose, first_line, printable
 
 COMPOSING = {
     r"^Sweep parameters '(.*)' requires": "{}: several values make a sweep; add -m",
@@ -48,6 +50,17 @@ VALUES = {
     r"expected one of \[(.*)\]": "choose one of {}",
 }
 """Messages of OmegaConf about a value, and the messages of extrap in their place."""
+
+
+@contextmanager
+def explained(overrides: list[str], conf: str) -> Iterator[None]:
+    """Raises UserError in place of an error of Hydra or OmegaConf that a mistake causes."""
+    try:
+        yield
+    except Exception as error:
+        if (line := explain(error, overrides, conf)) is None:
+            raise
+        raise UserError(line) from None
 
 
 def explain(error: BaseException, overrides: list[str], conf: str) -> str | None:

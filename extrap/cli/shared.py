@@ -125,11 +125,9 @@ INTERRUPTED = "interrupted; the same command continues"
 
 
 @contextmanager
-def reported(
-    program: str = "extrap", explain: Callable[[Exception], str | None] = lambda error: None
-) -> Iterator[None]:
+def reported(program: str = "extrap") -> Iterator[None]:
     """Turns an exception into lines on stderr that begin with the name of the program, and into an
-    exit code. explain: returns the line about a user's mistake, None for a bug.
+    exit code.
 
     If the reader of what the program prints has gone, the program ends without a message, as
     `head` expects. The context flushes the output before it ends.
@@ -152,7 +150,7 @@ def reported(
             streams.silence()  # Python must not meet the fault once more when it ends
             if error.errno == errno.EPIPE:
                 raise SystemExit(141) from None
-        if (line := disk_fault(error) or explain(error)) is not None:
+        if (line := disk_fault(error)) is not None:
             _end(program, line, 2)
         traceback.print_exc()
         progress.end("failed", traceback.format_exception_only(error)[-1].strip())

@@ -171,9 +171,9 @@ def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny):
     assert done.returncode == 0, done.stderr
     assert tiny.events() == ["start rope-s0", "end rope-s0", "start rope-s1", "end rope-s1"]
     assert sorted(os.listdir(tiny.work)) == ["events.txt", "runs"]
-    assert os.listdir(tiny.work / "runs") == [".sweep"]
-    [folder] = (tiny.work / "runs" / ".sweep").iterdir()
-    assert sorted(os.listdir(folder)) == ["001-seed=0.log", "002-seed=1.log"]
+    names = ["rope-s0-work", "rope-s1-work"]
+    assert sorted(os.listdir(tiny.work / "runs")) == [".jobs", *names]
+    assert [os.listdir(tiny.work / "runs" / name) for name in names] == [["log.txt"]] * 2
 
 
 def test_a_sweep_over_experiments_with_grids_is_refused(tiny):

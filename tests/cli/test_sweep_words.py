@@ -195,7 +195,7 @@ def varied(loader):
 
 def whole(varied: Varied, overrides: list[str]) -> str:
     """Composes a job by itself. A string: 1 is another value than 1.0 and true."""
-    return repr(varied._read(varied.loader.load_sweep_config(varied.master, overrides)))
+    return repr(varied.read(varied.loader.load_sweep_config(varied.master, overrides)))
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: " ".join(kind[0]))

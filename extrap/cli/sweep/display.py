@@ -110,7 +110,7 @@ def summary(jobs: Sequence[Process], seconds: float) -> str:
     """Returns the list at the end: the commands that show the rows, counts, then each job that
     makes no sense and each failed job with its reason, a failed job with its log.
     """
-    studies = dict.fromkeys(job.entry.study for job in jobs if job.entry and job.entry.tasks)
+    studies = dict.fromkeys(job.entry.study for job in jobs if job.entry.tasks)
     count = ", ".join(
         f"{sum(job.state is state for job in jobs)} {state.value}"
         for state in (State.DONE, State.SKIPPED, State.FAILED)

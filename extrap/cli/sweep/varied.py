@@ -12,7 +12,6 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
-from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
@@ -54,7 +53,7 @@ class Varied:
             found = self._varied(overrides)
         except Exception:  # the loader raises it again
             found = None
-        return found or self._read(self.loader.load_sweep_config(self.master, overrides))
+        return found or self.read(self.loader.load_sweep_config(self.master, overrides))
 
     def _varied(self, overrides: list[str]) -> Composed | None:
         """Returns None for a job that sets no option, or sets one in two ways."""
@@ -81,18 +80,9 @@ class Varied:
     def _kind(self, overrides: list[str]) -> _Kind:
         """Returns the kind of which this job is the first."""
         cfg = self.loader.load_sweep_config(self.master, overrides)
-        plain = self._read(cfg)
+        plain = self.read(cfg)
         written: Any = OmegaConf.to_container(cfg, enum_to_str=True)
         return _Kind(cfg, plain, {name: written[name] for name in plain.values} != plain.values)
-
-    def _read(self, cfg: DictConfig) -> Composed:
-        """Returns the plain values; inside, `${hydra:...}` resolves as in the job."""
-        instance: Any = HydraConfig.instance()
-        before, instance.cfg = instance.cfg, cfg
-        try:
-            return self.read(cfg)
-        finally:
-            instance.cfg = before
 
     def _sets(self, one: Override) -> bool:
         """True for a word that gives an option of the program a plain value."""
