@@ -76,14 +76,8 @@ class Program:
                 work.run()
 
 
-REFUSED = {
-    "config_path": "extrap starts from its own config.yaml; put choices and experiments in a "
-    "folder and give --config-dir",
-    "experimental_rerun": "would run code out of a file; `extrap status` prints the commands of a "
-    "study",
-}
-REFUSED["config_name"] = REFUSED["config_path"]
-"""Flags of Hydra that extrap does not take, and why."""
+REFUSED = ("config_path", "config_name", "experimental_rerun")
+"""Flags of Hydra that extrap does not take; the last runs code out of a file."""
 
 
 def main(program: Program) -> None:
@@ -100,9 +94,11 @@ def main(program: Program) -> None:
         TYPED[:] = sys.argv
         sys.argv = [sys.argv[0], *readable(sys.argv[1:])]
         args = _parsed()
-        for flag, why in REFUSED.items():
+        for flag in REFUSED:
             if (given := getattr(args, flag)) is not None:
-                raise UserError(f"--{flag.replace('_', '-')}={given}: {why}")
+                problem = "extrap starts from its own config.yaml"
+                remedy = "put choices and experiments in a folder and give --config-dir"
+                raise UserError(f"--{flag.replace('_', '-')}", given, problem, remedy)
         overrides += args.overrides
         if not args.hydra_help:
             cfg = config_guard.checked(program.conf, overrides, args.config_dir)

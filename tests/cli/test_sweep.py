@@ -63,15 +63,6 @@ def test_a_job_that_ends_badly_takes_no_other_down(tiny):
     assert "threads 1" in (tiny.work / log).read_text(encoding="utf-8")
 
 
-def test_many_jobs_are_read_with_a_line_of_how_far_it_is(tiny):
-    for seed in range(20):
-        (tiny.work / f"rope-s{seed}.done").touch()
-    done = tiny("-m", "seed=range(0,20)")
-    assert done.stderr.splitlines()[0].startswith("reading jobs: 20 in ")
-    assert "0 done, 20 skipped, 0 failed" in done.stderr
-    assert tiny.events() == []
-
-
 @pytest.mark.parametrize(
     ("grids", "words", "jobs"),
     [

@@ -6,14 +6,14 @@ import os
 import sys
 import time
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
 from typing import Any
 
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext
 from omegaconf import DictConfig
+from tqdm import tqdm
 
 from extrap.cli.app import Work
 from extrap.cli.composed import Composed, plain
@@ -26,21 +26,9 @@ from extrap.cli.words import typed
 from extrap.runs import study
 from extrap.runs.study import Entry
 from extrap.utils.errors import NotApplicable, UserError, disk_fault
-from extrap.utils.progress import Progress
 
-# Options of the sweep, not of its jobs: a job runs once, and starts no sweep.
-OF_THE_SWEEP = (
-    "hydra.mode=",
-    "hydra/launcher=",
-    "hydra.launcher.",
-    "hydra/sweeper=",
-    "hydra.sweeper.",
-    "hydra.sweep.",
-)
-
-
-MANY = 20
-"""Jobs from which on reading them takes seconds."""
+DELAY = 1.0
+"""Seconds of reading after which a terminal shows how far it is."""
 
 
 class Reader(Launcher):
@@ -78,7 +66,7 @@ class Reader(Launcher):
         found: dict[str, Process] = {}
         wrong: dict[str, None] = {}
         writers: dict[tuple[str, ...], tuple[str, list[str]]] = {}
-        for overrides in _shown(batch):
+        for overrides in map(list, tqdm(batch, "reading jobs", delay=DELAY, disable=None)):
             try:
                 composed = self._composed(overrides)
                 work = self.program.prepare(composed)
@@ -115,9 +103,9 @@ class Reader(Launcher):
         # -m puts the working folder first on the import path, -P does not: as it is for this
         # process.
         path = [] if sys.path[0] in ("", os.getcwd()) else ["-P"]
-        own = [o for o in hydra_node.overrides.hydra if not o.startswith(OF_THE_SWEEP)]
         command = [sys.executable, *path, "-m", *self.program.command]
-        return [*command, *more, *own, *overrides, "hydra.mode=RUN"]
+        own = [*hydra_node.overrides.hydra, *overrides]
+        return [*command, *more, *own, "hydra.mode=RUN"]  # of two modes the last one counts
 
     def _composed(self, overrides: list[str]) -> Composed:
         """Returns the configuration that the job will see. Raises UserError."""
@@ -146,15 +134,6 @@ def _check_rows(
                 f"{own}: writes over the rows of {theirs} (task {task}, study {entry.study}); "
                 "sweep one of them with another study=..."
             )
-
-
-def _shown(batch: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    """Yields the jobs one by one, with progress if they are many."""
-    with Progress("reading jobs", len(batch)) if len(batch) >= MANY else nullcontext() as progress:
-        for number, overrides in enumerate(batch):
-            yield list(overrides)
-            if progress is not None:
-                progress(number + 1)
 
 
 def _state(work: Work) -> tuple[State, str]:
