@@ -66,7 +66,8 @@ class Reader(Launcher):
         found: dict[str, Process] = {}
         wrong: dict[str, None] = {}
         writers: dict[tuple[str, ...], tuple[str, list[str]]] = {}
-        for overrides in map(list, tqdm(batch, "reading jobs", delay=DELAY, disable=None)):
+        read = tqdm(batch, "reading jobs", delay=DELAY, leave=False, disable=None)
+        for overrides in map(list, read):
             try:
                 composed = self._composed(overrides)
                 work = self.program.prepare(composed)
