@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,7 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
     return None
 
 
+@cache
 def groups(conf: str) -> list[str]:
     """Folders of `conf` that hold options: `scheme`, `data/corpus`, ..."""
     folders = {file.parent.relative_to(conf).as_posix() for file in Path(conf).rglob("*.yaml")}

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from hydra.core.utils import JobReturn, JobStatus
+from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext
 from omegaconf import DictConfig
@@ -42,15 +42,15 @@ class Reader(Launcher):
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
     ) -> Sequence[JobReturn]:
-        """Raises UserError with a line per mistake before the first job starts, SystemExit(1) in
-        the end if a job failed.
+        """Returns nothing of the jobs, whose results are rows. Raises UserError with a line per
+        mistake before the first job starts, SystemExit(1) in the end if a job failed.
         """
         began = time.monotonic()
         self.run(jobs := self.jobs(job_overrides))
         print(summary(jobs, time.monotonic() - began), file=sys.stderr)
         if any(job.state is State.FAILED for job in jobs):
             raise SystemExit(1)
-        return [JobReturn(overrides=job.overrides, status=JobStatus.COMPLETED) for job in jobs]
+        return []
 
     @abstractmethod
     def run(self, jobs: list[Process]) -> None:
