@@ -18,7 +18,7 @@ sys.path.append(str(Path(__file__).parents[1] / "extrap" / "cli" / "_plugins"))
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.types import HydraContext
-from hydra_plugins.extrap_local.reading import Reader
+from hydra_plugins.extrap_local.launcher import LocalLauncher
 
 from extrap.cli import app, program, schema
 from extrap.runs import experiment
@@ -39,12 +39,15 @@ def jobs(n: int) -> list[list[str]]:
     return [[f"scheme={s}", f"train.lr={lr}", f"seed={seed}"] for s, lr, seed in grid][:n]
 
 
-def reader() -> Reader:
-    """The reader of a sweep over the study `checks`."""
+def reader() -> LocalLauncher:
+    """The launcher of a sweep over the study `checks`."""
     words = ["study=checks", "logger=none", "hydra.mode=MULTIRUN"]
     master = compose("config", words, return_hydra_config=True)
     context = HydraContext(GlobalHydra.instance().config_loader(), None)
-    return Reader(context, app.Program(program.prepare), master)
+    made = LocalLauncher(1)
+    task = app.Program(program.prepare)
+    made.setup(hydra_context=context, task_function=task, config=master)
+    return made
 
 
 def timed(batches: list[list[list[str]]]) -> tuple[float, float]:
@@ -52,7 +55,7 @@ def timed(batches: list[list[list[str]]]) -> tuple[float, float]:
     began = time.process_time(), time.perf_counter()
     for batch in batches:
         experiment._CHECKED.clear()
-        reader().jobs(batch, Path())
+        reader().jobs(batch)
     return time.process_time() - began[0], time.perf_counter() - began[1]
 
 

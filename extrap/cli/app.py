@@ -13,10 +13,10 @@ import hydra
 from hydra._internal.utils import get_args_parser
 from omegaconf import DictConfig
 
-from extrap.cli import config_guard, help
+from extrap.cli import config_guard
 from extrap.cli.composed import Composed, find_plugins, plain
 from extrap.cli.config_files import limited
-from extrap.cli.hydra_errors import explain
+from extrap.cli.hydra_errors import explained
 from extrap.cli.shared import advise, reported
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.process import join
@@ -33,7 +33,7 @@ class Work(Protocol):
     finished  returns True if nothing is left to do: a sweep then neither checks nor starts the job
     check     raises UserError for a mistake; called before any work, in a sweep for every job
               before the first
-    entry     returns the place of the job in its study, None if nothing is kept
+    entry     returns the place of the job in its study
     run       does the work
     """
 
@@ -41,7 +41,7 @@ class Work(Protocol):
 
     def check(self) -> None: ...
 
-    def entry(self, command: str) -> Entry | None: ...
+    def entry(self, command: str) -> Entry: ...
 
     def run(self) -> None: ...
 
@@ -67,7 +67,8 @@ class Program:
         if 1 <= cfg.threads <= MOST_THREADS:  # the check rejects other numbers
             os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
         with reported():
-            composed = plain(cfg, self.conf)
+            with explained([], self.conf):
+                composed = plain(cfg)
             with told(map(str, composed.values.get("plugins") or ())):
                 work = self.prepare(composed)
                 if not work.finished():
@@ -75,14 +76,8 @@ class Program:
                 work.run()
 
 
-REFUSED = {
-    "config_path": "extrap starts from its own config.yaml; put choices and experiments in a "
-    "folder and give --config-dir",
-    "experimental_rerun": "would run code out of a file; `extrap status` prints the commands of a "
-    "study",
-}
-REFUSED["config_name"] = REFUSED["config_path"]
-"""Flags of Hydra that extrap does not take, and why."""
+REFUSED = ("config_path", "config_name", "experimental_rerun")
+"""Flags of Hydra that extrap does not take; the last runs code out of a file."""
 
 
 def main(program: Program) -> None:
@@ -95,18 +90,16 @@ def main(program: Program) -> None:
     join()
     advise()
     overrides: list[str] = []
-    with reported(explain=lambda error: explain(error, overrides, program.conf)), limited():
+    with reported(), explained(overrides, program.conf), limited():
         TYPED[:] = sys.argv
         sys.argv = [sys.argv[0], *readable(sys.argv[1:])]
         args = _parsed()
-        for flag, why in REFUSED.items():
+        for flag in REFUSED:
             if (given := getattr(args, flag)) is not None:
-                raise UserError(f"--{flag.replace('_', '-')}={given}: {why}")
+                problem = "extrap starts from its own config.yaml"
+                remedy = "put choices and experiments in a folder and give --config-dir"
+                raise UserError(f"--{flag.replace('_', '-')}", given, problem, remedy)
         overrides += args.overrides
-        if args.help:
-            own = [args.config_dir] if args.config_dir else []
-            print(help.text([program.conf, *own]))
-            return
         if not args.hydra_help:
             cfg = config_guard.checked(program.conf, overrides, args.config_dir)
             if _sweeps(cfg, args):
@@ -127,6 +120,6 @@ def _parsed() -> Namespace:
 
 def _sweeps(cfg: DictConfig, args: Namespace) -> bool:
     """True if the configuration holds a grid and the words neither print nor choose a mode."""
-    other = args.run or args.multirun or args.cfg or args.info or args.shell_completion
+    flags = (args.help, args.run, args.multirun, args.cfg, args.info, args.shell_completion)
     typed = any(word.lstrip("+").startswith("hydra.mode=") for word in args.overrides)
-    return not other and not typed and bool(selected(cfg, "grid"))
+    return not any(flags) and not typed and bool(selected(cfg, "grid"))

@@ -3,7 +3,7 @@
 from argparse import Namespace
 from pathlib import Path
 
-from extrap.cli.shared import argument, command, config_folder, named_plugins
+from extrap.cli.shared import argument, command
 from extrap.utils.paths import conf_dir
 from extrap.utils.plugins import told
 
@@ -15,8 +15,9 @@ NAMES = "names of files in conf/scheme; all by default"
     argument("schemes", metavar="SCHEME", nargs="*", help=NAMES),
 )
 def main(args: Namespace) -> str:
-    with told(plugins := named_plugins(args)):
-        return audited(args.schemes, args.results, config_folder(args), plugins)
+    with told(args.plugins):
+        conf = args.config_dir or Path(conf_dir())
+        return audited(args.schemes, args.results, conf, args.plugins)
 
 
 def audited(names: list[str], results: Path, conf: Path, plugins: list[str]) -> str:

@@ -2,9 +2,6 @@
 
 from collections.abc import Sequence
 
-WIDTH = 120
-"""Characters of a line, beyond which a table goes on in another block."""
-
 
 def aligned(lines: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
     """Returns lines of cells as text, two spaces between columns.
@@ -41,18 +38,3 @@ def grouped(groups: Sequence[tuple[str, Sequence[Sequence[str]]]], left: Sequenc
                  for line in zip(*columns, strict=True)]  # fmt: skip
         blocks.append([title, *lines])
     return aligned(list(zip(*blocks, strict=True)), left=begin)
-
-
-def wrapped(
-    first: Sequence[str], columns: Sequence[Sequence[str]], width: int = WIDTH
-) -> list[str]:
-    """`aligned` columns in as many blocks as the width asks for, each led by the first column."""
-    blocks: list[list[str]] = []
-    shown: list[Sequence[str]] = []
-    for column in columns:
-        wider = aligned([*zip(first, *shown, column, strict=True)])
-        if shown and max(map(len, wider)) <= width:
-            blocks[-1], shown = wider, [*shown, column]
-        else:
-            blocks, shown = [*blocks, aligned([*zip(first, column, strict=True)])], [column]
-    return [line for block in blocks for line in ("", *block)][1:]

@@ -9,23 +9,10 @@ from importlib import import_module
 from extrap.cli.shared import reported
 from extrap.utils.errors import UserError, choose
 
-COMMANDS = {
-    "status": "the state of studies, what is left, why a job failed",
-    "plot": "draw the figures that the rows of a study serve",
-    "table": "a study's summary in the terminal",
-    "compare": "differences on the same documents, trials and seeds",
-    "report": "a study as one page of HTML",
-    "findings": "the declared statements of a study, and their verdicts",
-    "dashboard": "show a study in W&B, from its rows",
-    "clean": "remove runs or rows by name and state",
-    "thin": "remove the rows that git leaves out",
-    "schemes": "list every scheme",
-    "audit": "properties of schemes by themselves",
-    "export": "a trained run as a folder that transformers reads",
-    "export-trials": "the trials of tasks for lm-eval and inspect",
-    "layers": "which positions are on in which layers of a model",
-    "longrope": "search LongRoPE's factors for a trained run",
-}
+COMMANDS = (
+    *("status", "plot", "table", "compare", "report", "findings", "dashboard", "clean", "thin"),
+    *("schemes", "audit", "export", "export-trials", "layers", "longrope"),
+)
 """Each has a module in extrap.cli, which alone is imported for it."""
 
 WORD = re.compile(r"[A-Za-z][\w-]*")

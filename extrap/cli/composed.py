@@ -11,11 +11,10 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from extrap.cli import config_guard, schema
 from extrap.cli.config_files import limited
-from extrap.cli.hydra_errors import explain, misplaced
+from extrap.cli.hydra_errors import explained, misplaced
 from extrap.cli.sweep.grid import selected
 from extrap.cli.words import readable
 from extrap.utils.errors import UserError
@@ -24,8 +23,7 @@ from extrap.utils.paths import conf_dir
 
 @dataclass(frozen=True)
 class Composed:
-    """A configuration with its references resolved. Jobs of a sweep share the values that are
-    equal in all of them: change none.
+    """A configuration with its references resolved.
 
     values     the options
     choices    the choice of each group
@@ -39,20 +37,23 @@ class Composed:
     sweep: bool
 
 
-def plain(cfg: DictConfig, conf: str | None = None) -> Composed:
-    """Returns a configuration of Hydra as plain values. Raises UserError for a value that is
-    missing, cannot be resolved or is put where a group's choice belongs. conf: the folder of
-    configuration files; extrap's own by default.
+def plain(cfg: DictConfig) -> Composed:
+    """Returns a configuration of Hydra as plain values. Raises OmegaConf's error for a value that
+    is missing or cannot be resolved, UserError for one that is put where a group's choice belongs.
     """
-    hydra = HydraConfig.get() if "hydra" not in cfg else cfg.hydra
+    instance: Any = HydraConfig.instance()
+    before = instance.cfg
+    if "hydra" in cfg:  # else Hydra runs this job and has set it
+        instance.cfg = cfg
+    hydra = HydraConfig.get()
     options = OmegaConf.masked_copy(cfg, [str(name) for name in cfg if name != "hydra"])
     try:
         with limited():
             values: Any = OmegaConf.to_container(
                 options, resolve=True, throw_on_missing=True, enum_to_str=True
             )
-    except OmegaConfBaseException as error:
-        raise UserError(explain(error, [], conf or conf_dir())) from None
+    finally:
+        instance.cfg = before
     words: Any = OmegaConf.to_container(hydra.overrides.task, resolve=False)
     choices = dict(hydra.runtime.choices)
     if line := misplaced(words, choices):
@@ -68,25 +69,17 @@ def composed(words: Sequence[str], config_dir: Path | None = None) -> Composed:
     schema.register()
     find_plugins()
     words, hydra = readable(list(words)), GlobalHydra.instance().hydra
-    before, GlobalHydra.instance().hydra = HydraConfig.instance().cfg, None
+    GlobalHydra.instance().hydra = None
     try:
-        with limited():
+        with explained(words, conf_dir()), limited():
             cfg = config_guard.checked(conf_dir(), words, config_dir)
-        parsed = OverridesParser.create().parse_overrides(words)
-        swept = [one.input_line for one in parsed if one.is_sweep_override()]
-        if swept or selected(cfg, "grid"):
-            several = [*swept, "sweep.grid"][0]
-            raise UserError(f"{several}: makes a sweep of several jobs; give one value")
-        HydraConfig.instance().set_config(cfg)
-        return plain(cfg)
-    except UserError:
-        raise
-    except Exception as error:
-        if (line := explain(error, words, conf_dir())) is None:
-            raise
-        raise UserError(line) from None
+            parsed = OverridesParser.create().parse_overrides(words)
+            swept = [one.input_line for one in parsed if one.is_sweep_override()]
+            if swept or selected(cfg, "grid"):
+                several = [*swept, "sweep.grid"][0]
+                raise UserError(f"{several}: makes a sweep of several jobs; give one value")
+            return plain(cfg)
     finally:
-        HydraConfig.instance().cfg = before
         GlobalHydra.instance().hydra = hydra
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from extrap.cli import report
-from extrap.cli.shared import argument, command, named_plugins
+from extrap.cli.shared import argument, command
 from extrap.figures import available
 from extrap.results.findings import page as findings
 from extrap.results.places import place
@@ -51,10 +51,9 @@ def main(args: Namespace) -> Iterator[str]:
     mode: Mode = "online" if args.online else "offline"
     board = Trackio(args.project) if args.trackio else WandB(args.project, args.entity, mode)
     board.library()  # where it is missing, before any page
-    plugins = named_plugins(args)
-    available(plugins=plugins)  # a mistake in one of theirs comes before any page
+    available(plugins=args.plugins)  # a mistake in one of theirs comes before any page
     study = read(args.study)
-    show(board, study, args.figures, plugins)
+    show(board, study, args.figures, args.plugins)
     with taken():
         yield from _built(board, study, args.workspace, args.report, args.share)
 

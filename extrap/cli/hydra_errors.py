@@ -4,6 +4,9 @@ problem; remedy`.
 
 import posixpath
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ from omegaconf.errors import (
     OmegaConfBaseException,
 )
 
-from extrap.utils.errors import choose, first_line, printable
+from extrap.utils.errors import UserError, choose, first_line, printable
 
 COMPOSING = {
     r"^Sweep parameters '(.*)' requires": "{}: several values make a sweep; add -m",
@@ -50,6 +53,17 @@ VALUES = {
 """Messages of OmegaConf about a value, and the messages of extrap in their place."""
 
 
+@contextmanager
+def explained(overrides: list[str], conf: str) -> Iterator[None]:
+    """Raises UserError in place of an error of Hydra or OmegaConf that a mistake causes."""
+    try:
+        yield
+    except Exception as error:
+        if (line := explain(error, overrides, conf)) is None:
+            raise
+        raise UserError(line) from None
+
+
 def explain(error: BaseException, overrides: list[str], conf: str) -> str | None:
     """Returns the line about an error raised while Hydra composed a configuration from `overrides`
     and the folder `conf`; None for a bug.
@@ -71,6 +85,7 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
     return None
 
 
+@cache
 def groups(conf: str) -> list[str]:
     """Folders of `conf` that hold options: `scheme`, `data/corpus`, ..."""
     folders = {file.parent.relative_to(conf).as_posix() for file in Path(conf).rglob("*.yaml")}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from extrap import figures
-from extrap.cli.shared import argument, command, named_plugins, need_study
+from extrap.cli.shared import argument, command, need_study
 from extrap.figures.drawing.part import Part
 from extrap.results.places import place
 from extrap.results.rows import open_study
@@ -23,31 +23,54 @@ FLAGS = {
     "--analytic": "draw figures that need no study: --analytic [FIGURE ...]",
     "--pdf": "draw PDF as well",
 }
-OPTIONS = {
-    "--series": ("NAMES", "draw these alone, such as rope,alibi+yarn: schemes, or series as "
-                 "extrap table has them"),
-    "--protocol": ("NAMES", "draw the panels of these protocols alone, such as records; commas "
-                   "between"),
-    "--lengths": ("MULTIPLES", "draw these evaluation lengths alone, in training lengths, such as "
-                  "4 or 1,4,8"),
-    "--width": ("SIZE", "fit figures to a page, such as 3.3in or 8.4cm; text keeps its size"),
-}  # fmt: skip
 UNITS = {"in": 1.0, "cm": 2.54, "mm": 25.4}
 
 
+def words(names: str) -> tuple[str, ...]:
+    """Returns names with commas between as a tuple."""
+    return tuple(names.split(","))
+
+
+def inches(size: str) -> float:
+    """Returns a width in inches. Raises UserError for anything but a number from 2 to 40 inches
+    with its unit.
+    """
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+)(in|cm|mm)", size)
+    wide = float(found.group(1)) / UNITS[found.group(2)] if found else 0.0
+    if not 2 <= wide <= 40:
+        remedy = "give a number with in, cm or mm, such as 3.3in"
+        raise UserError("--width", size, "expected 2in to 40in", remedy)
+    return wide
+
+
+def multiples(lengths: str) -> tuple[float, ...]:
+    """Returns multiples of the training length, of `4` or `1,4,8`. Raises UserError for text."""
+    try:
+        return tuple(map(float, words(lengths)))
+    except ValueError:
+        problem = "expected multiples of the training length"
+        raise UserError("--lengths", lengths, problem, "give numbers, such as 4 or 1,4,8") from None
+
+
 FIGURES = "figures to draw; by default all figures that have rows"
+SERIES = "draw these alone, such as rope,alibi+yarn: schemes, or series as extrap table has them"
+PROTOCOLS = "draw the panels of these protocols alone, such as records; commas between"
+LENGTHS = "draw these evaluation lengths alone, in training lengths, such as 4 or 1,4,8"
+WIDTH = "fit figures to a page, such as 3.3in or 8.4cm; text keeps its size"
 
 
 @command(
     "study? results plugins",
     argument("figures", metavar="FIGURE", nargs="*", help=FIGURES),
     *(argument(flag, action="store_true", help=says) for flag, says in FLAGS.items()),
-    *(argument(flag, metavar=what, help=says) for flag, (what, says) in OPTIONS.items()),
+    argument("--series", type=words, default=(), metavar="NAMES", help=SERIES),
+    argument("--protocol", type=words, default=(), metavar="NAMES", help=PROTOCOLS),
+    argument("--lengths", type=multiples, default=(), metavar="MULTIPLES", help=LENGTHS),
+    argument("--width", type=inches, metavar="SIZE", help=WIDTH),
 )
 def main(args: Namespace) -> "str | list[Path]":
-    part = Part(words(args.series), words(args.protocol), multiples(args.lengths))
-    kinds = (*figures.KINDS, *["pdf"] * args.pdf)
-    form = Form(part, inches(args.width), kinds, named_plugins(args))
+    part = Part(args.series, args.protocol, args.lengths)
+    form = Form(part, args.width, (*figures.KINDS, *["pdf"] * args.pdf), args.plugins)
     if args.list:
         return listing(args.analytic, form.plugins)
     if args.analytic:
@@ -71,34 +94,6 @@ class Form(NamedTuple):
 
 
 PLAIN = Form()
-
-
-def words(names: str | None) -> tuple[str, ...]:
-    """Returns names with commas between as a tuple."""
-    return () if names is None else tuple(names.split(","))
-
-
-def inches(size: str | None) -> float | None:
-    """Returns a width in inches. Raises UserError for anything but a number from 2 to 40 inches
-    with its unit.
-    """
-    if size is None:
-        return None
-    found = re.fullmatch(r"([0-9]*\.?[0-9]+)(in|cm|mm)", size)
-    wide = float(found.group(1)) / UNITS[found.group(2)] if found else 0.0
-    if not 2 <= wide <= 40:
-        remedy = "give a number with in, cm or mm, such as 3.3in"
-        raise UserError("--width", size, "expected 2in to 40in", remedy)
-    return wide
-
-
-def multiples(lengths: str | None) -> tuple[float, ...]:
-    """Returns multiples of the training length, of `4` or `1,4,8`. Raises UserError for text."""
-    try:
-        return tuple(map(float, words(lengths)))
-    except ValueError:
-        problem = "expected multiples of the training length"
-        raise UserError("--lengths", lengths, problem, "give numbers, such as 4 or 1,4,8") from None
 
 
 def listing(formulas: bool = False, plugins: Sequence[str] = ()) -> str:

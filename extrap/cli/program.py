@@ -2,12 +2,12 @@
 
 from dataclasses import fields
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extrap.cli import app as cli
 from extrap.cli import schema as config
 from extrap.cli.composed import Composed
+from extrap.cli.hydra_errors import groups
 from extrap.cli.words import typed
 from extrap.utils.errors import UserError, choose
 from extrap.utils.interrupts import held_back
@@ -42,7 +42,7 @@ def job(composed: Composed, given: Any = None) -> "Job":
     for name in plain.keys() - set(known):
         raise UserError(f"+{name}", problem="no such option", remedy=choose(name, known))
     for name in known:
-        group = name in _groups()
+        group = name in groups(conf_dir())
         if name not in plain or (group and plain[name] is None and name not in choices):
             raise UserError(name, problem="removed from the configuration", remedy=f"drop ~{name}")
         if group and name not in choices and name != "task":
@@ -50,12 +50,6 @@ def job(composed: Composed, given: Any = None) -> "Job":
     del plain["sweep"]  # no part of the identity of a run
     _check_read(plain, composed.overrides, OWN[:1] if given is not None else OWN)
     return make(plain, choices, opened, given)
-
-
-@cache
-def _groups() -> set[str]:
-    """Returns the options with a folder of configuration files to choose from."""
-    return {folder.name for folder in Path(conf_dir()).iterdir() if folder.is_dir()}
 
 
 def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from extrap.cli.experiments import experiments
-from extrap.cli.shared import argument, command, named_plugins, need_study
+from extrap.cli.shared import argument, command, need_study
 from extrap.figures.report.page import page
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import findings
@@ -40,7 +40,7 @@ def main(args: Namespace) -> str:
     study = need_study(args)
     if args.output is not None and args.output.exists() and not args.output.is_file():
         raise UserError("--output", args.output, "not a file", "give the name of one")
-    content = text(args.results, study, plugins=named_plugins(args))
+    content = text(args.results, study, plugins=args.plugins)
     folder = place(args.results, study)
     path = args.output or folder / NAME
     if args.output is None:

@@ -1,10 +1,12 @@
 """List every positional scheme."""
 
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 from extrap.audit import catalogue
-from extrap.cli.shared import argument, command, config_folder, named_plugins
+from extrap.cli.shared import argument, command
+from extrap.utils.paths import conf_dir
 
 WRITE = "write the tables of schemes, extensions and tasks into the READMEs of that folder"
 
@@ -14,8 +16,8 @@ WRITE = "write the tables of schemes, extensions and tasks into the READMEs of t
     argument("--write", action="store_true", help=WRITE),
 )
 def main(args: Namespace) -> Any:
-    folder, plugins = config_folder(args), named_plugins(args)
+    folder = args.config_dir or Path(conf_dir())
     if args.write:
-        return catalogue.write(folder, plugins)
-    frame = catalogue.table("scheme", folder, plugins).drop(columns="source")
+        return catalogue.write(folder, args.plugins)
+    frame = catalogue.table("scheme", folder, args.plugins).drop(columns="source")
     return frame.to_string(index=False, max_colwidth=50)

@@ -18,7 +18,6 @@ from typing import Any, NoReturn
 
 from extrap.utils import progress, streams
 from extrap.utils.errors import UserError, disk_fault, printable
-from extrap.utils.paths import conf_dir
 from extrap.utils.plugins import check_plugins
 
 EXITS = (
@@ -32,6 +31,20 @@ def argument(*names: str, **options: Any) -> tuple[tuple[str, ...], dict[str, An
     return names, options
 
 
+def config_folder(text: str) -> Path:
+    """Returns a folder of configuration files. Raises UserError for one that does not exist."""
+    if not Path(text).is_dir():
+        raise UserError("--config-dir", text, "no such folder")
+    return Path(text)
+
+
+def packages(text: str) -> list[str]:
+    """Returns packages, which may lie in the working folder. Raises UserError for a text that
+    cannot name a package.
+    """
+    return check_plugins(text.split(",") if text else [])
+
+
 STUDY = "name of a study, a folder in results; `extrap status` lists those with runs"
 COMMON = {
     "study": argument("study", metavar="STUDY", help=STUDY),
@@ -41,9 +54,9 @@ COMMON = {
     "results": argument("--results", type=Path, default=Path("results"), metavar="DIR",
                         help="folder of the studies (default: results)"),
     "json": argument("--json", action="store_true", help="print one JSON object instead"),
-    "plugins": argument("--plugins", metavar="NAMES", default="", help="your own packages, as in "
-                        "plugins=[...], separated by commas"),
-    "conf": argument("--config-dir", type=Path, metavar="DIR",
+    "plugins": argument("--plugins", type=packages, default=[], metavar="NAMES", help="your own "
+                        "packages, as in plugins=[...], separated by commas"),
+    "conf": argument("--config-dir", type=config_folder, metavar="DIR",
                      help="a folder of your own with groups such as scheme"),
 }  # fmt: skip
 """Arguments that commands share."""
@@ -69,31 +82,14 @@ def command(common: str, *own: Any) -> Callable[[Run], Main]:
             parser.error = lambda message: _end(program, f"{message}; see {program} --help", 2)  # type: ignore[method-assign,assignment]
             for names, options in (*(COMMON[name] for name in common.split()), *own):
                 parser.add_argument(*names, **options)
-            args = parser.parse_intermixed_args(argv)  # options anywhere
             with reported(program):
-                told = run(args)
+                told = run(parser.parse_intermixed_args(argv))  # options anywhere
                 for line in [told] if isinstance(told, str) else told or ():
                     print(line)
 
         return main
 
     return made
-
-
-def config_folder(args: argparse.Namespace) -> Path:
-    """Returns the folder of `--config-dir`, by default the conf folder of this package. Raises
-    UserError for a folder that does not exist.
-    """
-    if args.config_dir is not None and not args.config_dir.is_dir():
-        raise UserError("--config-dir", args.config_dir, "no such folder")
-    return args.config_dir or Path(conf_dir())
-
-
-def named_plugins(args: argparse.Namespace) -> list[str]:
-    """Returns the packages of `--plugins`, which may lie in the working folder. Raises UserError
-    for a text that cannot name a package.
-    """
-    return check_plugins(args.plugins.split(",") if args.plugins else [])
 
 
 def need_study(args: argparse.Namespace) -> str:
@@ -125,11 +121,9 @@ INTERRUPTED = "interrupted; the same command continues"
 
 
 @contextmanager
-def reported(
-    program: str = "extrap", explain: Callable[[Exception], str | None] = lambda error: None
-) -> Iterator[None]:
+def reported(program: str = "extrap") -> Iterator[None]:
     """Turns an exception into lines on stderr that begin with the name of the program, and into an
-    exit code. explain: returns the line about a user's mistake, None for a bug.
+    exit code.
 
     If the reader of what the program prints has gone, the program ends without a message, as
     `head` expects. The context flushes the output before it ends.
@@ -152,7 +146,7 @@ def reported(
             streams.silence()  # Python must not meet the fault once more when it ends
             if error.errno == errno.EPIPE:
                 raise SystemExit(141) from None
-        if (line := disk_fault(error) or explain(error)) is not None:
+        if (line := disk_fault(error)) is not None:
             _end(program, line, 2)
         traceback.print_exc()
         progress.end("failed", traceback.format_exception_only(error)[-1].strip())

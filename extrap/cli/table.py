@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from extrap.cli.columns import grouped, wrapped
+from extrap.cli.columns import grouped
 from extrap.cli.shared import argument, as_json, command, need_study, plain
 from extrap.results import methods as extensions
 from extrap.results.effective import SHARE, Effective
@@ -21,6 +21,9 @@ TITLES = {
     "nonoverlap": "non-overlapping", "last_segment": "last segment",
     "mean": "records: mean", "middle": "depth .5", "ends": "ends", "padded": "padded",
 }  # fmt: skip
+
+WIDTH = 120
+"""Characters of a line, beyond which a table goes on in another block."""
 
 SHOWN = [f"kv records {multiple}x" for multiple in ("0.5", "1", "2", "4")]
 """The curves in the table of shapes; --json has all of them."""
@@ -133,8 +136,7 @@ def _other_gates(rows: pd.DataFrame) -> Iterator[list[str]]:
 
 
 def _block(title: str, corner: str, table: pd.DataFrame) -> list[str]:
-    columns = [[name, *table[name]] for name in table.columns]
-    return [title, *wrapped([corner, *table.index], columns)]
+    return [title, *table.rename_axis(columns=corner).to_string(line_width=WIDTH).splitlines()]
 
 
 def _holds(table: pd.DataFrame, *groups) -> bool:

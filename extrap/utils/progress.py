@@ -83,21 +83,17 @@ class Progress:
 
 def words(state: Mapping[str, Any]) -> list[str]:
     """Returns `train 45 %`, `3:10 left`, `loss 2.31` of a progress file, as far as known."""
-    done, total, left = state.get("done"), state.get("total"), seconds_left(state)
+    done, total = state.get("done"), state.get("total")
+    left: Any = state.get("left")
+    timed = type(left) in (int, float) and 0 <= left < MOST
     share = ""
     if type(done) is int and type(total) is int and 0 <= done <= total > 0:
         share = f" {int(100 * done / total)} %"
     return [
         f"{state.get('phase')}{share}",
-        *([] if left is None else [f"{clock(left)} left"]),
+        *([f"{clock(left)} left"] if timed else []),
         *([str(state["note"])] if state.get("note") else []),
     ]
-
-
-def seconds_left(state: Mapping[str, Any]) -> float | None:
-    """Returns the seconds to the end of the phase; None if the file holds no such number."""
-    left: Any = state.get("left")
-    return float(left) if type(left) in (int, float) and 0 <= left < MOST else None
 
 
 def clock(seconds: float) -> str:

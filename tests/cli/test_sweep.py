@@ -63,15 +63,6 @@ def test_a_job_that_ends_badly_takes_no_other_down(tiny):
     assert "threads 1" in (tiny.work / log).read_text(encoding="utf-8")
 
 
-def test_many_jobs_are_read_with_a_line_of_how_far_it_is(tiny):
-    for seed in range(20):
-        (tiny.work / f"rope-s{seed}.done").touch()
-    done = tiny("-m", "seed=range(0,20)")
-    assert done.stderr.splitlines()[0].startswith("reading jobs: 20 in ")
-    assert "0 done, 20 skipped, 0 failed" in done.stderr
-    assert tiny.events() == []
-
-
 @pytest.mark.parametrize(
     ("grids", "words", "jobs"),
     [
@@ -171,9 +162,9 @@ def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny):
     assert done.returncode == 0, done.stderr
     assert tiny.events() == ["start rope-s0", "end rope-s0", "start rope-s1", "end rope-s1"]
     assert sorted(os.listdir(tiny.work)) == ["events.txt", "runs"]
-    assert os.listdir(tiny.work / "runs") == [".sweep"]
-    [folder] = (tiny.work / "runs" / ".sweep").iterdir()
-    assert sorted(os.listdir(folder)) == ["001-seed=0.log", "002-seed=1.log"]
+    names = ["rope-s0-work", "rope-s1-work"]
+    assert sorted(os.listdir(tiny.work / "runs")) == [".jobs", *names]
+    assert [os.listdir(tiny.work / "runs" / name) for name in names] == [["log.txt"]] * 2
 
 
 def test_a_sweep_over_experiments_with_grids_is_refused(tiny):

@@ -195,7 +195,7 @@ def varied(loader):
 
 def whole(varied: Varied, overrides: list[str]) -> str:
     """Composes a job by itself. A string: 1 is another value than 1.0 and true."""
-    return repr(varied._read(varied.loader.load_sweep_config(varied.master, overrides)))
+    return repr(varied.read(varied.loader.load_sweep_config(varied.master, overrides)))
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: " ".join(kind[0]))
@@ -209,7 +209,6 @@ def test_jobs_that_differ_in_plain_options_are_composed_once(varied):
     found = [varied(["scheme=t5", f"seed={seed}", "train.steps=9"]) for seed in range(5)]
     assert varied.loader.count == 1
     assert [job.values["seed"] for job in found] == [0, 1, 2, 3, 4]
-    assert all(job.values["data"] is found[0].values["data"] for job in found)
     varied(["scheme=nope", "seed=0"])
     assert varied.loader.count == 2
 

@@ -70,9 +70,9 @@ def noted() -> None:
 
 
 def started() -> None:
-    process = Process("a", ["true"], Path("runs/rope-1-s0/log.txt"), State.WAITING)
+    process = Process("a", ["true"], Entry("t", "rope-1-s0", "direct", {}))
     process.start()
-    Entry("t", "rope-1-s0", "direct", {}).fail(process.reason)  # which a sweep survives
+    process.fail(process.reason)  # which a sweep survives
     raise UserError(process.reason.removeprefix("could not start: "))
 
 
@@ -130,8 +130,9 @@ def test_a_folder_of_text_does_not_reach_out_of_itself(tmp_path):
 
 def test_a_log_is_not_written_through_a_link(tmp_path):
     (tmp_path / "theirs").write_text("kept")
-    (tmp_path / "log.txt").symlink_to(tmp_path / "theirs")
-    process = Process("a", ["true"], tmp_path / "log.txt", State.WAITING)
+    process = Process("a", ["true"], Entry("t", "rope-1-s0", "direct", {}))
+    process.entry.folder.folder.mkdir(parents=True)
+    process.log.symlink_to(tmp_path / "theirs")
     process.start()
     assert process.state is State.FAILED and process.reason.startswith("could not start: ")
     assert (tmp_path / "theirs").read_text() == "kept"

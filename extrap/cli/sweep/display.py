@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 
 from extrap.cli.sweep.process import Process, State
-from extrap.utils.progress import MINUTE, clock, seconds_left, words
+from extrap.utils.progress import MINUTE, clock, words
 
 STOPPING = "waiting for the jobs to finish what they are writing; Ctrl-C again ends them at once"
 
@@ -72,8 +72,7 @@ def line(jobs: list[Process], n_jobs: int) -> str:
         if count[state]
     ]
     if (left := time_left(jobs, n_jobs)) is not None:
-        known = any(job.state is State.DONE for job in jobs)
-        parts.append(f"{'' if known else 'over '}{clock(left)} left")
+        parts.append(f"{clock(left)} left")
     return " | ".join(
         [", ".join(parts)]
         + [f"{job.label}: {_doing(job)}" for job in jobs if job.state is State.RUNNING]
@@ -87,20 +86,12 @@ def _doing(job: Process) -> str:
 
 
 def time_left(jobs: list[Process], n_jobs: int) -> float | None:
-    """Seconds, from the mean duration of the jobs that are done.
-
-    Before the first job is done, from the pace of the running jobs. That is too little: the later
-    phases of a job are not known yet. None before the first step.
-    """
-    now = time.monotonic()
-    running = [job for job in jobs if job.state is State.RUNNING]
+    """Seconds, from the mean duration of the jobs that are done; None before the first."""
     whole = [job.seconds for job in jobs if job.state is State.DONE]
     if not whole:
-        rest = ((job, seconds_left(job.progress())) for job in running)
-        whole = [now - job.began + left for job, left in rest if left is not None]
-    if not whole:
         return None
-    mean = sum(whole) / len(whole)
+    mean, now = sum(whole) / len(whole), time.monotonic()
+    running = [job for job in jobs if job.state is State.RUNNING]
     left = [max(mean - (now - job.began), 0.0) for job in running]
     waiting = mean * sum(job.state in (State.WAITING, State.HELD) for job in jobs)
     return max([(sum(left) + waiting) / n_jobs, *left])
@@ -110,7 +101,7 @@ def summary(jobs: Sequence[Process], seconds: float) -> str:
     """Returns the list at the end: the commands that show the rows, counts, then each job that
     makes no sense and each failed job with its reason, a failed job with its log.
     """
-    studies = dict.fromkeys(job.entry.study for job in jobs if job.entry and job.entry.tasks)
+    studies = dict.fromkeys(job.entry.study for job in jobs if job.entry.tasks)
     count = ", ".join(
         f"{sum(job.state is state for job in jobs)} {state.value}"
         for state in (State.DONE, State.SKIPPED, State.FAILED)

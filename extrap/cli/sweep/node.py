@@ -2,11 +2,11 @@
 
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from extrap.cli.sweep.pool import TICK
 from extrap.cli.sweep.process import Process, State
+from extrap.runs.study import Entry
 
 PATIENCE = 30.0  # seconds that a job has to end by itself
 PAUSE = 1.0  # seconds between two looks at the process that has what this job is to do
@@ -14,21 +14,16 @@ PAUSE = 1.0  # seconds between two looks at the process that has what this job i
 
 @dataclass
 class Work:
-    """A call on the node. entry: the place of the job in its study, or None. The call travels to
-    the node as a pickle.
-    """
+    """A call on the node, to which it travels as a pickle."""
 
     label: str
     command: list[str]
-    log: Path
-    entry: Any
+    entry: Entry
     _process: Process | None = field(default=None, init=False, repr=False)
 
     def __call__(self) -> str:
         """Returns why the job failed, "" if it succeeded. Raises no error of the job."""
-        job = self._process = Process(
-            self.label, self.command, self.log, State.WAITING, entry=self.entry
-        )
+        job = self._process = Process(self.label, self.command, self.entry)
         while job.state in (State.WAITING, State.HELD):
             while job.state is State.HELD and self.entry.busy():
                 time.sleep(PAUSE)
@@ -51,4 +46,4 @@ class Work:
             while not self._process.ended() and time.monotonic() < end:
                 time.sleep(TICK)
             self._process.kill()
-        return DelayedSubmission(Work(self.label, self.command, self.log, self.entry))
+        return DelayedSubmission(Work(self.label, self.command, self.entry))

@@ -27,7 +27,7 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
     with _stop_signals() as stops:
         try:
             while (waiting or running) and not stops:
-                while len(running) < n_jobs and (job := _next(waiting, status)):
+                while len(running) < n_jobs and (job := _next(waiting, running, status)):
                     job.began, job.state = time.monotonic(), State.RUNNING
                     status.started(job)  # before it can say anything, or end
                     job.start()
@@ -44,11 +44,11 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
             status.close()
 
 
-def _next(waiting: deque[Process], status: Status) -> Process | None:
+def _next(waiting: deque[Process], running: list[Process], status: Status) -> Process | None:
     """Returns the first job to start now. A job that another process works on comes later."""
     for _ in range(len(waiting)):
         job = waiting.popleft()
-        before, job.state = job.state, _now(job)
+        before, job.state = job.state, _now(job, running)
         if job.state is State.WAITING:
             return job
         if job.state is State.HELD:
@@ -58,10 +58,16 @@ def _next(waiting: deque[Process], status: Status) -> Process | None:
     return None
 
 
-def _now(job: Process) -> State:
-    """Returns the state of the job now. An error fails this job alone."""
+def _now(job: Process, running: list[Process]) -> State:
+    """Returns the state of a job right before it starts: other sweeps may have started or finished
+    it, and a running job may train the same run. An error fails this job alone.
+    """
+    entry = job.entry
     try:
-        return job.readiness()
+        trained = entry.folder.trained
+        if entry.busy() or (not trained and entry.run in [other.entry.run for other in running]):
+            return State.HELD
+        return State.WAITING if entry.missing() else State.SKIPPED
     except Exception as error:
         kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
         job.fail(kind + " ".join(str(error).split()))

@@ -1,19 +1,18 @@
-"""One job of a sweep as a process in a session of its own, with its output in a log file."""
+"""One job of a sweep as a process in a session of its own; the log of its run keeps its output."""
 
 import ctypes
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from extrap.runs.folder import read_json
+from extrap.runs.study import Entry
 from extrap.utils import progress
 from extrap.utils.errors import UserError
 from extrap.utils.files import make_folder, no_link
@@ -36,35 +35,34 @@ class State(Enum):
 
 @dataclass
 class Process:
-    """A job of a sweep; its command adds output to `log`.
+    """A job of a sweep; its command adds output to the log of its run.
 
     label      its name for people
+    entry      its place in a study
     overrides  its words of the command line
     threads    the cores that it takes
-    entry      its place in a study; None in a program without studies
-    readiness  called right before the start: returns WAITING to start, HELD to wait for another
-               process, SKIPPED if nothing is left to do
     """
 
     label: str
     command: list[str]
-    log: Path
-    state: State
+    entry: Entry
+    state: State = State.WAITING
     reason: str = ""
     began: float = 0.0
     seconds: float = 0.0
     overrides: list[str] = field(default_factory=list)
     threads: int = 1
-    entry: Any = None
-    readiness: Callable[[], State] = field(default=lambda: State.WAITING, repr=False)
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _printed: int = 0
 
     def fail(self, reason: str) -> None:
         """Fails the job, and notes the reason in its study."""
         self.state, self.reason = State.FAILED, reason
-        if self.entry is not None:
-            self.entry.fail(reason)
+        self.entry.fail(reason)
+
+    @property
+    def log(self) -> Path:
+        return self.entry.log
 
     @property
     def _report(self) -> Path:
@@ -159,14 +157,6 @@ def labels(batch: list[list[str]]) -> list[str]:
     """Returns the overrides in which the jobs differ; all overrides of a single job."""
     shared = set.intersection(*map(set, batch)) if len(batch) > 1 else set()
     return [" ".join(o for o in overrides if o not in shared) or "defaults" for overrides in batch]
-
-
-def file_name(number: int, label: str) -> str:
-    """`003-scheme=rope,seed=0.log`: safe in every shell and file system, short, and different for
-    different numbers.
-    """
-    safe = re.sub(r"[^\w.=+-]+", ",", label)
-    return f"{number:03}-{safe[:80]}.log"
 
 
 def join() -> None:

@@ -17,6 +17,7 @@ from hydra.core.config_store import ConfigStore
 from extrap.cli.app import Program, main
 from extrap.cli.composed import Composed
 from extrap.cli.sweep.grid import Sweep
+from extrap.runs.study import Entry
 from extrap.utils import progress
 from extrap.utils.errors import NotApplicable, UserError
 
@@ -112,8 +113,8 @@ class Work:
     def check(self) -> None:
         check(self.cfg)
 
-    def entry(self, command: str) -> Any:
-        return None
+    def entry(self, command: str) -> Entry:
+        return Entry("s", f"{self.cfg.name}-{self.cfg.act}", "direct", {}, command)
 
     def run(self) -> None:
         run(self.cfg)

@@ -2,57 +2,63 @@
 job starts.
 """
 
-import hashlib
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
-from functools import partial
-from pathlib import Path
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
-from hydra.core.utils import JobReturn, JobStatus
+from hydra.core.utils import JobReturn
+from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext
 from omegaconf import DictConfig
+from tqdm import tqdm
 
 from extrap.cli.app import Work
 from extrap.cli.composed import Composed, plain
-from extrap.cli.hydra_errors import explain
+from extrap.cli.hydra_errors import explained
 from extrap.cli.sweep.display import summary
 from extrap.cli.sweep.grid import selected
-from extrap.cli.sweep.process import Process, State, file_name, labels
+from extrap.cli.sweep.process import Process, State, labels
 from extrap.cli.sweep.varied import Varied
 from extrap.cli.words import typed
 from extrap.runs import study
+from extrap.runs.study import Entry
 from extrap.utils.errors import NotApplicable, UserError, disk_fault
-from extrap.utils.progress import Progress
 
-# Options of the sweep, not of its jobs: a job runs once, and starts no sweep.
-OF_THE_SWEEP = (
-    "hydra.mode=",
-    "hydra/launcher=",
-    "hydra.launcher.",
-    "hydra/sweeper=",
-    "hydra.sweeper.",
-    "hydra.sweep.",
-)
+DELAY = 1.0
+"""Seconds of reading after which a terminal shows how far it is."""
 
 
-MANY = 20
-"""Jobs from which on reading them takes seconds."""
+class Reader(Launcher):
+    """A launcher that reads and checks every job, runs the jobs and lists how they ended."""
 
+    def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
+        """task_function: the program that `extrap.cli.app.main` runs."""
+        self.varied = Varied(hydra_context.config_loader, config, plain)
+        self.program, self.config = task_function, config
 
-class Reader:
-    """program: what `extrap.cli.app.main` runs."""
+    def launch(
+        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
+    ) -> Sequence[JobReturn]:
+        """Returns nothing of the jobs, whose results are rows. Raises UserError with a line per
+        mistake before the first job starts, SystemExit(1) in the end if a job failed.
+        """
+        began = time.monotonic()
+        self.run(jobs := self.jobs(job_overrides))
+        print(summary(jobs, time.monotonic() - began), file=sys.stderr)
+        if any(job.state is State.FAILED for job in jobs):
+            raise SystemExit(1)
+        return []
 
-    def __init__(self, context: HydraContext, program: Any, config: DictConfig) -> None:
-        self.varied = Varied(context.config_loader, config, partial(plain, conf=program.conf))
-        self.program, self.config = program, config
+    @abstractmethod
+    def run(self, jobs: list[Process]) -> None:
+        """Runs the waiting jobs to their end."""
 
-    def jobs(self, batch: Sequence[Sequence[str]], folder: Path) -> list[Process]:
+    def jobs(self, batch: Sequence[Sequence[str]]) -> list[Process]:
         """Returns every job that differs from those before it, not yet started, and notes each in
-        its study. Output goes to its log there or, in a program without studies, below `folder`.
+        its study.
 
         Skips a job that makes no sense, with its reason, if others make sense. Raises UserError
         with a line per mistake.
@@ -60,17 +66,17 @@ class Reader:
         found: dict[str, Process] = {}
         wrong: dict[str, None] = {}
         writers: dict[tuple[str, ...], tuple[str, list[str]]] = {}
-        for overrides in _shown(batch):
+        read = tqdm(batch, "reading jobs", delay=DELAY, leave=False, disable=None)
+        for overrides in map(list, read):
             try:
                 composed = self._composed(overrides)
                 work = self.program.prepare(composed)
                 state, reason = _state(work)
-                entry = None if reason else work.entry(typed())
-                if entry is not None:
+                entry = work.entry(typed())
+                if not reason:
                     _check_rows(entry, overrides, writers)
-                job = Process("", self._command(overrides), folder, state, reason)
-                job.overrides, job.entry = overrides, entry
-                job.threads = composed.values.get("threads", 1)
+                job = Process("", self._command(overrides), entry, state, reason)
+                job.overrides, job.threads = overrides, composed.values.get("threads", 1)
                 found.setdefault(repr(composed.values), job)
             except UserError as error:
                 wrong[str(error)] = None
@@ -85,29 +91,10 @@ class Reader:
             wrong = {job.reason: None for job in jobs}
         if wrong:
             raise UserError("\n".join(wrong))
-        study.write([job.entry for job in jobs if job.entry])
-        words = [job.overrides for job in jobs]
-        logs = folder / hashlib.sha256(repr(words).encode()).hexdigest()[:8]
-        for number, (label, job) in enumerate(zip(labels(words), jobs, strict=True), 1):
+        study.write([job.entry for job in jobs if not job.reason])
+        for label, job in zip(labels([job.overrides for job in jobs]), jobs, strict=True):
             job.label = label
-            job.log = job.entry.log if job.entry else logs / file_name(number, label)
-            job.readiness = partial(self._readiness, job, jobs)
         return jobs
-
-    def _readiness(self, job: Process, jobs: Sequence[Process]) -> State:
-        """Returns the state of a job right before it starts, when other sweeps may have started
-        it, and another job of this sweep may train the same run.
-        """
-        if job.entry is None:
-            return State.WAITING
-        training = not job.entry.folder.trained and any(
-            other.state is State.RUNNING and other.entry and other.entry.run == job.entry.run
-            for other in jobs
-        )
-        if training or job.entry.busy():
-            return State.HELD
-        work = self.program.prepare(self._composed(job.overrides))
-        return State.SKIPPED if work.finished() else State.WAITING
 
     def _command(self, overrides: list[str]) -> list[str]:
         """The program again, with the job's options and the same folders of configuration files."""
@@ -117,18 +104,14 @@ class Reader:
         # -m puts the working folder first on the import path, -P does not: as it is for this
         # process.
         path = [] if sys.path[0] in ("", os.getcwd()) else ["-P"]
-        own = [o for o in hydra_node.overrides.hydra if not o.startswith(OF_THE_SWEEP)]
         command = [sys.executable, *path, "-m", *self.program.command]
-        return [*command, *more, *own, *overrides, "hydra.mode=RUN"]
+        own = [*hydra_node.overrides.hydra, *overrides]
+        return [*command, *more, *own, "hydra.mode=RUN"]  # of two modes the last one counts
 
     def _composed(self, overrides: list[str]) -> Composed:
         """Returns the configuration that the job will see. Raises UserError."""
-        try:
+        with explained(overrides, self.program.conf):
             composed = self.varied(overrides)
-        except Exception as error:
-            if (line := explain(error, overrides, self.program.conf)) is None:
-                raise
-            raise UserError(line) from None
         if composed.values.get("sweep", {}).get("grid") != selected(self.config, "grid"):
             problem = "has a grid of its own, which a job of a sweep cannot sweep"
             remedy = "start it by itself, or give sweep.grid=null"
@@ -136,18 +119,8 @@ class Reader:
         return composed
 
 
-def ended(jobs: Sequence[Process], began: float) -> list[JobReturn]:
-    """Prints the list at the end of a sweep, for both launchers. Raises SystemExit(1) if a job
-    failed.
-    """
-    print(summary(jobs, time.monotonic() - began), file=sys.stderr)
-    if any(job.state is State.FAILED for job in jobs):
-        raise SystemExit(1)
-    return [JobReturn(overrides=job.overrides, status=JobStatus.COMPLETED) for job in jobs]
-
-
 def _check_rows(
-    entry: Any, overrides: list[str], writers: dict[tuple[str, ...], tuple[str, list[str]]]
+    entry: Entry, overrides: list[str], writers: dict[tuple[str, ...], tuple[str, list[str]]]
 ) -> None:
     """Raises UserError for a job that would write over the rows of one before it."""
     for task, config in entry.tasks.items():
@@ -162,15 +135,6 @@ def _check_rows(
                 f"{own}: writes over the rows of {theirs} (task {task}, study {entry.study}); "
                 "sweep one of them with another study=..."
             )
-
-
-def _shown(batch: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    """Yields the jobs one by one, with progress if they are many."""
-    with Progress("reading jobs", len(batch)) if len(batch) >= MANY else nullcontext() as progress:
-        for number, overrides in enumerate(batch):
-            yield list(overrides)
-            if progress is not None:
-                progress(number + 1)
 
 
 def _state(work: Work) -> tuple[State, str]:

@@ -11,11 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hydra.core.utils import JobReturn
-from hydra.plugins.launcher import Launcher
-from hydra.types import HydraContext, TaskFunction
-from hydra_plugins.extrap_local.reading import Reader, ended
-from omegaconf import DictConfig, OmegaConf
+from hydra_plugins.extrap_local.reading import Reader
+from omegaconf import OmegaConf
 
 from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.node import Work
@@ -31,7 +28,7 @@ MOST = 1000
 """
 
 
-class SlurmLauncher(Launcher):
+class SlurmLauncher(Reader):
     """hydra-submitit-launcher has the same options; `cpus_per_task` is the threads of a job
     unless given.
     """
@@ -42,37 +39,19 @@ class SlurmLauncher(Launcher):
             for key, o in options.items()
         }
 
-    def setup(
-        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
-    ) -> None:
-        self.reader = Reader(hydra_context, task_function, config)
-        self.folder = Path(str(config.hydra.sweep.dir))
-
-    def launch(
-        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
-    ) -> Sequence[JobReturn]:
-        """Queues the jobs and waits for them. Raises UserError for mistakes, SystemExit(1) in the
-        end if any failed.
-        """
-        began = time.monotonic()
-        jobs = self.reader.jobs(job_overrides, self.folder)
+    def run(self, jobs: list[Process]) -> None:
+        """Queues the jobs and waits for them."""
         if left := [job for job in jobs if job.state is State.WAITING]:
             executor = self._executor(max(job.threads for job in left))
-            work = [Work(job.label, job.command, job.log, job.entry) for job in left]
-            self._wait(left, queue(executor, work))
-        return ended(jobs, began)
+            self._wait(left, queue(executor, [Work(j.label, j.command, j.entry) for j in left]))
 
     def _executor(self, threads: int) -> Any:
-        """Returns submitit's executor. Raises UserError if submitit is missing, or if a link
-        leads to its folder.
+        """Returns submitit's executor. Raises UserError if a link leads to its folder, and on a
+        machine without SLURM.
         """
-        try:
-            import submitit
-            from hydra_plugins.hydra_submitit_launcher.config import BaseQueueConf
-        except ImportError:
-            raise UserError(
-                "hydra/launcher=slurm: needs submitit; pip install 'extrap[slurm]'"
-            ) from None
+        import submitit
+        from hydra_plugins.hydra_submitit_launcher.config import BaseQueueConf
+
         options = dict(self.options)
         folder, most = options.pop("submitit_folder"), options.pop("max_num_timeout")
         options["cpus_per_task"] = options.get("cpus_per_task") or threads
@@ -91,19 +70,18 @@ class SlurmLauncher(Launcher):
 
     def _wait(self, jobs: list[Process], queued: list[Any]) -> None:
         """Waits until every job has ended, with a line for each. Ctrl-C leaves them queued."""
-        status, left = Status(jobs), dict(enumerate(zip(jobs, queued, strict=True)))
+        from submitit.helpers import as_completed
+
+        status = Status(jobs)
         for job in jobs:
             job.state, job.began = State.RUNNING, time.monotonic()
             status.started(job)
         try:
-            while left:
-                for number, (job, slurm) in list(left.items()):
-                    if slurm.done():
-                        job.reason, job.seconds = _outcome(slurm), time.monotonic() - job.began
-                        job.state = State.FAILED if job.reason else State.DONE
-                        status.ended(job)
-                        del left[number]
-                time.sleep(PAUSE)
+            for slurm in as_completed(queued, poll_frequency=PAUSE):
+                job = jobs[queued.index(slurm)]
+                job.reason, job.seconds = _outcome(slurm), time.monotonic() - job.began
+                job.state = State.FAILED if job.reason else State.DONE
+                status.ended(job)
         except KeyboardInterrupt:
             numbers = ", ".join(sorted({slurm.job_id.split("_")[0] for slurm in queued}))
             print(
