@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from extrap.data.corpora.base import Corpus, Encoded
 from extrap.data.vocabulary import Vocabulary
 from extrap.extensions.base import Extension
 from extrap.pretrained.vocabulary import PublishedVocabulary
@@ -158,17 +157,16 @@ class Job:
 def make(
     config: dict[str, Any],
     choices: dict[str, str],
-    opened: Callable[[Encoded], Corpus] = lambda source: source.open(),
     given: Callable[..., Source] | None = None,
 ) -> Job:
-    """Returns the Job of a composed configuration. opened: opens the corpus of a source of text;
-    given: makes the source of a model in a variable. Raises UserError for names and numbers that no
-    job can have; extrap/runs/validate.py checks the rest.
+    """Returns the Job of a composed configuration. given: makes the source of a model in a
+    variable. Raises UserError for names and numbers that no job can have;
+    extrap/runs/validate.py checks the rest.
     """
     plugins, choice = config["plugins"], choices["extension"]
     check_plugins(plugins)
     usual = Published if Published.meant(config) else Fresh
-    source = (given or usual)(config, choices, opened)
+    source = (given or usual)(config, choices)
     _check(config, source)
     extension = build(config["extension"], "extension", plugins, Extension)
     own = changed(config["extension"], node("extension", choice), plugins)

@@ -24,7 +24,7 @@ from extrap.pretrained.checkpoint import DTYPES, Checkpoint
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
 from extrap.runs.folder import PUBLISHED, Run, write_json
-from extrap.runs.source import Source
+from extrap.runs.source import Source, opened
 from extrap.runs.training import options
 from extrap.runs.training.finetune import OWN
 from extrap.utils.errors import UserError
@@ -108,7 +108,7 @@ class Published(Source):
     def corpus(self) -> Corpus:
         node = self.config["data"]["corpus"]
         source = build(node, "data.corpus", self.config["plugins"], base.Source)
-        return self.opened(Encoded(source, self.vocabulary.encoder))
+        return opened(Encoded(source, self.vocabulary.encoder))
 
     def model(self, device: str = "cpu") -> GPT:
         """Returns the checkpoint's model. A model of transformers has the call of a GPT, and

@@ -3,9 +3,9 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import torch
@@ -42,7 +42,6 @@ class Source(ABC):
     Args:
         config: the composed configuration as plain values
         choices: the name chosen in each group
-        opened: opens the corpus of a source of text
 
     group       the group of options that names the series
     published   True for a checkpoint of others
@@ -64,13 +63,8 @@ class Source(ABC):
     run: Run
     reads: dict[str, Any]
 
-    def __init__(
-        self,
-        config: Mapping[str, Any],
-        choices: Mapping[str, str],
-        opened: Callable[[Encoded], Corpus] = lambda source: source.open(),
-    ):
-        self.config, self.choices, self.opened = config, choices, opened
+    def __init__(self, config: Mapping[str, Any], choices: Mapping[str, str]):
+        self.config, self.choices = config, choices
         self.seed: int = config["seed"]
         self.label: str = config["label"] or self._name()
 
@@ -166,7 +160,7 @@ class Fresh(Source):
 
     @cached_property
     def corpus(self) -> Corpus:
-        return self.opened(self.mixture.source)
+        return opened(self.mixture.source)
 
     @cached_property
     def shape(self) -> Shape:
@@ -195,7 +189,7 @@ class Fresh(Source):
     def untrained(self, layers: int | None = None) -> GPT:
         depth = {} if layers is None else {"layers": layers}
         config = {**self.config, "model": self.config["model"] | depth}
-        return Fresh(config, self.choices, lambda _: self.corpus).model()
+        return Fresh(config, self.choices).model()
 
     def check(self) -> None:
         super().check()
@@ -235,6 +229,16 @@ class Fresh(Source):
 
     def mixture_of(self, data: Mapping[str, Any]) -> Mixture:
         return build(data, "data", self.config["plugins"], Mixture)
+
+
+def opened(source: Encoded) -> Corpus:
+    """Returns the corpus of a source of text, opened once for all jobs of a process."""
+    return _opened(source, source.place)
+
+
+@cache
+def _opened(source: Encoded, place: str) -> Corpus:
+    return source.open()
 
 
 def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:
