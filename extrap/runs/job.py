@@ -15,10 +15,9 @@ from extrap.runs.build import build
 from extrap.runs.choices import changed, node, without_factor, written
 from extrap.runs.dashboard import Dashboard, ViewOnly
 from extrap.runs.dashboard.page import Page
-from extrap.runs.finetuned import FineTuned
+from extrap.runs.finetuned import FineTuned, Training
 from extrap.runs.folder import Run
 from extrap.runs.layout import DIRECT, RESULTS
-from extrap.runs.pretraining import Training
 from extrap.runs.published import Published
 from extrap.runs.source import Fresh, Source
 from extrap.tasks.base import Task
@@ -170,10 +169,9 @@ def make(
     _check(config, source)
     extension = build(config["extension"], "extension", plugins, Extension)
     own = changed(config["extension"], node("extension", choice), plugins)
-    training = Training(source) if isinstance(source, Fresh) else None
-    if config["finetune"]:
-        name = written(choice, without_factor(own))
-        training = FineTuned(source, training, extension=extension, extension_name=name)
+    fresh = source if isinstance(source, Fresh) else None
+    name = written(choice, without_factor(own))
+    training = FineTuned(source, fresh, extension, name) if config["finetune"] else fresh
     if training is None and config["stage"] == "train":
         remedy = "stage=evaluate evaluates it, finetune=lora tunes it"
         raise UserError("stage", "train", f"{source.label} is trained already", remedy)

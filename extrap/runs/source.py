@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from extrap.data.corpora.base import Corpus, Encoded
-from extrap.data.mixture import Mixture
+from extrap.data.mixture import Batches, Mixture
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
@@ -21,6 +21,7 @@ from extrap.runs.build import build
 from extrap.runs.checkpoint import trained_weights
 from extrap.runs.choices import describe_data
 from extrap.runs.folder import Run
+from extrap.runs.training.optim import Optim
 from extrap.runs.training.options import DTYPES, TrainerOptions, read
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import memory
@@ -126,6 +127,11 @@ class Source(ABC):
     def note(self) -> None:  # noqa: B027
         """Writes the folder of `run` if others trained it."""
 
+    def optimiser(self, own: Mapping[str, Any]) -> Optim:
+        """Returns the optimiser of the options `train`, with the values of `own` in their place."""
+        target = {"_target_": f"{Optim.__module__}.{Optim.__name__}"}
+        return build({**self.config["train"], **own, **target}, "train")
+
     # --- tuning
 
     @abstractmethod
@@ -142,9 +148,14 @@ class Source(ABC):
 
 
 class Fresh(Source):
-    """A model that extrap trains from random weights."""
+    """A model that extrap trains from random weights, and this training.
+
+    parent   the training that gives the first weights: none
+    verb     `train`, for progress and messages
+    """
 
     group, published = "scheme", False
+    parent, verb = None, "train"
 
     @cached_property
     def mixture(self) -> Mixture:
@@ -195,6 +206,7 @@ class Fresh(Source):
         super().check()
         self.corpus.check("train", self.length)
         check_memory(self.params)
+        _ = self.optim, self.batches
 
     @property
     def precision(self) -> str:
@@ -222,6 +234,23 @@ class Fresh(Source):
             "precision": self.precision,
         }
         return Run(self.label, identity, self.seed)
+
+    @cached_property
+    def optim(self) -> Optim:
+        return self.optimiser({})
+
+    @cached_property
+    def batches(self) -> Batches:
+        """The batch of every step."""
+        return Batches(self.mixture, self.corpus, self.seed, self.optim.steps)
+
+    def begin(self) -> GPT:
+        """Returns the model before the first step."""
+        return self.model()
+
+    def end(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Returns the weights that the run keeps, from the weights after the last step."""
+        return dict(weights)
 
     @property
     def reads(self) -> dict[str, Any]:

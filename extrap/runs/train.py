@@ -12,9 +12,9 @@ from lightning.pytorch.utilities.exceptions import SIGTERMException
 
 from extrap.runs import checkpoint
 from extrap.runs.checkpoint import Damaged
+from extrap.runs.finetuned import FineTuned, Training
 from extrap.runs.folder import write_json
 from extrap.runs.job import Job
-from extrap.runs.pretraining import Training
 from extrap.runs.training import devices
 from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Schooling
 from extrap.runs.training.feed import feed
@@ -130,7 +130,7 @@ def check(job: Job, sweep: bool) -> None:
     """
     options = job.source.trainer
     for training in job.trainings:
-        group = "finetune" if training is not job.trainings[0] or job.source.published else "train"
+        group = "finetune" if isinstance(training, FineTuned) else "train"
         _tell_of_warmup(group, training.optim.steps, training.optim.warmup)
         parts = training.batches.mixture.parts
         devices.check(options, {name: part.size for name, part in parts.items()}, sweep)

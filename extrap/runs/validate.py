@@ -19,6 +19,7 @@ from extrap.model.scheme import Scheme
 from extrap.model.watched import watch
 from extrap.runs.build import build
 from extrap.runs.choices import node
+from extrap.runs.finetuned import FineTuned
 from extrap.runs.folder import fingerprint
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE
@@ -45,8 +46,8 @@ def check(job: Job) -> None:
     source.check()
     check_own(job)
     _pair(job)
-    for training in job.trainings:
-        training.check()
+    if isinstance(job.training, FineTuned):
+        job.training.check()
     scheme = fingerprint([job.config["scheme"], job.config["model"], source.length])
     if not source.published and scheme not in _PROBED:  # once for a sweep
         with warnings.catch_warnings():
