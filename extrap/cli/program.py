@@ -47,6 +47,9 @@ def job(composed: Composed, given: Any = None) -> "Job":
             raise UserError(name, problem="removed from the configuration", remedy=f"drop ~{name}")
         if group and name not in choices and name != "task":
             raise UserError(name, problem="a file gives a list", remedy=f"give one, {name}: NAME")
+        if group and not isinstance(plain[name], dict | None if name == "finetune" else dict):
+            remedy = f"choose a file of conf/{name}"
+            raise UserError(name, plain[name], "expected the options of a choice", remedy)
     del plain["sweep"]  # no part of the identity of a run
     _check_read(plain, composed.overrides, OWN[:1] if given is not None else OWN)
     return make(plain, choices, given)

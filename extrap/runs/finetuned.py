@@ -49,10 +49,7 @@ class FineTuned:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        options = self.source.config["finetune"]
-        if not isinstance(options, Mapping):
-            raise UserError("finetune", options, "expected options", "choose a file of its group")
-        return options
+        return self.source.config["finetune"]
 
     @property
     def choice(self) -> str:

@@ -95,7 +95,7 @@ class Job:
     @property
     def task_names(self) -> list[str]:
         tasks = self.config["task"]
-        if not isinstance(tasks, dict) or not all(NAME.fullmatch(str(name)) for name in tasks):
+        if not all(NAME.fullmatch(str(name)) for name in tasks):
             raise UserError("task", tasks, "choices of conf/task by name, such as task=[nll,kv]")
         return [name for name in tasks if name not in self.unasked]
 

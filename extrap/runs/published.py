@@ -77,7 +77,7 @@ class Published(Source):
     @classmethod
     def meant(cls, config: Mapping[str, Any]) -> bool:
         """True if a configuration is about a checkpoint."""
-        return isinstance(config["model"], Mapping) and "checkpoint" in config["model"]
+        return "checkpoint" in config["model"]
 
     def _name(self) -> str:
         """With chat=true the rows are a series of their own."""

@@ -277,13 +277,11 @@ def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:
     return Shape(dim, heads, layers, length, vocab, norm, kv_heads, head_dim)
 
 
-def check_model(options: Any) -> None:
+def check_model(options: Mapping[str, Any]) -> None:
     """Raises UserError for options that make no GPT. All must be there, as they name the run."""
-    remedy = "choose a file of conf/model, such as model=tiny"
-    if not isinstance(options, Mapping) or not options:
-        raise UserError("model", options, "expected the options of a model", remedy)
     if missing := sorted({field.name for field in fields(Decoder)} - set(options)):
-        raise UserError(f"model.{missing[0]}", problem="missing", remedy=f"give it, or {remedy}")
+        remedy = "give it, or choose a file of conf/model, such as model=tiny"
+        raise UserError(f"model.{missing[0]}", problem="missing", remedy=remedy)
     build(dict(options) | DECODER, "model")
 
 

@@ -9,7 +9,6 @@ from annotated_types import Ge, Interval, MinLen
 
 from extrap.runs.build import build
 from extrap.utils.bounds import Count
-from extrap.utils.errors import UserError
 
 OURS = ("compile", "recompute", "workers")
 """Options that Lightning's Trainer does not have."""
@@ -66,11 +65,8 @@ class TrainerOptions:
         return count * self.num_nodes
 
 
-def read(given: Any) -> TrainerOptions:
+def read(given: Mapping[str, Any]) -> TrainerOptions:
     """Returns the options of a configuration. Raises UserError for a value out of bounds."""
-    if not isinstance(given, Mapping):
-        remedy = "choose a file of conf/trainer, such as trainer=cpu"
-        raise UserError("trainer", given, "expected the options of a trainer", remedy)
     known = {field.name for field in fields(TrainerOptions)} - {"lightning"}
     node = {name: value for name, value in given.items() if name in known}
     if "precision" in node:
