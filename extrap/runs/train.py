@@ -24,33 +24,23 @@ from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress
 
 
-def train(job: Job) -> None:
-    """Trains the run of a job, its parents first, unless it is finished. A loss that is not finite
-    marks the run diverged.
+def train(job: Job, wait: bool = True) -> None:
+    """Trains the run of a job, its parent first, unless they are finished. A loss that is not
+    finite marks the run diverged. wait=False: raises lock.Held while another process trains the run
+    of the job.
     """
     if job.run.trained:
         return
-    *before, last = job.trainings
     if devices.first():
         job.source.note()
-    for training in before:
-        _train_parent(job, training)
-    _train(job, last)
-
-
-def _train_parent(job: Job, training: Training) -> None:
-    """Trains a parent in one process; several begin with a trained parent (FineTuned.check)."""
-    if training.run.trained or not devices.first():
-        return
-    with training.run.alone():
-        if training.run.trained:  # by another process, while this one waited
-            return
-        code = 1
-        try:
+    for training in job.trainings:
+        run, own = training.run, training is job.training
+        with run.alone(wait or not own) if devices.first() else nullcontext():
+            if run.trained:  # maybe by another process, while this one waited
+                continue
             _train(job, training)
-            code = 0
-        finally:
-            job.dashboard.finish(code)
+        if not own:  # the page of the parent, which its rows come to in another job
+            job.dashboard.finish()
 
 
 def _train(job: Job, training: Training) -> None:
