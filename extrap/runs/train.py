@@ -11,7 +11,6 @@ from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.utilities.exceptions import SIGTERMException
 
 from extrap.runs import checkpoint
-from extrap.runs.checkpoint import Damaged
 from extrap.runs.finetuned import FineTuned, Training
 from extrap.runs.folder import write_json
 from extrap.runs.job import Job
@@ -49,11 +48,7 @@ def _train(job: Job, training: Training) -> None:
         run.claim()
         run.unmark()
         job.show(training)
-    try:
-        lit, curve, why = _fit(job, training)
-    except Damaged as damaged:
-        _set_aside(job, damaged)
-        lit, curve, why = _fit(job, training)
+    lit, curve, why = _fit(job, training)
     whole = lit.trainer.strategy.lightning_module_state_dict()  # in shards every process must call
     weights = {name.removeprefix("model."): tensor for name, tensor in whole.items()}
     if not devices.first():
@@ -68,20 +63,8 @@ def _train(job: Job, training: Training) -> None:
     run.checkpoint.unlink(missing_ok=True)
 
 
-def _set_aside(job: Job, damaged: Damaged) -> None:
-    """Renames a damaged checkpoint, so that training starts again. Several processes end."""
-    if not devices.first():
-        raise SystemExit(2) from None  # the first process says why
-    aside = damaged.path.with_suffix(".damaged")
-    os.replace(damaged.path, aside)
-    kept = f"{damaged}; kept as {aside.name}"
-    if job.source.trainer.processes > 1:  # and the others have ended
-        raise UserError(f"{kept}, the same command starts again at step 0") from None
-    print(f"extrap: {kept}, training starts again at step 0", file=sys.stderr)
-
-
 def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
-    """Returns the trained module, its curve, and why the run diverged, or "". Raises Damaged."""
+    """Returns the trained module, its curve, and why the run diverged, or ""."""
     run, optim, options = training.run, training.optim, job.source.trainer
     lit = Lit(
         training.begin().to(job.source.dtype),

@@ -12,7 +12,7 @@ from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from torch import nn
 
-from extrap.runs.checkpoint import Damaged, check_weights, load, save
+from extrap.runs.checkpoint import check_weights, damaged, load, save
 from extrap.runs.training.callbacks import BetweenUpdates
 from extrap.runs.training.optim import Optim
 from extrap.runs.training.options import TrainerOptions
@@ -94,10 +94,10 @@ class Checkpoints(TorchCheckpointIO):
     def load_checkpoint(
         self, path: str | Path, map_location: Any = "cpu", weights_only: bool | None = True
     ) -> dict[str, Any]:
-        """Reads a checkpoint as data. Raises Damaged if it is none of this model."""
+        """Reads a checkpoint as data. Raises UserError if it is none of this model."""
         path = Path(path)
         checkpoint = load(path, map_location)
         if not isinstance(checkpoint, dict) or "state_dict" not in checkpoint:
-            raise Damaged(path, "not a checkpoint of a training")
+            raise damaged(path, "not a checkpoint of a training")
         check_weights(checkpoint["state_dict"], self.module, path)
         return checkpoint
