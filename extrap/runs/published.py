@@ -20,7 +20,7 @@ from extrap.data.corpora.base import Corpus, Encoded
 from extrap.data.mixture import Mixture
 from extrap.data.text import Text
 from extrap.model.gpt import GPT
-from extrap.pretrained.checkpoint import DTYPES, Checkpoint
+from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
 from extrap.runs.folder import PUBLISHED, Run, write_json
@@ -121,10 +121,6 @@ class Published(Source):
     def untrained(self, layers: int | None = None) -> GPT:
         torch.manual_seed(self.seed)
         return cast(GPT, self.checkpoint.untrained(self.reading.train_length, layers))
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return DTYPES[self.reading.dtype]
 
     @property
     def precision(self) -> str:

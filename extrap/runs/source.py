@@ -47,8 +47,7 @@ class Source(ABC):
     group       the group of options that names the series
     published   True for a checkpoint of others
     length      L, the training length in tokens
-    dtype       type of number of the weights in training and on the disk
-    precision   the same in Lightning's words: `32-true`
+    precision   the numbers of a training, in Lightning's words: `32-true`
     run         the run of this model before any tuning
     reads       the options of text and vocabulary, which tuning takes over
     """
@@ -59,7 +58,6 @@ class Source(ABC):
     vocabulary: Vocabulary
     corpus: Corpus
     length: int
-    dtype: torch.dtype
     precision: str
     run: Run
     reads: dict[str, Any]
@@ -93,6 +91,11 @@ class Source(ABC):
     @cached_property
     def trainer(self) -> TrainerOptions:
         return read(self.config["trainer"])
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Type of number of the weights in training and on the disk."""
+        return DTYPES[self.precision]
 
     @property
     def device(self) -> torch.device:
@@ -211,10 +214,6 @@ class Fresh(Source):
     @property
     def precision(self) -> str:
         return self.trainer.precision
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return DTYPES[self.precision]
 
     @cached_property
     def run(self) -> Run:
