@@ -3,7 +3,6 @@
 import os
 import sys
 from contextlib import nullcontext
-from functools import cache
 
 from extrap.runs.training import light_start as light_start  # isort: skip  (before Lightning)
 from lightning.fabric.utilities.exceptions import MisconfigurationException
@@ -11,7 +10,7 @@ from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.utilities.exceptions import SIGTERMException
 
 from extrap.runs import checkpoint
-from extrap.runs.finetuned import FineTuned, Training
+from extrap.runs.finetuned import Training
 from extrap.runs.folder import write_json
 from extrap.runs.job import Job
 from extrap.runs.training import devices
@@ -97,23 +96,10 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
 
 
 def check(job: Job, sweep: bool) -> None:
-    """Raises UserError for a trainer that this machine, Lightning or a job of a sweep cannot have.
-    Warns of a training that ends within its warm-up.
-    """
+    """Raises UserError for a trainer that this machine, Lightning or a job of a sweep cannot have."""
     options = job.source.trainer
     for training in job.trainings:
-        group = "finetune" if isinstance(training, FineTuned) else "train"
-        _tell_of_warmup(group, training.optim.steps, training.optim.warmup)
         parts = training.batches.mixture.parts
         devices.check(options, {name: part.size for name, part in parts.items()}, sweep)
     last = job.trainings[-1]
     trainer(options, last.optim, last.run.folder)
-
-
-@cache
-def _tell_of_warmup(group: str, steps: int, warmup: int) -> None:
-    """Says once that a training ends before its learning rate reaches the peak."""
-    if warmup > steps:
-        problem = f"{group}.steps={steps} end before the learning rate reaches {group}.lr"
-        line = f"{group}.warmup={warmup}: {problem}; give {group}.warmup={steps // 10}"
-        print(f"extrap: {line}", file=sys.stderr)
