@@ -166,11 +166,10 @@ class FineTuned:
         return extended
 
     def end(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        source, plain = self.source, self.source.model("meta")
-        names, tuned = self._extended(plain)[1], self.tuning.merge(weights)
-        return source.weights(source.run, plain) | {
-            names[name]: tensor for name, tensor in tuned.items() if name in names
-        }
+        plain = self.source.trained(self.source.run).to(self.source.dtype)
+        before, tuned = plain.state_dict(), self.tuning.merge(weights)
+        names = self._extended(plain)[1]
+        return before | {names[name]: tensor for name, tensor in tuned.items() if name in names}
 
     def _extended(self, model: GPT) -> tuple[GPT, dict[str, str]]:
         """Returns the extended model, and the name of each of its parameters in the plain one."""

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, cast
 
 import torch
 from annotated_types import Ge
-from torch import Tensor
 
 from extrap.data.corpora import base
 from extrap.data.corpora.base import Corpus, Encoded
@@ -142,11 +141,6 @@ class Published(Source):
 
     def trained(self, run: Run) -> GPT:
         return self.model() if isinstance(run, PublishedRun) else super().trained(run)
-
-    def weights(self, run: Run, model: GPT) -> dict[str, Tensor]:
-        if isinstance(run, PublishedRun):
-            return dict(self.model().state_dict())
-        return super().weights(run, model)
 
     def note(self) -> None:
         with self.run.alone():

@@ -120,12 +120,8 @@ class Source(ABC):
         model = self.model()
         if self.dtype is torch.float64:
             model.double()
-        model.load_state_dict(self.weights(run, model))
+        model.load_state_dict(trained_weights(run, model, self.dtype))
         return model
-
-    def weights(self, run: Run, model: GPT) -> dict[str, Tensor]:
-        """Returns the weights of a run of this model, in the numbers of the file."""
-        return trained_weights(run, model, self.dtype)
 
     def note(self) -> None:  # noqa: B027
         """Writes the folder of `run` if others trained it."""

@@ -96,7 +96,7 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
 
 
 def check(job: Job, sweep: bool) -> None:
-    """Raises UserError for a trainer that this machine, Lightning or a job of a sweep cannot have."""
+    """Raises UserError for a trainer that this machine, Lightning or a job in a sweep lacks."""
     options = job.source.trainer
     for training in job.trainings:
         parts = training.batches.mixture.parts
