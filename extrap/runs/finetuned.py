@@ -20,8 +20,7 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.runs.build import build
 from extrap.runs.choices import changed, describe_data, node
-from extrap.runs.folder import Run
-from extrap.runs.near import untrained
+from extrap.runs.folder import Run, untrained
 from extrap.runs.source import Fresh, Source, check_memory
 from extrap.runs.training.finetune import Tuning
 from extrap.runs.training.optim import Optim
