@@ -3,7 +3,7 @@
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme
 from extrap.runs.build import build
-from extrap.runs.checkpoint import Damaged, load, trained_weights
+from extrap.runs.checkpoint import load, trained_weights
 from extrap.runs.folder import Named, read_json
 from extrap.runs.layout import RUNS
 from extrap.runs.source import shape_of
@@ -26,7 +26,7 @@ def trained(name: str, option: str = "--run") -> GPT:
         model, vocab = identity["model"], len(load(run.weights)["embedding.weight"])
         shape = shape_of(model, identity["data"]["length"], vocab)
         dtype = DTYPES[full_name(identity.get("precision"))]
-    except (Damaged, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         raise UserError(run.folder, problem=f"does not describe a model ({error})") from None
     scheme = build(identity.get("scheme"), "scheme", kind=Scheme, shape=shape)
     config = build(model | {"_target_": "extrap.model.decoder.Decoder"}, "model")

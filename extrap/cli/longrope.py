@@ -25,7 +25,7 @@ def factors(job: Any) -> list[float]:
     from extrap.extensions.longrope_search import find_factors, texts
     from extrap.runs import validate
     from extrap.runs.evaluate import trained_model
-    from extrap.runs.near import untrained
+    from extrap.runs.folder import untrained
     from extrap.utils.progress import Progress
 
     validate.check(job)

@@ -47,9 +47,12 @@ def job(composed: Composed, given: Any = None) -> "Job":
             raise UserError(name, problem="removed from the configuration", remedy=f"drop ~{name}")
         if group and name not in choices and name != "task":
             raise UserError(name, problem="a file gives a list", remedy=f"give one, {name}: NAME")
+        if group and not isinstance(plain[name], dict | None if name == "finetune" else dict):
+            remedy = f"choose a file of conf/{name}"
+            raise UserError(name, plain[name], "expected the options of a choice", remedy)
     del plain["sweep"]  # no part of the identity of a run
     _check_read(plain, composed.overrides, OWN[:1] if given is not None else OWN)
-    return make(plain, choices, opened, given)
+    return make(plain, choices, given)
 
 
 def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...]) -> None:
@@ -66,16 +69,6 @@ def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...
         if alone or any(f"{option}.".startswith(f"{name}.") for name in unread):
             problem = "a published checkpoint leaves this option unread"
             raise UserError(override, problem=problem, remedy="drop it")
-
-
-def opened(source: Any) -> Any:
-    """Returns the corpus of a source, opened once for all jobs of a sweep."""
-    return _opened(source, source.place)
-
-
-@cache
-def _opened(source: Any, place: str) -> Any:
-    return source.open()
 
 
 def prepare(composed: Composed) -> cli.Work:

@@ -14,16 +14,15 @@ from extrap.runs.folder import Run, read_json
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError, disk_fault
 
+CHANGED = "changed since training ended"
 
-class Damaged(Exception):
-    """A file of a run that differs from the file that training wrote, and why."""
 
-    def __init__(self, path: Path, why: str):
-        super().__init__(path, why)  # both, so that one process can send it to another
-        self.path, self.why = path, why
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.why}"
+def damaged(path: Path, why: str, delete: Path | None = None) -> UserError:
+    """Returns the error about a file that differs from the one that training wrote. delete: the
+    file of which the lack makes the run untrained, if it is another.
+    """
+    remedy = f"delete {delete or path}, and the same command trains the run again"
+    return UserError(path, problem=why, remedy=remedy)
 
 
 def save(content: Any, path: Path) -> None:
@@ -34,42 +33,34 @@ def save(content: Any, path: Path) -> None:
 
 
 def load(path: Path, map_location: Any = "cpu") -> Any:
-    """Reads a file of `save`. Raises Damaged for any other, for code, for flipped bits and for an
-    archive larger than its file; OSError if the disk fails.
+    """Reads a file of `save`. Raises UserError for any other, for code, for flipped bits and for
+    an archive larger than its file; OSError if the disk fails.
     """
     try:
         if not path.is_file():
-            raise Damaged(path, "not a file")
+            raise damaged(path, "not a file")
         with zipfile.ZipFile(path) as parts:  # torch itself does not look at the checksums
             if sum(member.file_size for member in parts.infolist()) > path.stat().st_size:
-                raise Damaged(path, "holds more than the bytes of its file")
+                raise damaged(path, "holds more than the bytes of its file")
             if (wrong := parts.testzip()) is not None:
-                raise Damaged(path, f"damaged in {wrong}")
+                raise damaged(path, f"damaged in {wrong}")
         return torch.load(path, map_location=map_location, weights_only=True)
     except Exception as error:  # unzipping, unpickling and rebuilding fail in any way
-        if isinstance(error, Damaged) or disk_fault(error):
+        if isinstance(error, UserError) or disk_fault(error):
             raise
         why = f"not readable as tensors and plain values ({type(error).__name__})"
-        raise Damaged(path, why) from None
+        raise damaged(path, why) from None
 
 
 def trained_weights(run: Run, module: nn.Module, dtype: torch.dtype) -> dict[str, Tensor]:
     """Returns the weights of a finished run for its model, in numbers of `dtype`. Raises UserError
     if they changed since training.
     """
-    try:
-        if not run.intact(run.weights):
-            raise Damaged(run.weights, "changed since training ended")
-        weights = load(run.weights)
-        check_weights(weights, module, run.weights, dtype)
-    except Damaged as damaged:
-        raise _changed(run, damaged) from None
+    if not run.intact(run.weights):
+        raise damaged(run.weights, CHANGED)
+    weights = load(run.weights)
+    check_weights(weights, module, run.weights, dtype)
     return weights
-
-
-def _changed(run: Run, damaged: Damaged) -> UserError:
-    remedy = f"delete {run.weights}, and the same command trains the run again"
-    return UserError(damaged.path, problem=damaged.why, remedy=remedy)
 
 
 def curve_rows(run: Run) -> list[dict[str, Any]]:
@@ -78,7 +69,7 @@ def curve_rows(run: Run) -> list[dict[str, Any]]:
     """
     points: Any = read_json(run.curve).get("points")
     if points is None or not run.intact(run.curve):
-        raise _changed(run, Damaged(run.curve, "changed since training ended"))
+        raise damaged(run.curve, CHANGED, run.weights)
     state = run.state
     status = {"status": "diverged" if state["state"] == "diverged" else "ok"}
     out: list[dict[str, Any]] = []
@@ -100,7 +91,7 @@ def curve_rows(run: Run) -> list[dict[str, Any]]:
 def check_weights(
     weights: Any, module: nn.Module, path: Path, dtype: torch.dtype | None = None
 ) -> None:
-    """Raises Damaged unless weights have the names, shapes and types of `module`. dtype: replaces
+    """Raises UserError unless weights have the names, shapes and types of `module`. dtype: replaces
     its floating types.
     """
 
@@ -111,4 +102,4 @@ def check_weights(
     found = weights if isinstance(weights, dict) else {}
     about = {n: (getattr(t, "shape", None), getattr(t, "dtype", None)) for n, t in found.items()}
     if about != expected:
-        raise Damaged(path, "weights of another model")
+        raise damaged(path, "weights of another model")

@@ -21,9 +21,9 @@ from extrap.pretrained.table import layer_table
 from extrap.results import left_out, rows
 from extrap.runs.checkpoint import curve_rows
 from extrap.runs.folder import identity_hash
+from extrap.runs.folder import untrained as not_trained
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
-from extrap.runs.near import untrained as not_trained
 from extrap.runs.study import Entry
 from extrap.tasks.base import Diagnostic, Result, Task, checked
 from extrap.tasks.diagnosis.effective import frequency_rows

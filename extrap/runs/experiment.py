@@ -9,9 +9,13 @@ import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+import torch
+
+from extrap.runs import evaluate, validate
 from extrap.runs.job import Job
 from extrap.runs.layout import DIRECT
 from extrap.runs.study import Entry
+from extrap.runs.training import devices
 from extrap.utils import lock, progress
 from extrap.utils.errors import UserError, disk_fault
 from extrap.utils.interrupts import held_back
@@ -34,8 +38,6 @@ class Experiment:
 
     def check(self) -> None:
         """In a sweep the first job of each kind stands for the others. Raises UserError."""
-        from extrap.runs import validate
-
         if not self.in_sweep:
             return self._check()
         validate.check_own(self.job)
@@ -49,17 +51,13 @@ class Experiment:
             raise error
 
     def _check(self) -> None:
-        from extrap.runs import validate
-
         validate.check(self.job)
         if self.job.run.trained:
             return
         if self.job.stage == "evaluate":
             # another job of a sweep may train it, and so may whoever works on it now
             if not self.in_sweep and self.job.run.holder() is None:
-                from extrap.runs.evaluate import check_trained
-
-                check_trained(self.job)
+                evaluate.check_trained(self.job)
             return
         with held_back():
             from extrap.runs import train  # imports lightning, which evaluation does without
@@ -67,21 +65,18 @@ class Experiment:
         train.check(self.job, self.in_sweep)
 
     def entry(self, command: str) -> Entry:
-        from extrap.runs.evaluate import entry
-
-        return entry(self.job, command)
+        return evaluate.entry(self.job, command)
 
     def run(self) -> None:
-        import torch
-
-        from extrap.runs.training import devices
-
         torch.set_num_threads(self.job.config["threads"])
         devices.settle(self.job.source.trainer)
         if not devices.first():  # the first process of this training holds the lock
             from extrap.runs.train import train
 
-            return train(self.job)
+            try:
+                return train(self.job)
+            except UserError:
+                raise SystemExit(2) from None  # the first process says why
         entry, in_sweep = self.entry(self.command), progress.FILE in os.environ
         try:
             with ExitStack() as held:
@@ -106,11 +101,9 @@ def done(this: Job) -> bool:
     """True if nothing is left to do. With accept_rows=true the rows of another machine count, even
     if the run is not on this disk.
     """
-    from extrap.runs.evaluate import entry, measured
-
     if this.run.trained:
-        return this.stage == "train" or not entry(this).missing()
-    return this.config["accept_rows"] and this.stage != "train" and measured(this)
+        return this.stage == "train" or not evaluate.entry(this).missing()
+    return this.config["accept_rows"] and this.stage != "train" and evaluate.measured(this)
 
 
 def closing(entry: Entry, plugins: Sequence[str] = ()) -> list[str]:
@@ -136,20 +129,17 @@ def _note_parent(this: Job) -> None:
 
 def work(this: Job, wait: bool = True) -> None:
     """Trains and measures. wait=False: raises lock.Held where another process trains the run."""
-    from extrap.runs.evaluate import evaluate
-
     this.run.fail(None, this.extension_stem)
     code = 1
     try:
         if this.stage != "evaluate":
             _note_parent(this)
-        if this.stage != "evaluate" and not this.run.trained:
-            from extrap.runs.train import train
+            if not this.run.trained:
+                from extrap.runs.train import train
 
-            with this.run.alone(wait):
-                train(this)
+                train(this, wait)
         if this.stage != "train":
-            evaluate(this)
+            evaluate.evaluate(this)
             if this.refused:
                 lines = (f"{error}; the other tasks were asked" for error in this.refused.values())
                 raise UserError("\n".join(lines))

@@ -7,9 +7,9 @@ extension with any factor can use them.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -20,10 +20,8 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.runs.build import build
 from extrap.runs.choices import changed, describe_data, node
-from extrap.runs.folder import Run
-from extrap.runs.near import untrained
-from extrap.runs.pretraining import Training
-from extrap.runs.source import check_memory
+from extrap.runs.folder import Run, untrained
+from extrap.runs.source import Fresh, Source, check_memory
 from extrap.runs.training.finetune import Tuning
 from extrap.runs.training.optim import Optim
 from extrap.utils.errors import NotApplicable, UserError
@@ -34,24 +32,23 @@ UNNAMED = ("data", "factor", "log_every", "save_every")
 
 
 @dataclass(frozen=True)
-class FineTuned(Training):
+class FineTuned:
     """The training of a model on longer windows, with an extension in place.
 
-    parent: None for a published checkpoint; extension, extension_name: the extension of the job,
-    and its name in rows
+    source: the model before; parent: its training, None for a published checkpoint; extension,
+    extension_name: the extension of the job, and its name in rows; the others as in Fresh
     """
 
-    extension: Extension = field(kw_only=True)
-    extension_name: str = field(kw_only=True)
+    source: Source
+    parent: Fresh | None
+    extension: Extension
+    extension_name: str
 
-    verb = "tune"
+    verb: ClassVar[str] = "tune"
 
     @property
     def options(self) -> Mapping[str, Any]:
-        options = self.source.config["finetune"]
-        if not isinstance(options, Mapping):
-            raise UserError("finetune", options, "expected options", "choose a file of its group")
-        return options
+        return self.source.config["finetune"]
 
     @property
     def choice(self) -> str:
@@ -64,7 +61,7 @@ class FineTuned(Training):
 
     @cached_property
     def optim(self) -> Optim:
-        return self._optimiser(self.tuning.own)
+        return self.source.optimiser(self.tuning.own)
 
     @cached_property
     def factor(self) -> float:
@@ -168,11 +165,10 @@ class FineTuned(Training):
         return extended
 
     def end(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        source, plain = self.source, self.source.model("meta")
-        names, tuned = self._extended(plain)[1], self.tuning.merge(weights)
-        return source.weights(source.run, plain) | {
-            names[name]: tensor for name, tensor in tuned.items() if name in names
-        }
+        plain = self.source.trained(self.source.run).to(self.source.dtype)
+        before, tuned = plain.state_dict(), self.tuning.merge(weights)
+        names = self._extended(plain)[1]
+        return before | {names[name]: tensor for name, tensor in tuned.items() if name in names}
 
     def _extended(self, model: GPT) -> tuple[GPT, dict[str, str]]:
         """Returns the extended model, and the name of each of its parameters in the plain one."""
@@ -210,6 +206,10 @@ class FineTuned(Training):
         if source.trainer.processes > 1 and not source.run.trained:
             remedy = "on several devices train it first, by itself"
             raise untrained(source.run, "finetune", source.choices["finetune"], remedy)
+
+
+Training = Fresh | FineTuned
+"""From the first weights of a model to the weights that its run keeps."""
 
 
 def _smaller(parts: Mapping[str, Any], share: float) -> dict[str, Any]:

@@ -31,6 +31,9 @@ from extrap.utils.errors import UserError
 LARGEST = 2**28
 """Bytes of a JSON file of a run."""
 
+MOST = 5
+"""Runs that a message names."""
+
 PUBLISHED = "published"
 """State of a run that others trained, with its weights elsewhere."""
 
@@ -232,6 +235,17 @@ class Run(Folder):
         self.check()
         own = {"label": self.label, "seed": self.seed, "identity": self.identity}
         write_json(self.folder / "config.json", self.about | own | {"schema": schema.RUN})
+
+
+def untrained(
+    run: Run, option: str, value: object, remedy: str, done: str = "trained"
+) -> UserError:
+    """Returns the error about a run that is not trained, or tuned, yet; it names trained runs of
+    the same label. option, value: the mistaken ones; remedy: what trains it.
+    """
+    found = sorted(path.parent.name for path in RUNS.glob(f"{run.label}-????????-s*/weights.pt"))
+    others = f", but {', '.join(found[:MOST])} of other options" if found else ""
+    return UserError(option, value, f"{run.name} is not {done} yet{others}", remedy)
 
 
 @dataclass(frozen=True)

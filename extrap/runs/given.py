@@ -3,14 +3,13 @@ in rows; it has no folder.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, cast
 
 import torch
 from torch import nn
 
-from extrap.data.corpora.base import Corpus, Encoded
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.gpt import GPT
 from extrap.pretrained.adapter import of_variable
@@ -35,11 +34,10 @@ class Given(Published):
         tokenizer: Any,
         config: Mapping[str, Any],
         choices: Mapping[str, str],
-        opened: Callable[[Encoded], Corpus],
     ):
         check(subject)
         self.subject, self.tokenizer = subject, tokenizer
-        super().__init__(config, choices, opened)
+        super().__init__(config, choices)
         for option, wrong in (("finetune", config["finetune"]), ("model.chat", self.reading.chat)):
             if wrong:
                 problem = "needs the folder of a checkpoint, and this is a model in a variable"

@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from extrap.data.corpora.base import Corpus, Encoded
 from extrap.data.vocabulary import Vocabulary
 from extrap.extensions.base import Extension
 from extrap.pretrained.vocabulary import PublishedVocabulary
@@ -16,10 +15,9 @@ from extrap.runs.build import build
 from extrap.runs.choices import changed, node, without_factor, written
 from extrap.runs.dashboard import Dashboard, ViewOnly
 from extrap.runs.dashboard.page import Page
-from extrap.runs.finetuned import FineTuned
+from extrap.runs.finetuned import FineTuned, Training
 from extrap.runs.folder import Run
 from extrap.runs.layout import DIRECT, RESULTS
-from extrap.runs.pretraining import Training
 from extrap.runs.published import Published
 from extrap.runs.source import Fresh, Source
 from extrap.tasks.base import Task
@@ -97,7 +95,7 @@ class Job:
     @property
     def task_names(self) -> list[str]:
         tasks = self.config["task"]
-        if not isinstance(tasks, dict) or not all(NAME.fullmatch(str(name)) for name in tasks):
+        if not all(NAME.fullmatch(str(name)) for name in tasks):
             raise UserError("task", tasks, "choices of conf/task by name, such as task=[nll,kv]")
         return [name for name in tasks if name not in self.unasked]
 
@@ -158,24 +156,22 @@ class Job:
 def make(
     config: dict[str, Any],
     choices: dict[str, str],
-    opened: Callable[[Encoded], Corpus] = lambda source: source.open(),
     given: Callable[..., Source] | None = None,
 ) -> Job:
-    """Returns the Job of a composed configuration. opened: opens the corpus of a source of text;
-    given: makes the source of a model in a variable. Raises UserError for names and numbers that no
-    job can have; extrap/runs/validate.py checks the rest.
+    """Returns the Job of a composed configuration. given: makes the source of a model in a
+    variable. Raises UserError for names and numbers that no job can have;
+    extrap/runs/validate.py checks the rest.
     """
     plugins, choice = config["plugins"], choices["extension"]
     check_plugins(plugins)
     usual = Published if Published.meant(config) else Fresh
-    source = (given or usual)(config, choices, opened)
+    source = (given or usual)(config, choices)
     _check(config, source)
     extension = build(config["extension"], "extension", plugins, Extension)
     own = changed(config["extension"], node("extension", choice), plugins)
-    training = Training(source) if isinstance(source, Fresh) else None
-    if config["finetune"]:
-        name = written(choice, without_factor(own))
-        training = FineTuned(source, training, extension=extension, extension_name=name)
+    fresh = source if isinstance(source, Fresh) else None
+    name = written(choice, without_factor(own))
+    training = FineTuned(source, fresh, extension, name) if config["finetune"] else fresh
     if training is None and config["stage"] == "train":
         remedy = "stage=evaluate evaluates it, finetune=lora tunes it"
         raise UserError("stage", "train", f"{source.label} is trained already", remedy)

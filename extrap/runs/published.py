@@ -13,18 +13,17 @@ from typing import Annotated, Any, Literal, cast
 
 import torch
 from annotated_types import Ge
-from torch import Tensor
 
 from extrap.data.corpora import base
 from extrap.data.corpora.base import Corpus, Encoded
 from extrap.data.mixture import Mixture
 from extrap.data.text import Text
 from extrap.model.gpt import GPT
-from extrap.pretrained.checkpoint import DTYPES, Checkpoint
+from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
 from extrap.runs.folder import PUBLISHED, Run, write_json
-from extrap.runs.source import Source
+from extrap.runs.source import Source, opened
 from extrap.runs.training import options
 from extrap.runs.training.finetune import OWN
 from extrap.utils.errors import UserError
@@ -77,7 +76,7 @@ class Published(Source):
     @classmethod
     def meant(cls, config: Mapping[str, Any]) -> bool:
         """True if a configuration is about a checkpoint."""
-        return isinstance(config["model"], Mapping) and "checkpoint" in config["model"]
+        return "checkpoint" in config["model"]
 
     def _name(self) -> str:
         """With chat=true the rows are a series of their own."""
@@ -108,7 +107,7 @@ class Published(Source):
     def corpus(self) -> Corpus:
         node = self.config["data"]["corpus"]
         source = build(node, "data.corpus", self.config["plugins"], base.Source)
-        return self.opened(Encoded(source, self.vocabulary.encoder))
+        return opened(Encoded(source, self.vocabulary.encoder))
 
     def model(self, device: str = "cpu") -> GPT:
         """Returns the checkpoint's model. A model of transformers has the call of a GPT, and
@@ -121,10 +120,6 @@ class Published(Source):
     def untrained(self, layers: int | None = None) -> GPT:
         torch.manual_seed(self.seed)
         return cast(GPT, self.checkpoint.untrained(self.reading.train_length, layers))
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return DTYPES[self.reading.dtype]
 
     @property
     def precision(self) -> str:
@@ -146,11 +141,6 @@ class Published(Source):
 
     def trained(self, run: Run) -> GPT:
         return self.model() if isinstance(run, PublishedRun) else super().trained(run)
-
-    def weights(self, run: Run, model: GPT) -> dict[str, Tensor]:
-        if isinstance(run, PublishedRun):
-            return dict(self.model().state_dict())
-        return super().weights(run, model)
 
     def note(self) -> None:
         with self.run.alone():

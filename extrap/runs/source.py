@@ -3,16 +3,16 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from extrap.data.corpora.base import Corpus, Encoded
-from extrap.data.mixture import Mixture
+from extrap.data.mixture import Batches, Mixture
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
@@ -21,6 +21,7 @@ from extrap.runs.build import build
 from extrap.runs.checkpoint import trained_weights
 from extrap.runs.choices import describe_data
 from extrap.runs.folder import Run
+from extrap.runs.training.optim import Optim
 from extrap.runs.training.options import DTYPES, TrainerOptions, read
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import memory
@@ -42,13 +43,11 @@ class Source(ABC):
     Args:
         config: the composed configuration as plain values
         choices: the name chosen in each group
-        opened: opens the corpus of a source of text
 
     group       the group of options that names the series
     published   True for a checkpoint of others
     length      L, the training length in tokens
-    dtype       type of number of the weights in training and on the disk
-    precision   the same in Lightning's words: `32-true`
+    precision   the numbers of a training, in Lightning's words: `32-true`
     run         the run of this model before any tuning
     reads       the options of text and vocabulary, which tuning takes over
     """
@@ -59,18 +58,12 @@ class Source(ABC):
     vocabulary: Vocabulary
     corpus: Corpus
     length: int
-    dtype: torch.dtype
     precision: str
     run: Run
     reads: dict[str, Any]
 
-    def __init__(
-        self,
-        config: Mapping[str, Any],
-        choices: Mapping[str, str],
-        opened: Callable[[Encoded], Corpus] = lambda source: source.open(),
-    ):
-        self.config, self.choices, self.opened = config, choices, opened
+    def __init__(self, config: Mapping[str, Any], choices: Mapping[str, str]):
+        self.config, self.choices = config, choices
         self.seed: int = config["seed"]
         self.label: str = config["label"] or self._name()
 
@@ -100,6 +93,11 @@ class Source(ABC):
         return read(self.config["trainer"])
 
     @property
+    def dtype(self) -> torch.dtype:
+        """Type of number of the weights in training and on the disk."""
+        return DTYPES[self.precision]
+
+    @property
     def device(self) -> torch.device:
         """The device of evaluation. Raises UserError for a GPU that this machine does not have."""
         if (wanted := self.trainer.accelerator) not in ("gpu", "cuda"):
@@ -122,15 +120,16 @@ class Source(ABC):
         model = self.model()
         if self.dtype is torch.float64:
             model.double()
-        model.load_state_dict(self.weights(run, model))
+        model.load_state_dict(trained_weights(run, model, self.dtype))
         return model
-
-    def weights(self, run: Run, model: GPT) -> dict[str, Tensor]:
-        """Returns the weights of a run of this model, in the numbers of the file."""
-        return trained_weights(run, model, self.dtype)
 
     def note(self) -> None:  # noqa: B027
         """Writes the folder of `run` if others trained it."""
+
+    def optimiser(self, own: Mapping[str, Any]) -> Optim:
+        """Returns the optimiser of the options `train`, with the values of `own` in their place."""
+        target = {"_target_": f"{Optim.__module__}.{Optim.__name__}"}
+        return build({**self.config["train"], **own, **target}, "train")
 
     # --- tuning
 
@@ -148,9 +147,14 @@ class Source(ABC):
 
 
 class Fresh(Source):
-    """A model that extrap trains from random weights."""
+    """A model that extrap trains from random weights, and this training.
+
+    parent   the training that gives the first weights: none
+    verb     `train`, for progress and messages
+    """
 
     group, published = "scheme", False
+    parent, verb = None, "train"
 
     @cached_property
     def mixture(self) -> Mixture:
@@ -166,7 +170,7 @@ class Fresh(Source):
 
     @cached_property
     def corpus(self) -> Corpus:
-        return self.opened(self.mixture.source)
+        return opened(self.mixture.source)
 
     @cached_property
     def shape(self) -> Shape:
@@ -195,20 +199,17 @@ class Fresh(Source):
     def untrained(self, layers: int | None = None) -> GPT:
         depth = {} if layers is None else {"layers": layers}
         config = {**self.config, "model": self.config["model"] | depth}
-        return Fresh(config, self.choices, lambda _: self.corpus).model()
+        return Fresh(config, self.choices).model()
 
     def check(self) -> None:
         super().check()
         self.corpus.check("train", self.length)
         check_memory(self.params)
+        _ = self.optim, self.batches
 
     @property
     def precision(self) -> str:
         return self.trainer.precision
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return DTYPES[self.precision]
 
     @cached_property
     def run(self) -> Run:
@@ -229,12 +230,39 @@ class Fresh(Source):
         }
         return Run(self.label, identity, self.seed)
 
+    @cached_property
+    def optim(self) -> Optim:
+        return self.optimiser({})
+
+    @cached_property
+    def batches(self) -> Batches:
+        """The batch of every step."""
+        return Batches(self.mixture, self.corpus, self.seed, self.optim.steps)
+
+    def begin(self) -> GPT:
+        """Returns the model before the first step."""
+        return self.model()
+
+    def end(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Returns the weights that the run keeps, from the weights after the last step."""
+        return dict(weights)
+
     @property
     def reads(self) -> dict[str, Any]:
         return {name: self.config["data"][name] for name in ("corpus", "vocabulary")}
 
     def mixture_of(self, data: Mapping[str, Any]) -> Mixture:
         return build(data, "data", self.config["plugins"], Mixture)
+
+
+def opened(source: Encoded) -> Corpus:
+    """Returns the corpus of a source of text, opened once for all jobs of a process."""
+    return _opened(source, source.place)
+
+
+@cache
+def _opened(source: Encoded, place: str) -> Corpus:
+    return source.open()
 
 
 def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:
@@ -244,13 +272,11 @@ def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:
     return Shape(dim, heads, layers, length, vocab, norm, kv_heads, head_dim)
 
 
-def check_model(options: Any) -> None:
+def check_model(options: Mapping[str, Any]) -> None:
     """Raises UserError for options that make no GPT. All must be there, as they name the run."""
-    remedy = "choose a file of conf/model, such as model=tiny"
-    if not isinstance(options, Mapping) or not options:
-        raise UserError("model", options, "expected the options of a model", remedy)
     if missing := sorted({field.name for field in fields(Decoder)} - set(options)):
-        raise UserError(f"model.{missing[0]}", problem="missing", remedy=f"give it, or {remedy}")
+        remedy = "give it, or choose a file of conf/model, such as model=tiny"
+        raise UserError(f"model.{missing[0]}", problem="missing", remedy=remedy)
     build(dict(options) | DECODER, "model")
 
 

@@ -3,7 +3,6 @@
 import os
 import sys
 from contextlib import nullcontext
-from functools import cache
 
 from extrap.runs.training import light_start as light_start  # isort: skip  (before Lightning)
 from lightning.fabric.utilities.exceptions import MisconfigurationException
@@ -11,10 +10,9 @@ from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.utilities.exceptions import SIGTERMException
 
 from extrap.runs import checkpoint
-from extrap.runs.checkpoint import Damaged
+from extrap.runs.finetuned import Training
 from extrap.runs.folder import write_json
 from extrap.runs.job import Job
-from extrap.runs.pretraining import Training
 from extrap.runs.training import devices
 from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Schooling
 from extrap.runs.training.feed import feed
@@ -24,33 +22,23 @@ from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress
 
 
-def train(job: Job) -> None:
-    """Trains the run of a job, its parents first, unless it is finished. A loss that is not finite
-    marks the run diverged.
+def train(job: Job, wait: bool = True) -> None:
+    """Trains the run of a job, its parent first, unless they are finished. A loss that is not
+    finite marks the run diverged. wait=False: raises lock.Held while another process trains the run
+    of the job.
     """
     if job.run.trained:
         return
-    *before, last = job.trainings
     if devices.first():
         job.source.note()
-    for training in before:
-        _train_parent(job, training)
-    _train(job, last)
-
-
-def _train_parent(job: Job, training: Training) -> None:
-    """Trains a parent in one process; several begin with a trained parent (FineTuned.check)."""
-    if training.run.trained or not devices.first():
-        return
-    with training.run.alone():
-        if training.run.trained:  # by another process, while this one waited
-            return
-        code = 1
-        try:
+    for training in job.trainings:
+        run, own = training.run, training is job.training
+        with run.alone(wait or not own) if devices.first() else nullcontext():
+            if run.trained:  # maybe by another process, while this one waited
+                continue
             _train(job, training)
-            code = 0
-        finally:
-            job.dashboard.finish(code)
+        if not own:  # the page of the parent, which its rows come to in another job
+            job.dashboard.finish()
 
 
 def _train(job: Job, training: Training) -> None:
@@ -59,15 +47,10 @@ def _train(job: Job, training: Training) -> None:
         run.claim()
         run.unmark()
         job.show(training)
-    try:
-        lit, curve, why = _fit(job, training)
-    except Damaged as damaged:
-        _set_aside(job, damaged)
-        lit, curve, why = _fit(job, training)
-    whole = lit.trainer.strategy.lightning_module_state_dict()  # in shards every process must call
-    weights = {name.removeprefix("model."): tensor for name, tensor in whole.items()}
+    lit, curve, why = _fit(job, training)
     if not devices.first():
         return
+    weights = lit.model.state_dict()
     if not why and not all(bool(w.isfinite().all()) for w in weights.values()):
         why = f"the weights are not finite at step {lit.trainer.global_step}"
     if why:
@@ -78,20 +61,8 @@ def _train(job: Job, training: Training) -> None:
     run.checkpoint.unlink(missing_ok=True)
 
 
-def _set_aside(job: Job, damaged: Damaged) -> None:
-    """Renames a damaged checkpoint, so that training starts again. Several processes end."""
-    if not devices.first():
-        raise SystemExit(2) from None  # the first process says why
-    aside = damaged.path.with_suffix(".damaged")
-    os.replace(damaged.path, aside)
-    kept = f"{damaged}; kept as {aside.name}"
-    if job.source.trainer.processes > 1:  # and the others have ended
-        raise UserError(f"{kept}, the same command starts again at step 0") from None
-    print(f"extrap: {kept}, training starts again at step 0", file=sys.stderr)
-
-
 def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
-    """Returns the trained module, its curve, and why the run diverged, or "". Raises Damaged."""
+    """Returns the trained module, its curve, and why the run diverged, or ""."""
     run, optim, options = training.run, training.optim, job.source.trainer
     lit = Lit(
         training.begin().to(job.source.dtype),
@@ -125,23 +96,10 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
 
 
 def check(job: Job, sweep: bool) -> None:
-    """Raises UserError for a trainer that this machine, Lightning or a job of a sweep cannot have.
-    Warns of a training that ends within its warm-up.
-    """
+    """Raises UserError for a trainer that this machine, Lightning or a job in a sweep lacks."""
     options = job.source.trainer
     for training in job.trainings:
-        group = "finetune" if training is not job.trainings[0] or job.source.published else "train"
-        _tell_of_warmup(group, training.optim.steps, training.optim.warmup)
         parts = training.batches.mixture.parts
         devices.check(options, {name: part.size for name, part in parts.items()}, sweep)
     last = job.trainings[-1]
     trainer(options, last.optim, last.run.folder)
-
-
-@cache
-def _tell_of_warmup(group: str, steps: int, warmup: int) -> None:
-    """Says once that a training ends before its learning rate reaches the peak."""
-    if warmup > steps:
-        problem = f"{group}.steps={steps} end before the learning rate reaches {group}.lr"
-        line = f"{group}.warmup={warmup}: {problem}; give {group}.warmup={steps // 10}"
-        print(f"extrap: {line}", file=sys.stderr)

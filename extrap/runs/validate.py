@@ -19,6 +19,7 @@ from extrap.model.scheme import Scheme
 from extrap.model.watched import watch
 from extrap.runs.build import build
 from extrap.runs.choices import node
+from extrap.runs.finetuned import FineTuned
 from extrap.runs.folder import fingerprint
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE
@@ -36,8 +37,6 @@ TOKENS, CLOSE = 48, 1e-6
 EACH = ("seed", "study", "label", "threads", "train", "logger")
 """Options that `check_own` or the making of a Job checks; the others make the kind of a job."""
 
-_PROBED: set[str] = set()
-
 
 def check(job: Job) -> None:
     """Raises UserError for anything that cannot work, and warns of tasks that are left out."""
@@ -45,15 +44,13 @@ def check(job: Job) -> None:
     source.check()
     check_own(job)
     _pair(job)
-    for training in job.trainings:
-        training.check()
-    scheme = fingerprint([job.config["scheme"], job.config["model"], source.length])
-    if not source.published and scheme not in _PROBED:  # once for a sweep
+    if isinstance(job.training, FineTuned):
+        job.training.check()
+    if not source.published:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the final build of the model gives the advice
             model = source.model()
         check_scheme(model, job.choices["scheme"], job.config["plugins"])
-        _PROBED.add(scheme)
     if job.unasked:
         left = f"options of {', '.join(job.unasked)} are left aside"
         warnings.warn(f"task=[{','.join(job.task_names)}]: {left}", UserWarning, stacklevel=1)

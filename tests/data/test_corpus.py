@@ -8,10 +8,10 @@ import tempfile
 
 import pytest
 
-from extrap.cli.program import opened
 from extrap.data.corpora import reader
 from extrap.data.corpora.base import cut, split_of
 from extrap.data.corpora.files import Files
+from extrap.runs.source import opened
 from extrap.utils.errors import UserError
 
 

@@ -175,9 +175,7 @@ def test_a_checkpoint_is_tuned_and_read_with_the_tuned_weights(place, elsewhere)
     assert set(frame[frame.run == this.run.name].data) == {"text"}
     curve = frame[(frame.run == this.run.name) & (frame.protocol == "text")]
     assert curve[curve.metric == "nll"]["at"].tolist() == [2, 4, 6]
-    untuned = pytest.raises(
-        UserError, match=r"is not tuned yet, but .* has finetune\.steps=6, not 8; tune it"
-    )
+    untuned = pytest.raises(UserError, match=r"is not tuned yet; tune it")
     with untuned:
         evaluate(asked(*words, *TUNED, "finetune.steps=8", "stage=evaluate"))
 

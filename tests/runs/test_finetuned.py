@@ -7,6 +7,8 @@ import json
 import pytest
 import torch
 
+from extrap.cli import program
+from extrap.cli.composed import Composed
 from extrap.extensions.base import SchemeExtension, with_parts
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme
@@ -16,7 +18,6 @@ from extrap.runs import train as stage
 from extrap.runs.build import build
 from extrap.runs.evaluate import evaluate
 from extrap.runs.finetuned import shared
-from extrap.runs.job import make
 from extrap.schemes.t5 import T5
 from extrap.utils.errors import NotApplicable, UserError
 from tests.support.discover import gpt, names, node
@@ -41,10 +42,12 @@ def test_an_identity_without_tuning_says_nothing_of_it():
     assert (parent.run, parent.parent) == (plain.run, None)
 
 
-def test_tuning_has_options():
-    config, choices = composed("scheme=rope", "finetune=full")
-    with pytest.raises(UserError, match="finetune=1: expected options"):
-        _ = make(config | {"finetune": 1}, choices).training.optim
+@pytest.mark.parametrize("group", ["finetune", "trainer", "model", "task"])
+def test_a_choice_has_options(group):
+    """As the file of an experiment may set it."""
+    values, choices = composed("finetune=full")
+    with pytest.raises(UserError, match=f"^{group}=1: expected the options of a choice"):
+        program.job(Composed(values | {group: 1, "sweep": {}}, choices, [], sweep=False))
 
 
 def test_labels_tell_method_extension_and_train_factor():

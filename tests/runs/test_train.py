@@ -133,13 +133,3 @@ def test_shared_weights_start_equal_whatever_the_scheme():
     assert torch.equal(
         job("scheme=t5").training.batches[3].tokens, job("scheme=nope").training.batches[3].tokens
     )
-
-
-def test_a_warm_up_that_outlasts_training_is_said_once(capsys):
-    this = job("train.steps=50", "train.warmup=100")
-    stage.check(this, False)
-    stage.check(this, True)
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("extrap: train.warmup=100: ") and line.endswith("give train.warmup=5")
-    stage.check(job("train.steps=50", "train.warmup=50"), False)
-    assert capsys.readouterr().err == ""

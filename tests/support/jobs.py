@@ -17,6 +17,7 @@ from omegaconf import OmegaConf, open_dict, read_write
 
 from extrap.cli import schema as config
 from extrap.cli.sweep import grid
+from extrap.runs import source
 from extrap.runs.job import Job, make
 from extrap.runs.training import devices
 from extrap.utils.paths import conf_dir
@@ -39,6 +40,7 @@ def job(*overrides: str, tiny: Sequence[str] = TINY) -> Job:
     """The Job of `extrap <overrides>`, small enough for a test by `tiny`; the default options stand
     unless overridden.
     """
+    source._opened.cache_clear()  # a process of its own reads its text anew
     return make(*composed(*tiny, *overrides))
 
 

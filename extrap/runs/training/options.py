@@ -9,7 +9,6 @@ from annotated_types import Ge, Interval, MinLen
 
 from extrap.runs.build import build
 from extrap.utils.bounds import Count
-from extrap.utils.errors import UserError
 
 OURS = ("compile", "recompute", "workers")
 """Options that Lightning's Trainer does not have."""
@@ -36,7 +35,8 @@ class TrainerOptions:
         devices: number of devices on each node, or their indices
         num_nodes: number of nodes
         accumulate_grad_batches: forwards that a process divides its share of a batch into
-        accelerator, strategy: as in Lightning; strategy=fsdp is FSDP2
+        accelerator: as in Lightning
+        strategy: ddp keeps a copy of the model on every device
         precision: of training, as in Lightning
         workers: processes that draw batches beside the training
         compile: torch.compile makes forward and backward; extrap has it for one device
@@ -48,7 +48,7 @@ class TrainerOptions:
     num_nodes: Count = 1
     accumulate_grad_batches: Count = 1
     accelerator: str = "auto"
-    strategy: str = "auto"
+    strategy: Literal["auto", "ddp", "ddp_find_unused_parameters_true"] = "auto"
     precision: Literal["32-true", "64-true", "bf16-true", "bf16-mixed"] = "32-true"
     workers: Annotated[int, Interval(ge=0, le=8)] = 0
     compile: bool = False
@@ -66,11 +66,8 @@ class TrainerOptions:
         return count * self.num_nodes
 
 
-def read(given: Any) -> TrainerOptions:
+def read(given: Mapping[str, Any]) -> TrainerOptions:
     """Returns the options of a configuration. Raises UserError for a value out of bounds."""
-    if not isinstance(given, Mapping):
-        remedy = "choose a file of conf/trainer, such as trainer=cpu"
-        raise UserError("trainer", given, "expected the options of a trainer", remedy)
     known = {field.name for field in fields(TrainerOptions)} - {"lightning"}
     node = {name: value for name, value in given.items() if name in known}
     if "precision" in node:

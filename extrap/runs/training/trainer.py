@@ -12,7 +12,7 @@ from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from torch import nn
 
-from extrap.runs.checkpoint import Damaged, check_weights, load, save
+from extrap.runs.checkpoint import check_weights, damaged, load, save
 from extrap.runs.training.callbacks import BetweenUpdates
 from extrap.runs.training.optim import Optim
 from extrap.runs.training.options import TrainerOptions
@@ -44,14 +44,9 @@ def trainer(
     keep = BetweenUpdates(folder, "last", every_n_train_steps=every, enable_version_counter=False)
     # one process is in no cluster, where Lightning would wait for the other tasks
     alone = [LightningEnvironment()] if options.processes == 1 else []
-    given = dict(options.lightning)
-    if options.strategy == "fsdp":
-        from extrap.runs.training.shards import Shards
-
-        given["strategy"] = Shards(options.processes)
     try:
         return L.Trainer(
-            **given,
+            **options.lightning,
             max_steps=optim.steps,
             gradient_clip_val=None,  # Lit clips, by train.clip
             callbacks=[*callbacks, keep],
@@ -94,10 +89,10 @@ class Checkpoints(TorchCheckpointIO):
     def load_checkpoint(
         self, path: str | Path, map_location: Any = "cpu", weights_only: bool | None = True
     ) -> dict[str, Any]:
-        """Reads a checkpoint as data. Raises Damaged if it is none of this model."""
+        """Reads a checkpoint as data. Raises UserError if it is none of this model."""
         path = Path(path)
         checkpoint = load(path, map_location)
         if not isinstance(checkpoint, dict) or "state_dict" not in checkpoint:
-            raise Damaged(path, "not a checkpoint of a training")
+            raise damaged(path, "not a checkpoint of a training")
         check_weights(checkpoint["state_dict"], self.module, path)
         return checkpoint
