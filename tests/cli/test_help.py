@@ -50,18 +50,6 @@ def test_help_imports_no_torch(tmp_path, words, shown):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("word", "line"),
-    [
-        ("plo", "plo: no such command; did you mean plot? choose one of audit, clean, "),
-        ("scheme", "scheme: no such command; did you mean schemes? choose one of audit, "),
-    ],
-)
-def test_a_mistyped_command_is_told_at_once(tmp_path, word, line):
-    out, err = ask(tmp_path, word, "mine")
-    assert out == "" and err.startswith(f"extrap: {line}") and err.endswith("\n2 []")
-
-
 def test_a_command_imports_no_more_than_it_needs(tmp_path):
     script = SCRIPT.replace(str(HEAVY), str(["torch", "hydra", "lightning", "wandb"]))
     for words in (["status"], ["plot", "--list"], ["table", "--help"], ["compare", "--help"]):

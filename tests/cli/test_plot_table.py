@@ -20,6 +20,7 @@ def results(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.turns
 def test_every_figure_is_drawn_and_redrawn_to_the_same_bytes(results, capsys):
     plot.main(["demo", "--results", str(results)])
     files = capsys.readouterr().out.split()

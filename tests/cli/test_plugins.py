@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "tests" / "support" / "plugin"
 
 
+@pytest.mark.turns
 def test_swept_over(mine):
     words = ["--config-dir", "my_conf", "-m", "plugins=[my_package]", "study=own", "seed=0"]
     words += [

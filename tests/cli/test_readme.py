@@ -33,7 +33,6 @@ RUN = [
         "hydra.launcher.account=me"
     ),
     "extrap -m scheme=rope,alibi study=mine logger.mode=online",
-    "extrap plot mine",
     "extrap plot mine kv_depth loss_length",
     "extrap table mine",
     "extrap dashboard mine",

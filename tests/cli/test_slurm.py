@@ -133,6 +133,7 @@ def test_without_the_extra_it_is_named():
     )
 
 
+@pytest.mark.turns
 def test_the_launchers_of_submitit_run_the_program_as_it_is(worker):
     done = worker("-m", "name=a,b", "hydra/launcher=submitit_local", "hydra.launcher.timeout_min=5")
     assert done.returncode == 0, done.stderr

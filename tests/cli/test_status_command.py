@@ -6,7 +6,6 @@ import shlex
 import pytest
 
 from extrap.cli import status
-from extrap.runs import study
 from extrap.runs.study import Entry, entries, standing
 from extrap.utils import progress
 from tests.runs.test_study import CONFIG, asked, finished
@@ -29,17 +28,6 @@ def test_the_command_lists_states_times_what_is_left_and_what_does_it(capsys):
         ("below the gate", []),
     ]
     assert "2 jobs, about 4:00" in left and command == "  extrap -m study=s"
-
-
-def test_what_files_say_of_a_job_cannot_move_the_cursor():
-    """Commands and reasons come out of files that anybody may have written."""
-    planted = "extrap \x1b[2J\x1b[31m seed=1"
-    entry = study.Entry("s", "rope-00000000-s0", "direct", {"nll": "x"}, planted)
-    entry.write()
-    entry.fail("no \x1b]0;title\x07")
-    shown = status.text("s", [study.standing(e) for e in study.entries("s")])
-    assert "\x1b" not in shown and "\x07" not in shown
-    assert "  extrap '\\x1b[2J\\x1b[31m' seed=1" in shown.splitlines()
 
 
 PLANTED = {

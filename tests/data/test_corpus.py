@@ -226,14 +226,6 @@ def test_the_same_words_mean_other_text_in_another_folder(tmp_path, monkeypatch)
     assert ["".join(texts(corpus)["train"][:1]) for corpus in found] == ["one " * 2, "two " * 2]
 
 
-def test_a_lost_map_is_built_again(folder, cache, monkeypatch):
-    monkeypatch.setattr(reader, "SETTLED", -60)
-    first = Files(path=str(folder)).open(cache)
-    expected = texts(first)
-    (cache / first.sha256 / "train.bin").unlink()
-    assert texts(Files(path=str(folder)).open(cache)) == expected
-
-
 def test_nothing_is_left_of_the_reading_library(folder, cache, tmp_path, monkeypatch):
     import datasets
 
@@ -262,14 +254,6 @@ def test_what_cannot_be_read_is_named_in_one_line(tmp_path, cache, capfd, name):
     assert error.value.option == "data.corpus.path"
     assert str(path) in str(error.value) and "\n" not in str(error.value)
     assert capfd.readouterr() == ("", "")
-
-
-def test_a_split_shorter_than_a_window_is_named(folder, cache):
-    corpus = Files(path=str(folder)).open(cache)
-    corpus.check("train", 1000)
-    with pytest.raises(UserError) as error:
-        corpus.check("validation", 10**6)
-    assert error.value.option == "data.corpus.path"
 
 
 def test_lines_that_begin_a_document_split_a_file(tmp_path, cache):

@@ -12,6 +12,7 @@ from extrap.data.aggregate import Aggregate
 from extrap.data.curriculum import EVERY, Curriculum, Switches
 from extrap.data.keyvalue import BeforeKey, KeyValue
 from extrap.data.mqar import MultiQuery
+from extrap.data.multidoc import MultiDocument
 from extrap.data.multivalue import MultiValue
 from extrap.data.nth import Nth
 from extrap.data.recall import MARKS, Recall
@@ -50,6 +51,12 @@ def listed(context, query):
     return items if query[0] == KEYS[0] else items[-3:]
 
 
+def told(context, query):
+    """The object of every fact, relation, subject and object, with what is asked for."""
+    facts = zip(context, context[1:], context[2:], strict=False)
+    return [last for *fact, last in facts if ["?", *fact] == [chr(query[0]), *query[1:]]]
+
+
 def one(answer):
     return lambda context, query: [answer(context, query)]
 
@@ -63,6 +70,7 @@ PARTS = {
     "trace": (Trace(size=60, hops=3), 1, one(trace_answer)),
     "trace-written": (TraceWritten(size=60, hops=2), 1, one(written_answer)),
     "aggregate": (Aggregate(size=80), 1, one(aggregate_answer)),
+    "documents": (MultiDocument(size=80, facts=2), 3, told),
     "recall": (Recall(size=80, span=3), 1, listed),
 }
 """(part, tokens of a question, the right answers to it)."""

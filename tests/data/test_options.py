@@ -1,12 +1,11 @@
-"""Options of corpora, parts and contexts: values out of bounds are refused by name."""
+"""Options of parts, contexts and mixtures: extrap rejects by name what does not fit. Bounds of
+single options: tests/contracts/test_tasks.py.
+"""
 
 import pytest
 
 from extrap.data.aggregate import Aggregate
-from extrap.data.corpora.files import Files
-from extrap.data.corpora.hub import Hub
-from extrap.data.curriculum import Curriculum
-from extrap.data.keyvalue import KeyValue, Padded, Records
+from extrap.data.keyvalue import Padded, Records
 from extrap.data.multidoc import MultiDocument
 from extrap.data.multivalue import MultiValue
 from extrap.data.nth import NthForm
@@ -16,50 +15,11 @@ from extrap.data.strings import TASKS, Copy
 from extrap.data.text import Text
 from extrap.data.trace import TraceForm
 from extrap.data.vocabulary import Vocabulary
-from extrap.runs.build import build
 from extrap.utils.errors import UserError
 from tests.data.test_mixture import mixture
 
 V = Vocabulary()
 FEW = Vocabulary(keys=64, values=16)
-
-
-@pytest.mark.parametrize(
-    "cls, option, values",
-    [
-        (Copy, "longest", [0]),
-        (Curriculum, "accuracy", [0.0, 1.1]),
-        (Curriculum, "kept", [0.0]),
-        (Curriculum, "latest", [-0.1]),
-        (Curriculum, "ramp", [2.0]),
-        (Files, "document_tokens", [0]),
-        (Files, "validation", [0.0, 1.0]),
-        (Hub, "document_tokens", [0]),
-        (Hub, "limit", [0]),
-        (Hub, "validation", [2.0]),
-        (KeyValue, "depth", ["middle"]),
-        (KeyValue, "echo", [-0.1, 1.0]),
-        (KeyValue, "prefix", [-0.1, 1.1]),
-        (KeyValue, "tail", [1.5]),
-        (MultiDocument, "facts", [0, 5]),
-        (MultiDocument, "prefix", [1.5]),
-        (MultiValue, "scattered", [-0.1]),
-        (MultiValue, "values", [0]),
-        (Query, "first", [-0.1, 1.5]),
-        (RepeatedText, "shortest", [0]),
-        (RepeatedWithin, "longest", [0]),
-        (Text, "size", [-1]),
-        (Text, "weight", [0.0, float("nan"), float("inf")]),
-        (Vocabulary, "keys", [1]),
-        (Vocabulary, "values", [1]),
-    ],
-)
-def test_a_value_out_of_bounds_is_refused_by_name(cls, option, values):
-    for value in values:
-        node = {"_target_": f"{cls.__module__}.{cls.__name__}", option: value}
-        with pytest.raises(UserError) as error:
-            build(node | ({"path": "x"} if cls is Files else {}), "data")
-        assert error.value.option == f"data.{option}"
 
 
 @pytest.mark.parametrize(

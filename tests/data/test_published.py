@@ -1,4 +1,6 @@
-"""Published records: what is read, what a prompt looks like, and that a bad file is one line."""
+"""Published records: what is read, and what a prompt looks like. Bad files are cases of
+tests/faults/cases_files.py.
+"""
 
 import gzip
 import json
@@ -7,7 +9,6 @@ import re
 import pytest
 
 from extrap.data.trials.json_prompt import INSTRUCTION, Example, generate, read
-from extrap.utils.errors import UserError
 
 RECORDS = [["k1", "v1"], ["k2", "v2"], ["k3", 'v"3']]
 
@@ -55,35 +56,3 @@ def test_the_first_records_are_the_question_and_the_first_distractors():
         fewer = example.first(records)
         assert (fewer.key, fewer.value) == (example.key, example.value)
         assert fewer.distractors == example.distractors[: records - 1]
-
-
-BAD = [
-    *("", "\n \n", f"{line()}\n{{", b"\xff\xfe", "[" * 100_000, "[1]"),
-    *(line(key=...), line(value=...), line(key="k9"), line(key=["k2"]), line(value="v3")),
-    *(
-        line(ordered_kv_records=records)
-        for records in (
-            *(..., [], {"k2": "v2"}, [["k2"]], [["k2", 2]], [["k2", ""]], [["k2", "\ud800"]]),
-            [*RECORDS, ["k1", "v9"]],
-        )
-    ),
-    f"{line()}\n{line(ordered_kv_records=RECORDS[:2])}",
-    gzip.compress(line().encode() * 50, mtime=0)[:-20],
-    b"\x1f\x8bnothing",
-]
-
-
-def refused(path):
-    with pytest.raises(UserError) as error:
-        read("task.x.path", path, 10)
-    assert error.value.option == "task.x.path" and "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
-def test_a_bad_file_is_one_line(tmp_path, text):
-    refused(write(tmp_path, text))
-
-
-@pytest.mark.parametrize("name", ["missing.jsonl", "", "nul\0"])
-def test_a_file_that_is_not_there_is_one_line(tmp_path, name):
-    refused(f"{tmp_path}/{name}")

@@ -92,24 +92,6 @@ def test_a_second_writer_of_the_same_text_may_be_first(tmp_path):
     assert tokens.read(tmp_path, sha256)
 
 
-def test_processes_that_write_at_once_end_with_one_map(tmp_path):
-    script = (
-        "import pathlib, sys; from extrap.data.corpora import token_map as tokens\n"
-        "documents = [('train', b'%d' % i * 50) for i in range(1000)]\n"
-        "[print(tokens.write(pathlib.Path(sys.argv[1]), documents)) for _ in range(20)]"
-    )
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(2)
-    ]
-    said = {line for process in started for line in process.communicate()[0].split()}
-    assert [process.returncode for process in started] == [0, 0]
-    assert folders(tmp_path) == [*said]
-    assert tokens.read(tmp_path, *said)
-
-
 @pytest.mark.parametrize("name", ["train.bin", "validation.offsets", "about.json"])
 @pytest.mark.parametrize("harm", ["cut", "gone"])
 def test_a_damaged_map_is_not_read_and_is_written_again(tmp_path, name, harm):

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
 from extrap.data.corpora.files import Files
 from extrap.data.tokenizer import OPTION, Tokenized
 from extrap.tasks.nll import NLL
 from extrap.utils.errors import UserError
 from tests.support.hand import measure
+from tests.support.word_tokenizer import written
 
 WORDS = ["der", "naïve", "Überzug", "一二", "of", "positions", "🙂", "\n"]
 
@@ -24,24 +25,13 @@ def text(documents: int, seed: int = 0) -> list[str]:
     return [" ".join(rng.choice(WORDS, 400)) for _ in range(documents)]
 
 
-def bpe(path: Path, ids: int = 300) -> str:
-    """A byte-level BPE trained on this text."""
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer, made.decoder = (
-        pre_tokenizers.ByteLevel(add_prefix_space=False),
-        decoders.ByteLevel(),
-    )
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    made.train_from_iterator(
-        text(3), trainers.BpeTrainer(vocab_size=ids, initial_alphabet=alphabet, show_progress=False)
-    )
-    made.save(str(path))
-    return str(path)
+def bpe(folder: Path, words: list[str] = WORDS) -> str:
+    return str(written(folder, words, ()) / "tokenizer.json")
 
 
 @pytest.fixture
 def tokenizer(tmp_path):
-    return bpe(tmp_path / "tokenizer.json")
+    return bpe(tmp_path)
 
 
 @pytest.fixture
@@ -80,7 +70,7 @@ def test_a_map_is_of_its_tokenizer(tokenizer, folder, tmp_path):
     source = Files(path=str(folder), document_tokens=10**6)
     one = source.open(tmp_path / "cache", Tokenized(tokenizer=tokenizer).encoder)
     other = source.open(
-        tmp_path / "cache", Tokenized(tokenizer=bpe(tmp_path / "other.json", 280)).encoder
+        tmp_path / "cache", Tokenized(tokenizer=bpe(tmp_path / "other", WORDS[4:])).encoder
     )
     assert len({one.sha256, other.sha256, source.open(tmp_path / "cache").sha256}) == 3
     for split in ("train", "validation"):

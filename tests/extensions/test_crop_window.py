@@ -87,14 +87,6 @@ def test_a_crop_that_takes_a_token_away_is_not(width, stride):
     assert not torch.allclose(Crop(stride)(m)(x)[:, L:], m(x)[:, L:], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["nope", "sinusoidal", "delta-rule", "window", "rnope-swa"])
-@torch.no_grad()
-def test_models_that_read_on_or_count_from_the_start_are_cropped(name):
-    """They are not refused, and what they say of a long text changes."""
-    m, x = discover.gpt(name, length=L, layers=4), text(60)
-    assert not torch.allclose(Crop()(m)(x, last=1), m(x, last=1))
-
-
 @torch.no_grad()
 def test_coordinates_are_a_reason_to_crop():
     """Windows alone would lose nothing; sinusoids of a cropped text are others."""

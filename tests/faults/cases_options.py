@@ -10,13 +10,11 @@ model.dim=0
 model.dim=12 | model.heads=4 | scheme=rope
 model.dim=63 | model.heads=3 | scheme=sinusoidal
 model.layers=20 | model.dim=65536 -> model
-model.ratio=0
 model.norm=batch
 +model.depth=3
 scheme=t5 | scheme.buckets=31
 scheme=rope | scheme.base=1
 scheme=rope | scheme.layout=[0,1,2]
-scheme=alibi | scheme.slopes=[a,b,c,d]
 scheme=fire | scheme.threshold=1000
 scheme=tupe-a | scheme.rows=3
 scheme=multi-axis-rope | scheme.axes=3
@@ -25,13 +23,10 @@ data.more=3
 scheme._target_=null
 +trainer.max_steps=3
 +trainer.foo=1
-scheme=rope | scheme._target_=os.system
 scheme=rope | scheme._target_=extrap.schemes.rope.Nope
 scheme=rope | scheme._target_=extrap.extensions.ntk.NTK
 scheme=rope | scheme._target_=extrap.model.scheme.Scheme -> scheme.base
 scheme=rope | +scheme.bse=3
-extension=pi | extension.factor=0.5
-extension=yarn | extension.beta_slow=0
 extension=yarn | scheme=alibi -> extension
 extension=self-extend | extension.window=63
 extension=longrope | extension.long=[1,2]
@@ -51,14 +46,12 @@ study=../x
 threads=0
 seed=-1
 plugins=[os] | scheme._target_=os.system
-finetune=full | finetune.factor=100000
 finetune=full | finetune.factor=2 | scheme=learned -> finetune.factor
 finetune=full | extension=pi-adaptive -> finetune.factor
 finetune=full | extension=nbce | finetune.factor=2 -> extension
 finetune=full | finetune.factor=16
 finetune=lora | finetune.factor=2 | finetune.targets=[]
 data.more={x: {_target_: extrap.tasks.kv.KV}} -> data.more.x._target_
-model.dropout=nan
 train.steps=0.5
 logger=none | +logger.mode=offline
 scheme=hwfa | scheme.parts=[3] -> scheme.parts[0]
@@ -68,10 +61,7 @@ finetune=full | data@finetune.data=retrieval | finetune.factor=2 | \
 finetune.data.vocabulary.keys=30 -> finetune.data.vocabulary
 finetune=full | data@finetune.data=retrieval | finetune.factor=2 | \
 finetune.data.corpus.smallest=3 -> finetune.data.corpus
-task.nll.stride=0
-task.nll.documents=0
 task.nll.documents=5000 -> data.corpus.path
-task.nll.multiples=[]
 task.nll.multiples=[1,1.001]
 task.kv.multiples=[2,4]
 task.kv.multiples=[1,16] -> data.vocabulary.keys
@@ -82,36 +72,22 @@ task={kv: {_target_: os.system}} -> task.kv._target_
 task=kv-wide | task.kv-wide.pool=300
 task=kv-wide | task.kv-wide.multiples=[1,256] -> task.kv-wide.pool
 task=kv-several | task.kv-several.queries=17
-task=kv-several | task.kv-several.multiples=[4]
 task=multidoc | task.multidoc.top=[256]
-task=multidoc | task.multidoc.multiples=[1,64] -> data.vocabulary.keys
-task=multidoc | task.multidoc.multiples=[2]
 task=haystack | task.haystack.needles=17
 task=lost-in-the-middle | task.lost-in-the-middle.indices=[4]
 task=lost-in-the-middle | task.lost-in-the-middle.path=nothing.jsonl
 task=repeat | task.repeat.period=8
 task=repeat | task.repeat.multiples=[0.5]
-task=repeat | task.repeat.documents=5000 -> data.corpus.path
 task=algorithmic | task.algorithmic.ask=[shout]
 task=algorithmic | task.algorithmic.multiples=[2,3]
 task=algorithmic | task.algorithmic.multiples=[1,1.01]
-task=algorithmic | data.vocabulary.keys=3
-task=context-gain | task.context-gain.multiples=[2]
-task=context-gain | task.context-gain.documents=9999 -> data.corpus.path
 task=nll-position | task.nll-position.multiples=[1]
-task=nll-position | task.nll-position.multiples=[1000] -> data.corpus.path
-task=diagnostics | task.diagnostics.multiples=[2]
 task=diagnostics | task.diagnostics.multiples=[1,64]
 task.nll.stride=nan
-task.kv.depths=[0,0.5,nan,1]
 task=lost-in-the-middle | task.lost-in-the-middle.characters=1 | \
 task.lost-in-the-middle.pairs=[10] -> task.lost-in-the-middle.pairs
 data.length=0
-data.length=600 -> data.vocabulary.keys
-data.length=64.5
-data.length=100000000 -> data.vocabulary.keys
 data.text.size=0 | data.retrieval.size=0 -> data.text.size
-data.retrieval.depth=middle
 data.retrieval.prefix=0.9
 data.vocabulary.keys=1000000000 -> model
 data=query | data.length=8 -> task.kv.pairs
@@ -122,12 +98,7 @@ data=algorithmic | data.vocabulary.keys=6
 data.text=null
 data.corpus=null
 data.corpus.validation=0.999999 -> data.corpus.path
-data.corpus.document_tokens=100 -> data.corpus.path
-data.corpus.column=7
 data/corpus=torch | data.corpus.smallest=100000000 -> data/corpus
 data/vocabulary=tokenizer | data.vocabulary.tokenizer=/nothing.json
-data.more={x: 3} -> data.more.x
-data.more={x: {_target_: os.system}} -> data.more.x._target_
-data.text.weight=inf
 data.length=100000000 | data.retrieval.size=0 -> data.corpus.path
 """)

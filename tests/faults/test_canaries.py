@@ -15,16 +15,13 @@ import torch
 
 from extrap.cli.plot import main as plot
 from extrap.cli.status import main as status
-from extrap.data.corpora import token_map as tokens
 from extrap.data.corpora.files import Files
 from extrap.model.scheme import Scheme
 from extrap.runs import train
 from extrap.runs.build import build
 from extrap.runs.dashboard.study import read
 from extrap.runs.evaluate import trained_model
-from extrap.runs.experiment import work
 from extrap.runs.folder import read_json, write_json
-from extrap.runs.study import entries
 from extrap.runs.training import trainer as resume
 from extrap.utils.errors import UserError
 from tests.faults import planted
@@ -117,33 +114,6 @@ def test_the_configuration_of_a_run_folder_is_data(canary, capsys):
     assert "${oc.env:HOME}" in page.config["options"]["words"][0]
 
 
-def test_a_run_folder_with_another_configuration_is_refused(canary):
-    this = job("scheme=rope")
-    this.run.folder.mkdir(parents=True)
-    litter(this.run.folder, canary)
-    write_json(
-        this.run.folder / "config.json",
-        {"identity": this.run.identity | {"scheme": planted.node(canary)}},
-    )
-    with pytest.raises(UserError, match=r"config\.json: not the configuration that is asked for"):
-        work(this)
-
-
-def test_requests_and_notes_of_a_study_are_data(canary):
-    finish("rope-1-s0")
-    for number, word in enumerate(planted.words(canary)):
-        said = {
-            "study": "s",
-            "run": word,
-            "extension": "direct",
-            "tasks": {"kv": word},
-            "command": word,
-        }
-        write_json(Path(f"runs/.jobs/s/{number}.json"), said)
-    status(["s"])
-    assert {found.run for found in entries("s")} >= {"rope-1-s0"}
-
-
 def in_column(path: Path, column: str, word: str) -> str:
     """A file of rows with a word in all cells of one column."""
     header, *lines = csv.reader(path.read_text().splitlines())
@@ -220,13 +190,6 @@ def test_corpora_are_text(canary, tmp_path, monkeypatch):
     for source in ("a.jsonl", "b.parquet", "d.txt", "text"):
         found = b"".join(text for _, text in Files(path=str(folder / source)).documents())
         assert source == "text" or all(word.encode() in found for word in words), source
-
-
-def test_a_token_map_is_numbers(canary, tmp_path):
-    cache = tmp_path / "cache"
-    sha256 = tokens.write(cache, [("train", b"abc" * 99), ("validation", b"abc")])
-    (cache / sha256 / "train.bin").write_bytes(planted.array(Code(canary)))
-    assert tokens.read(cache, sha256) is None
 
 
 TARGETS = [

@@ -4,7 +4,6 @@ import errno
 import os
 import resource
 import shutil
-import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,15 +11,12 @@ from pathlib import Path
 import pytest
 
 from extrap.cli.plot import main as plot
-from extrap.cli.shared import reported
 from extrap.runs.evaluate import evaluate
 from extrap.runs.train import train
 from extrap.utils import errors
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 from tests.support.jobs import job
-
-REPOSITORY = Path(__file__).parents[2]
 
 
 def failing(number: int):
@@ -70,24 +66,6 @@ def test_figures_that_cannot_be_written_are_one_line(monkeypatch, capsys):
     assert list(Path("results/s/figures").iterdir()) == []
 
 
-def test_a_reader_that_stops_reading_is_no_error(tmp_path):
-    script = (
-        "from extrap.cli.shared import reported\n"
-        "with reported('x'):\n"
-        "    for n in range(10**6): print(n)"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=REPOSITORY,
-    )
-    with process:
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 141
-
-
 @pytest.mark.usefixtures("elsewhere")
 def test_files_that_may_not_grow_further_stop_training_and_leave_nothing_half():
     """The largest file allowed grows until all fit: every file is there whole or not at all."""
@@ -116,14 +94,3 @@ def test_files_that_may_not_grow_further_stop_training_and_leave_nothing_half():
         assert not list(Path("runs").glob("[!.]*/**/.*.tmp"))
         assert not whole.run.weights.exists() or whole.run.weights.read_bytes() == weights
     assert {path.name: path.read_bytes() for path in (whole.results / "rows").iterdir()} == rows
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_of_somebody_else_is_one_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "results").mkdir(mode=0o500)
-    with pytest.raises(SystemExit, match="2"), reported("extrap"):
-        atomic.replace(Path("results/s/rows/a.csv"), b"")
-    assert (
-        capsys.readouterr().err == f"extrap: results/s/rows/a.csv: {errors.FAULTS[errno.EACCES]}\n"
-    )

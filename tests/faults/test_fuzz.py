@@ -1,7 +1,5 @@
 """Drawn input: whatever is in a file or a configuration, it is read, or refused in one line by a
 UserError; nothing else comes out.
-
-The file of records is drawn in tests/data/test_published.py.
 """
 
 from collections.abc import Iterator

@@ -5,29 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from extrap.cli.status import main as status
 from extrap.results import rows
 from extrap.runs.evaluate import evaluate
 from extrap.runs.experiment import work
-from extrap.runs.folder import Named, read_json, write_json
+from extrap.runs.folder import write_json
 from extrap.utils import versions as schema
 from extrap.utils.errors import UserError
 from tests.runs.test_study import finished
 from tests.support.jobs import job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
-
-
-def test_a_run_folder_of_a_later_version_is_told_by_name(capsys):
-    done = finished("rope-1-s0")
-    state = Named("rope-1-s0").folder / "state.json"
-    write_json(state, read_json(state) | {"schema": schema.RUN + 1})
-    line = (
-        f"{state}: a run folder of version {schema.RUN + 1}; this program reads {schema.RUN}: use "
-        "a newer one, or move it away"
-    )
-    status([done.study])  # beside the other jobs of the study
-    assert capsys.readouterr().out.endswith(f"rope-1-s0  {line}\n")
 
 
 def test_nothing_is_trained_over_a_later_version():

@@ -12,8 +12,8 @@ from extrap.figures import gap, served, speed
 from extrap.results.rows import write
 from extrap.studies.pretrained.figures import toy_rank
 from extrap.studies.reference.figures import scale_axis
+from tests.support.invented import speed_rows
 from tests.support.plausible import L, run_rows, sized_rows
-from tests.support.plausible_costs import speed_rows
 from tests.support.plausible_extension import extension_rows, jumps
 from tests.support.program import python
 

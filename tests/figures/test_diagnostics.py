@@ -7,8 +7,8 @@ from extrap.figures import gradient_reach, served, slot_attention
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.results.series import select
 from extrap.studies.reference.figures import influence
+from tests.support.invented import SLOTS, inside_rows
 from tests.support.plausible import L
-from tests.support.plausible_inside import SLOTS, inside_rows
 
 
 @pytest.fixture(scope="module")

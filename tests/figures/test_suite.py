@@ -15,8 +15,8 @@ from extrap.results.stats.intervals import wilson
 from extrap.tasks.haystack import Haystack
 from extrap.tasks.lost_in_the_middle import Query
 from tests.support.hand import Texts, measure, window
+from tests.support.invented import suite_rows, suite_study
 from tests.support.plausible import L, identity
-from tests.support.plausible_suite import suite_rows, suite_study
 from tests.tasks.test_haystack import reader
 
 ALL = figures.available()

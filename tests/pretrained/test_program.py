@@ -107,20 +107,6 @@ def test_used_rows_say_what_is_in_force(place):
     }
 
 
-@pytest.mark.parametrize(
-    "extension", ["ntk", "yarn", "ntk-dynamic", "rerope", "self-extend", "window", "streaming-llm"]
-)
-def test_extensions_change_what_lies_past_the_context(place, extension):
-    plain, extended = measured(), measured(f"extension={extension}")
-    frame = rows.read(plain.results)
-    at = frame[
-        (frame.metric == "nll") & (frame.length == 2 * L) & (frame.protocol == "last_segment")
-    ]
-    values = at.set_index("extension").value
-    assert extended.extension_name in values and values.notna().all()
-    assert abs(values["direct"] - values[extended.extension_name]) > 1e-4
-
-
 def test_diagnostics_look_inside(place):
     small = [
         "task=[diagnostics]",

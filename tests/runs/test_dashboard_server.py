@@ -149,23 +149,6 @@ def test_a_server_that_takes_no_page_is_one_line_and_the_page_is_on_the_disk(
     assert list(tmp_path.glob("wandb/*run-*/run-*.wandb"))
 
 
-@pytest.mark.turns
-@pytest.mark.sample(1)
-@pytest.mark.parametrize(
-    ("refused", "words"), [("UpsertView2", ["--workspace"]), ("ProjectInternalId", ["--report"])]
-)
-def test_a_workspace_or_a_report_that_is_refused_is_one_line(
-    refused, words, study, server, tmp_path
-):
-    pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
-    server.fails = {refused: 403}
-    done = started([*EXTRAP, "--online", *words], server.environment, tmp_path)
-    assert done.returncode == 2
-    (line,) = [line for line in done.stderr.splitlines() if "extrap" in line]
-    assert line.startswith("extrap dashboard: W&B: ") and "403" in line
-    compare(server.kept, study)
-
-
 def test_sharing_needs_a_report_online(study, capsys):
     with pytest.raises(SystemExit, match="2"):
         command.main(["demo", "--report", "--share"])

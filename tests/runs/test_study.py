@@ -1,6 +1,5 @@
 """The jobs of a study and what has become of each: `extrap status`."""
 
-import json
 import os
 import threading
 from pathlib import Path
@@ -211,16 +210,6 @@ def test_a_job_keeps_its_tasks_and_takes_their_newest_configuration():
     Entry("s", "rope-1-s0", "direct", {"kv": "new", "nll": "new"}, "extrap").write()
     [entry] = entries("s")
     assert entry.tasks == {"train": CONFIG, "kv": "new", "nll": "new"}
-
-
-@pytest.mark.parametrize("run", ["../../elsewhere", "/etc", ".hidden", 3, None])
-def test_a_file_that_names_a_path_is_no_job(run):
-    asked("rope-1-s0")
-    folder = Path("runs/.jobs/s")
-    said = {"study": "s", "run": run, "extension": "direct", "tasks": {}, "command": ""}
-    (folder / "x.json").write_text(json.dumps(said))
-    (folder / "y.json").write_text("[")
-    assert [entry.run for entry in entries("s")] == ["rope-1-s0"]
 
 
 def test_the_studies_that_use_a_run():

@@ -4,7 +4,7 @@ the papers' formulas as loops.
 
 import warnings
 from functools import partial
-from math import cos, exp, log, log1p
+from math import cos, exp, log
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ from extrap.schemes.kerple import Kerple, KerpleLog, KerplePower
 from extrap.schemes.rope import RoPE
 from extrap.schemes.sandwich import Sandwich
 from extrap.schemes.t5 import T5
-from tests.support.scheme_case import at, causal, close, lower, moved, pairs, qkv, weights
+from tests.support.scheme_case import at, causal, close, lower, moved, pairs, qkv, softplus, weights
 
 
 def alibi(heads: int, slopes: list[float] | None = None) -> ALiBi:
@@ -128,10 +128,6 @@ def test_sandwich_in_bfloat16_keeps_what_the_bias_tells_apart():
 
 
 SMALL = Shape(dim=8, heads=2, layers=2, length=16)
-
-
-def softplus(x: float) -> float:
-    return log1p(exp(x))
 
 
 @pytest.mark.parametrize("layout", ["interleaved", "half"])

@@ -22,7 +22,7 @@ from extrap.schemes.sink import SinkLogit, SoftmaxOne
 from extrap.schemes.softpick import Softpick
 from extrap.schemes.stick_breaking import StickBreaking
 from extrap.schemes.window import Window
-from tests.support.scheme_case import at, close, hidden, lower, moved, pairs, qkv, weights
+from tests.support.scheme_case import at, close, hidden, lower, moved, pairs, qkv, softplus, weights
 
 THREE = Shape(dim=16, heads=2, layers=3)
 
@@ -90,10 +90,6 @@ def test_softpick_gradients(scale):
 
 
 NARROW = Shape(dim=8, heads=2, layers=2, length=16)
-
-
-def softplus(x: float) -> float:
-    return log1p(exp(x))
 
 
 @pytest.mark.parametrize("cls", [NullFloor, PolarAttention])

@@ -75,11 +75,7 @@ REFUSED: list[tuple[str, str, list]] = [
     ("t5.T5", "buckets", [0, 7, 64]),
     ("transformer_xl.TransformerXL", "clamp", [0]),
     ("tupe.TUPE", "rows", [31]),
-    (
-        "tupe.TUPE",
-        "relative",
-        [RoPE(SHAPE), Stack(SHAPE, [ALiBi(SHAPE), RoPE(SHAPE)]), Scheme(SHAPE)],
-    ),
+    ("tupe.TUPE", "relative", NOT_RELATIVE),
     ("urpe.URPE", "span", [1, 33]),
     ("vo_rope.VORoPE", "base", [0.5]),
     ("vo_rope.VORoPE", "layout", [[1, 2]]),

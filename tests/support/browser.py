@@ -1,6 +1,5 @@
 """A headless Chromium, spoken to through the WebDriver protocol of chromedriver (W3C WebDriver)."""
 
-import base64
 import json
 import shutil
 import subprocess
@@ -23,10 +22,9 @@ def missing() -> str:
 class Browser:
     """One window. `script` returns what a script returns; `errors` what the console says so far."""
 
-    def __init__(self, address: str, dark: bool):
+    def __init__(self, address: str):
         self.address = address
         flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-        flags += ["--blink-settings=preferredColorScheme=0"] * dark
         options = {"args": flags, "binary": shutil.which("chromium")}
         wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
         made = self._ask("", {"capabilities": {"alwaysMatch": wanted}}, whole=True)
@@ -39,8 +37,8 @@ class Browser:
         with LOCAL.open(request, timeout=60) as answer:
             return json.load(answer)["value"]
 
-    def open(self, file: Path, width: int = 1400, height: int = 900) -> None:
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    def open(self, file: Path, width: int = 1400) -> None:
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
         command = {"cmd": "Emulation.setDeviceMetricsOverride", "params": size}
         self._ask("/goog/cdp/execute", command)
         self._ask("/url", {"url": file.resolve().as_uri()})
@@ -62,22 +60,16 @@ class Browser:
     def errors(self) -> list[str]:
         return [entry["message"] for entry in self._ask("/se/log", {"type": "browser"})]
 
-    def screenshot(self, file: Path, whole: bool = True) -> None:
-        """PNG of the page, from top to end where `whole`."""
-        params = {"format": "png", "captureBeyondViewport": whole}
-        found = self._ask("/goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": params})
-        file.write_bytes(base64.b64decode(found["data"]))
-
 
 @contextmanager
-def browser(dark: bool = False) -> Iterator[Browser]:
+def browser() -> Iterator[Browser]:
     """Starts chromedriver on a port of its own choice and a window in it, and ends both."""
     driver = subprocess.Popen(
         [shutil.which("chromedriver"), "--port=0"], stdout=subprocess.PIPE, text=True
     )
     try:
         port = _port(driver)
-        window = Browser(f"http://127.0.0.1:{port}/session", dark)
+        window = Browser(f"http://127.0.0.1:{port}/session")
         try:
             yield window
         finally:

@@ -2,6 +2,7 @@
 back as weights.
 """
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -103,6 +104,10 @@ def mixed(a: Tensor, value: Callable[[int, int, int], Tensor]) -> Tensor:
 
 def close(a: Tensor, b: Tensor, tolerance: float = 1e-12) -> None:
     torch.testing.assert_close(a, b, atol=tolerance, rtol=tolerance)
+
+
+def softplus(x: float) -> float:
+    return math.log1p(math.exp(x))
 
 
 def lower(T: int) -> Tensor:

@@ -8,12 +8,10 @@ import pytest
 from extrap import figures
 from extrap.results.rows import read
 from tests.support.discover import PLUGINS
+from tests.support.invented import chain_rows, inside_rows, speed_rows, suite_study
 from tests.support.plausible import run_rows, sized_rows
-from tests.support.plausible_costs import chain_rows, speed_rows
 from tests.support.plausible_extension import extension_rows, jumps
-from tests.support.plausible_inside import inside_rows
 from tests.support.plausible_recipes import band_rows, dispute_rows, grid_rows
-from tests.support.plausible_suite import suite_study
 
 
 RESULTS = Path(__file__).parents[2] / "results"

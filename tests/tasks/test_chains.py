@@ -121,9 +121,6 @@ def test_who_writes_a_chain_at_random_has_the_guess(hops):
     assert rates[0] > rates[1]
 
 
-VALUES = VOCABULARY.value_ids
-
-
 def nth(**options):
     return NthRecord(**{"multiples": (0.5, 1, 2), "trials": 12} | options)
 
@@ -184,20 +181,6 @@ def test_who_takes_one_hop_alone_knows_chains_of_no_hop():
 
     found = values(measure(trace(), solving(one_hop, 1), TEXT, L), "accuracy")
     assert all(accuracy == (protocol == "hops-0") for (protocol, *_), accuracy in found.items())
-
-
-@pytest.mark.parametrize("task", [nth(), trace()], ids=["nth", "trace"])
-def test_naming_a_value_at_random_is_chance(task):
-    rng = np.random.default_rng(0)
-    any_value = solving(lambda *_: VALUES[rng.integers(len(VALUES))], 1)
-    found = {
-        r["protocol"]: r["value"]
-        for r in measure(task, any_value, TEXT, L).rows
-        if r["metric"] == "chance"
-    }
-    assert found == dict.fromkeys(task.forms(VOCABULARY), 1 / 16)
-    rates = values(measure(task, any_value, TEXT, L), "accuracy").values()
-    assert np.mean(list(rates)) == pytest.approx(1 / 16, abs=0.04)
 
 
 LENGTHS = (8, 32, 64)

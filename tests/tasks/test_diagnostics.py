@@ -1,16 +1,13 @@
-"""The task `diagnostics` on models made by hand whose attention and gradients are known, and
-refused where there is no inside.
-"""
+"""The task `diagnostics` on models made by hand whose attention and gradients are known."""
 
 import numpy as np
 import pytest
 import torch
 
 from extrap.model.scheme import Shape
-from extrap.runs import validate
 from extrap.schemes.rope import RoPE
 from extrap.tasks.diagnostics import Diagnostics
-from extrap.utils.errors import NotApplicable, UserError
+from extrap.utils.errors import UserError
 from tests.support.hand import Texts, measure, speak
 from tests.support.jobs import job
 
@@ -151,11 +148,6 @@ def test_a_run_that_did_not_learn_retrieval_is_marked_where_it_reads_records():
     task = Diagnostics(multiples=[1], inputs=2, slots=2, probes=4, layers=[1])
     rows = measure(task, Hand(learned=False), CORPUS, L).rows
     assert {r["protocol"] for r in rows if r["status"] == "not trained"} == {"trained_records"}
-
-
-def test_an_extension_without_an_inside_is_refused(elsewhere):
-    with pytest.raises(NotApplicable):
-        validate.check(job("task=[nll,kv,diagnostics]", "extension=nbce"))
 
 
 def test_untrained_is_the_model_that_training_began_with_under_the_extension():
