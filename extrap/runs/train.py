@@ -48,9 +48,10 @@ def _train(job: Job, training: Training) -> None:
         run.unmark()
         job.show(training)
     lit, curve, why = _fit(job, training)
+    whole = lit.trainer.strategy.lightning_module_state_dict()  # in shards every process must call
+    weights = {name.removeprefix("model."): tensor for name, tensor in whole.items()}
     if not devices.first():
         return
-    weights = lit.model.state_dict()
     if not why and not all(bool(w.isfinite().all()) for w in weights.values()):
         why = f"the weights are not finite at step {lit.trainer.global_step}"
     if why:

@@ -14,7 +14,6 @@ from extrap.runs.training.lightning_module import Lit
 from extrap.runs.training.options import read
 from extrap.utils.errors import UserError
 from tests.support.jobs import alike, equal, job, started, weights
-from tests.support.killed import killed
 
 TWO = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
 
@@ -53,12 +52,14 @@ def test_a_job_of_a_sweep_may_have_one_device():
     devices.check(read({"devices": [1]}), {"text": 3}, sweep=True)
 
 
-def test_two_processes_train_what_one_does_and_one_of_them_writes(elsewhere):
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
+def test_two_processes_train_what_one_does_and_one_of_them_writes(elsewhere, strategy):
     """Windows of text and of retrieval score differently many tokens; gradients are those of the
     whole batch up to rounding.
     """
     options = ["scheme=t5", "logger=wandb", "threads=1"]
-    done = started(*options, *TWO, "study=two")
+    done = started(*options, *TWO, f"trainer={strategy}", "study=two")
     assert done.returncode == 0, done.stderr
     [entered] = entries("two")
     assert (standing(entered).left, standing(entered).state) == ([], State.BELOW_GATE)
@@ -69,31 +70,6 @@ def test_two_processes_train_what_one_does_and_one_of_them_writes(elsewhere):
     one, two = weights(single), torch.load(entered.folder.weights, weights_only=True)
     alike(one, two)
     assert not equal(one, job(*options).source.model().state_dict())
-
-
-@pytest.mark.turns
-def test_two_processes_go_on_from_the_checkpoint_of_one(elsewhere, monkeypatch):
-    words = ["scheme=t5", "train.steps=8", "train.save_every=2", "train.log_every=2"]
-    train(whole := job(*words))
-    expected = weights(whole)
-    whole.run.folder.rename(elsewhere / "whole")
-    with killed(monkeypatch, 5):
-        train(this := job(*words))
-    assert this.run.checkpoint.exists() and not this.run.trained
-    done = started("study=two", "threads=1", *words, *TWO)
-    assert done.returncode == 0, done.stderr
-    alike(weights(this), expected, atol=1e-5)
-
-
-@pytest.mark.turns
-def test_a_damaged_checkpoint_ends_both_processes_in_one_line(elsewhere):
-    this = job()
-    this.run.folder.mkdir(parents=True)
-    this.run.checkpoint.write_bytes(b"half")
-    done = started("study=two", "threads=1", *TWO)
-    assert done.returncode == 2
-    [line] = [line for line in done.stderr.splitlines() if "extrap:" in line]
-    assert line.startswith(f"extrap: {this.run.checkpoint}: ")
 
 
 @pytest.mark.parametrize("n", [2, 4])

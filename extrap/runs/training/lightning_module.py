@@ -77,6 +77,13 @@ class Lit(L.LightningModule):
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         nn.utils.clip_grad_norm_(parameters, self.optim.clip)
 
+    def configure_model(self) -> None:
+        """Splits the parameters among the devices of a mesh, if Lightning hands over one."""
+        if self.device_mesh is not None:
+            from extrap.runs.training.shards import shard
+
+            shard(self, self.model.blocks, self.device_mesh["data_parallel"])
+
     def transfer_batch_to_device(
         self, batch: Share | Exception, device: torch.device, dataloader_idx: int
     ) -> Share:

@@ -35,8 +35,7 @@ class TrainerOptions:
         devices: number of devices on each node, or their indices
         num_nodes: number of nodes
         accumulate_grad_batches: forwards that a process divides its share of a batch into
-        accelerator: as in Lightning
-        strategy: ddp keeps a copy of the model on every device
+        accelerator, strategy: as in Lightning; strategy=fsdp is FSDP2
         precision: of training, as in Lightning
         workers: processes that draw batches beside the training
         compile: torch.compile makes forward and backward; extrap has it for one device
@@ -48,7 +47,7 @@ class TrainerOptions:
     num_nodes: Count = 1
     accumulate_grad_batches: Count = 1
     accelerator: str = "auto"
-    strategy: Literal["auto", "ddp", "ddp_find_unused_parameters_true"] = "auto"
+    strategy: str = "auto"
     precision: Literal["32-true", "64-true", "bf16-true", "bf16-mixed"] = "32-true"
     workers: Annotated[int, Interval(ge=0, le=8)] = 0
     compile: bool = False

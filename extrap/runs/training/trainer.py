@@ -44,9 +44,14 @@ def trainer(
     keep = BetweenUpdates(folder, "last", every_n_train_steps=every, enable_version_counter=False)
     # one process is in no cluster, where Lightning would wait for the other tasks
     alone = [LightningEnvironment()] if options.processes == 1 else []
+    given = dict(options.lightning)
+    if options.strategy == "fsdp":
+        from extrap.runs.training.shards import Shards
+
+        given["strategy"] = Shards(options.processes)
     try:
         return L.Trainer(
-            **options.lightning,
+            **given,
             max_steps=optim.steps,
             gradient_clip_val=None,  # Lit clips, by train.clip
             callbacks=[*callbacks, keep],
