@@ -1,7 +1,6 @@
 """`extrap`: one configuration trained, then evaluated. `extrap --help` lists the options."""
 
 from dataclasses import fields
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from extrap.cli import app as cli
