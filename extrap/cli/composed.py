@@ -23,7 +23,8 @@ from extrap.utils.paths import conf_dir
 
 @dataclass(frozen=True)
 class Composed:
-    """A configuration with its references resolved.
+    """A configuration with its references resolved. Jobs of a sweep share the values that are
+    equal in all of them: change none.
 
     values     the options
     choices    the choice of each group

@@ -146,7 +146,7 @@ def test_many_gates_are_told_in_blocks_that_fit(tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 120
     headers = [line.rstrip("\\").split()[1:] for line in lines if line.startswith("task")]
-    assert [name for header in headers for name in header] == names
+    assert sum(headers, []) == names
 
 
 def test_the_table_fits_a_terminal(tmp_path, capsys):

@@ -209,6 +209,7 @@ def test_jobs_that_differ_in_plain_options_are_composed_once(varied):
     found = [varied(["scheme=t5", f"seed={seed}", "train.steps=9"]) for seed in range(5)]
     assert varied.loader.count == 1
     assert [job.values["seed"] for job in found] == [0, 1, 2, 3, 4]
+    assert all(job.values["data"] is found[0].values["data"] for job in found)
     varied(["scheme=nope", "seed=0"])
     assert varied.loader.count == 2
 

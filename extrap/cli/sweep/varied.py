@@ -3,12 +3,12 @@
 Composing takes a tenth of a second, most of it the same for every job: the files that the choices
 of groups name. Jobs of one kind make the same choices and set the same options. `Varied` composes
 the first job of a kind; of the others it sets the options, one by one as Hydra does after it has
-read the files.
+read the files, and shares every other value with the first.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cache
 from typing import Any
 
@@ -21,6 +21,20 @@ from extrap.cli.composed import Composed
 SCALARS = (str, int, float, bool, type(None))
 
 
+@dataclass
+class _Kind:
+    """Jobs with the same choices that set the same options.
+
+    cfg     the configuration, set to the last job
+    plain   the values of the first job, which other jobs share
+    refers  True if it holds references: each job is then composed by itself
+    """
+
+    cfg: DictConfig
+    plain: Composed
+    refers: bool
+
+
 class Varied:
     """loader: Hydra's; master: the configuration of the sweep as a whole; read: checks a
     configuration and makes it plain values.
@@ -31,28 +45,44 @@ class Varied:
     ) -> None:
         self.loader, self.master, self.read = loader, master, read
         self._groups: dict[str, bool] = {}
-        self._kinds: dict[tuple[tuple[str, ...], ...], DictConfig] = {}
+        self._kinds: dict[tuple[tuple[str, ...], ...], _Kind] = {}
 
     def __call__(self, overrides: list[str]) -> Composed:
         """Returns the configuration of a job. Raises the errors of the loader and of `read`."""
+        try:
+            found = self._varied(overrides)
+        except Exception:  # the loader raises it again
+            found = None
+        return found or self.read(self.loader.load_sweep_config(self.master, overrides))
+
+    def _varied(self, overrides: list[str]) -> Composed | None:
+        """Returns None for a job that sets no option, or sets one in two ways."""
         parsed = list(map(_parsed, overrides))
         options = {one.key_or_group: one.value() for one in parsed if self._sets(one)}
         fixed = [one for one in parsed if one.key_or_group not in options]
-        kind = tuple(str(one.input_line) for one in fixed), tuple(options)
-        if (cfg := self._kinds.get(kind)) is not None:
-            with suppress(Exception):  # the loader raises it again
-                for name, value in options.items():
-                    OmegaConf.update(cfg, name, value, merge=True)
-                own = [str(one.input_line) for one in parsed if not one.is_hydra_override()]
-                return replace(self.read(cfg), overrides=own)
+        more = [one.key_or_group for one in fixed if not self._group(one.key_or_group)]
+        if not options or any(_overlap(name, other) for name in options for other in more):
+            return None
+        words = tuple(str(one.input_line) for one in fixed), tuple(options)
+        if (kind := self._kinds.get(words)) is None:
+            kind = self._kinds[words] = self._kind(overrides)
+            return kind.plain
+        if kind.refers:
+            return None
+        values = kind.plain.values
+        for name, value in options.items():
+            OmegaConf.update(kind.cfg, name, value, merge=True)
+        for name in options:
+            values = _put(values, name.split("."), _leaf(kind.cfg, name))
+        own = [str(one.input_line) for one in parsed if not one.is_hydra_override()]
+        return replace(kind.plain, values=values, overrides=own)
+
+    def _kind(self, overrides: list[str]) -> _Kind:
+        """Returns the kind of which this job is the first."""
         cfg = self.loader.load_sweep_config(self.master, overrides)
-        composed = self.read(cfg)
-        inside = [one.key_or_group for one in fixed if not self._group(one.key_or_group)]
-        twice = any(_overlap(name, other) for name in options for other in inside)
-        refers = "${" in str(OmegaConf.masked_copy(cfg, list(composed.values)))
-        if not twice and not refers:
-            self._kinds[kind] = cfg
-        return composed
+        plain = self.read(cfg)
+        written: Any = OmegaConf.to_container(cfg, enum_to_str=True)
+        return _Kind(cfg, plain, {name: written[name] for name in plain.values} != plain.values)
 
     def _sets(self, one: Override) -> bool:
         """True for a word that gives an option of the program a plain value."""
@@ -78,3 +108,17 @@ def _parsed(word: str) -> Override:
 def _overlap(name: str, other: str) -> bool:
     """True if one of two options holds the other."""
     return f"{name}.".startswith(f"{other}.") or f"{other}.".startswith(f"{name}.")
+
+
+def _leaf(cfg: DictConfig, name: str) -> Any:
+    """Returns the value of an option that was set, in the type that the schema gives it."""
+    value = OmegaConf.select(cfg, name)
+    if OmegaConf.is_config(value):
+        return OmegaConf.to_container(value)
+    return value.name if isinstance(value, Enum) else value
+
+
+def _put(values: dict[str, Any], path: list[str], value: Any) -> dict[str, Any]:
+    """Returns the values with another one at a path; shares the values beside the path."""
+    name, *inner = path
+    return values | {name: _put(values[name], inner, value) if inner else value}

@@ -66,8 +66,7 @@ class Reader(Launcher):
         found: dict[str, Process] = {}
         wrong: dict[str, None] = {}
         writers: dict[tuple[str, ...], tuple[str, list[str]]] = {}
-        read = tqdm(batch, "reading jobs", delay=DELAY, leave=False, disable=None)
-        for overrides in map(list, read):
+        for overrides in map(list, tqdm(batch, "reading jobs", delay=DELAY, disable=None)):
             try:
                 composed = self._composed(overrides)
                 work = self.program.prepare(composed)
