@@ -1,5 +1,6 @@
 """`extrap plot` and `extrap table`: what they print and write, and one line for a mistake."""
 
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -146,7 +147,7 @@ def test_many_gates_are_told_in_blocks_that_fit(tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 120
     headers = [line.rstrip("\\").split()[1:] for line in lines if line.startswith("task")]
-    assert sum(headers, []) == names
+    assert [*chain(*headers)] == names
 
 
 def test_the_table_fits_a_terminal(tmp_path, capsys):

@@ -13,7 +13,6 @@ from tests.support.plausible import run_rows, sized_rows
 from tests.support.plausible_extension import extension_rows, jumps
 from tests.support.plausible_recipes import band_rows, dispute_rows, grid_rows
 
-
 RESULTS = Path(__file__).parents[2] / "results"
 
 
