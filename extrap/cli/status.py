@@ -8,7 +8,7 @@ from collections import Counter
 
 from extrap.cli.shared import as_json, command, plain
 from extrap.runs.study import ENDED, Standing, State, entries, standing, studies
-from extrap.utils.errors import printable
+from extrap.utils.errors import escaped, printable
 from extrap.utils.progress import clock, words
 
 
@@ -92,7 +92,7 @@ def _left(jobs: list[Standing]) -> list[str]:
     if took:
         left = clock(sum(took) / len(took) * len(waiting))
         guess = f", about {left} of work at the pace of those done"
-    commands = [printable(shlex.join(command)) for command in _commands(jobs)]
+    commands = [escaped(shlex.join(command)) for command in _commands(jobs)]
     source = f"; asked for, as runs/.jobs/{waiting[0].entry.study} has it, by" if commands else ""
     return [
         f"left to run: {len(waiting)} job{'s' * (len(waiting) != 1)}{guess}{source}",

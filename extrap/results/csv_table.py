@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.utils import files as atomic
-from extrap.utils.errors import UserError, printable
+from extrap.utils.errors import UserError, escaped
 
 TEXT, WHOLE, REAL = "text", "whole number", "number"
 NUMERIC = frozenset("0123456789+-.einfa")
@@ -92,7 +92,7 @@ class Table:
         try:
             if (header := next(reader, [])) != schema:
                 other = [name for name in header + schema if (name in header) != (name in schema)]
-                wrong = printable(other[0]) if other else "order of columns"
+                wrong = escaped(other[0]) if other else "order of columns"
                 raise Damaged(f"wrong header ({wrong}); columns are {','.join(schema)}")
             for cells in reader:
                 yield reader.line_num, self._record(cells)

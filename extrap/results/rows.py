@@ -13,7 +13,7 @@ import pandas as pd
 from extrap.results.csv_table import REAL, TEXT, WHOLE, Damaged, Table
 from extrap.results.places import having, place
 from extrap.utils import versions as schema
-from extrap.utils.errors import UserError, printable
+from extrap.utils.errors import UserError, escaped
 
 SCHEMA = {
     "run": TEXT,
@@ -159,7 +159,7 @@ def folder(results: Path | str, study: str) -> Path:
     if study not in known:
         none = "none is there yet; train and evaluate one with `extrap`"
         listed = f"studies there: {', '.join(known)}" if known else none
-        raise UserError("STUDY", printable(study), f"no such study in {results}", listed)
+        raise UserError("STUDY", escaped(study), f"no such study in {results}", listed)
     return place(Path(results), study)
 
 

@@ -17,7 +17,7 @@ from extrap.results.places import having, place
 from extrap.runs.folder import Named, read_json, write_json
 from extrap.runs.layout import CURVE, RESULTS, RUNS, SAFE, USED, ResultFile, of_rows
 from extrap.utils import files as atomic
-from extrap.utils.errors import UserError, printable
+from extrap.utils.errors import UserError, escaped
 from extrap.utils.progress import MOST
 
 
@@ -208,7 +208,7 @@ def entries(study: str) -> list[Entry]:
     if study not in (known := studies()):
         some = f"studies here: {', '.join(known)}"
         remedy = some if known else "none is here yet; `extrap` makes one"
-        raise UserError("STUDY", printable(study), "no such study", remedy)
+        raise UserError("STUDY", escaped(study), "no such study", remedy)
     found = {
         (e.run, e.extension): e
         for e in map(_read, sorted(_folder(study).glob("*.json")))

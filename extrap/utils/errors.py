@@ -88,10 +88,21 @@ def shown(value: object) -> str:
 
 
 def printable(line: str) -> str:
-    """Returns a line for a terminal, with unprintable characters escaped as in Python: names of
-    files may hold characters that move the cursor.
+    """Returns a line for a terminal, with unprintable characters escaped: names of files may hold
+    characters that move the cursor. Words longer than any path are cut.
     """
+    return LONG_WORD.sub(lambda word: f"{word[0][:SHOWN]}...", escaped(line))
+
+
+def escaped(line: str) -> str:
+    """Returns a whole line for a terminal, with unprintable characters escaped as in Python."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+
+
+SHOWN = 60
+"""Characters that are shown of a long word."""
+
+LONG_WORD = re.compile(r"\S{1000,}")
 
 
 AGAIN = "the same command then goes on where it stopped"

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from extrap.cli.shared import reported
+from extrap.utils.errors import printable
 
 FILES = {
     "broken": ("seed: [\n", "broken.yaml: line 2 is not YAML: "),
@@ -61,3 +62,8 @@ def test_interruption_is_one_line_through_both_frames(interrupt, capsys):
 def test_finished_work_is_not_checked(tiny):
     (tiny.work / "rope-s-1.done").touch()
     assert tiny("seed=-1").returncode == 0
+
+
+def test_a_word_of_fifty_thousand_letters_is_cut():
+    assert printable(f"label={'a' * 50_000}: letters") == f"label={'a' * 54}... letters"
+    assert printable("/".join(["folder"] * 100)) == "/".join(["folder"] * 100)
