@@ -57,5 +57,5 @@ def test_console_script(installed, tmp_path):
     script = (installed / "bin" / "extrap").read_text(encoding="utf-8")
     assert "from extrap.cli.commands import main" in script
     program = str(installed / "bin" / "extrap")
-    assert "Choices (group=option)" in run(installed, tmp_path, program, "--help")
+    assert "Choices (group=option" in run(installed, tmp_path, program, "--help")
     assert "no study here yet" in run(installed, tmp_path, program, "status")

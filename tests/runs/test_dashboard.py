@@ -155,7 +155,7 @@ def test_what_was_trained_before_a_kill_is_on_the_page_of_the_run_that_goes_on(m
 
 @pytest.mark.usefixtures("elsewhere")
 def test_a_failed_run_closes_its_page_as_failed(monkeypatch):
-    def broken(this) -> None:
+    def broken(this, wait) -> None:
         this.show()
         raise RuntimeError("no")
 
