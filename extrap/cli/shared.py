@@ -130,7 +130,11 @@ def reported(program: str = "extrap") -> Iterator[None]:
     """
     streams.settle()
     try:
-        yield
+        try:
+            yield
+        except SystemExit:  # so ends Hydra, after what it prints
+            sys.stdout.flush()
+            raise
         sys.stdout.flush()
     except UserError as error:
         _end(program, str(error), 2)
