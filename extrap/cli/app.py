@@ -96,7 +96,7 @@ def main(program: Program) -> None:
         args = _parsed()
         for flag in REFUSED:
             if (given := getattr(args, flag)) is not None:
-                problem = "extrap starts from its own config.yaml"
+                problem = "extrap does not take this flag of Hydra"
                 remedy = "put choices and experiments in a folder and give --config-dir"
                 raise UserError(f"--{flag.replace('_', '-')}", given, problem, remedy)
         overrides += args.overrides

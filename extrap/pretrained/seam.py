@@ -22,7 +22,7 @@ Attend = Callable[[nn.Module, Tensor, Tensor, Tensor, Any, dict[str, Any]], Tens
 """(module, q (B, H, T, D), k, v, mask, other arguments) -> (B, T, H, D)."""
 
 _attend: list[Attend] = []
-"""The innermost last."""
+"""Attention of the models that run, the innermost model last."""
 
 
 @contextmanager

@@ -97,7 +97,7 @@ def series(rows: pd.DataFrame) -> list[Series]:
 
 
 def whole(rows: pd.DataFrame) -> list[Series]:
-    """Returns the series with all of their seeds, whatever they came to: the column `mark` holds
+    """Returns the series with all of their seeds, below the gate or not: the column `mark` holds
     what `judged` says of a row. Raises UserError for mixed corpora.
     """
     return series(rows.assign(mark=judged(rows), status="ok"))

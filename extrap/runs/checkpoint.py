@@ -19,7 +19,7 @@ CHANGED = "changed since training ended"
 
 def damaged(path: Path, why: str, delete: Path | None = None) -> UserError:
     """Returns the error about a file that differs from the one that training wrote. delete: the
-    file of which the lack makes the run untrained, if it is another.
+    file to delete, if it is another one.
     """
     remedy = f"delete {delete or path}, and the same command trains the run again"
     return UserError(path, problem=why, remedy=remedy)

@@ -131,8 +131,8 @@ class Folder:
 
     @contextmanager
     def alone_at(self, work: str, wait: bool = True) -> Iterator[None]:
-        """Locks one part of the work with a run, such as its rows of one study under one extension;
-        nobody trains or removes the run meanwhile. Errors as in `alone`.
+        """Locks one part of a run, such as its rows of one study under one extension. Nobody trains
+        or removes the run meanwhile. Errors as in `alone`.
 
         Lock order: a trainer locks the folder, then checks for locked parts; an evaluator locks its
         part, then checks for a locked folder. At least one of two racing processes notices.
@@ -244,7 +244,7 @@ def untrained(
     the same label. option, value: the mistaken ones; remedy: what trains it.
     """
     found = sorted(path.parent.name for path in RUNS.glob(f"{run.label}-????????-s*/weights.pt"))
-    others = f", but {', '.join(found[:MOST])} of other options" if found else ""
+    others = f"; trained with other options: {', '.join(found[:MOST])}" if found else ""
     return UserError(option, value, f"{run.name} is not {done} yet{others}", remedy)
 
 

@@ -37,7 +37,7 @@ def train(job: Job, wait: bool = True) -> None:
             if run.trained:  # maybe by another process, while this one waited
                 continue
             _train(job, training)
-        if not own:  # the page of the parent, which its rows come to in another job
+        if not own:  # rows of the parent come to its page in another job
             job.dashboard.finish()
 
 

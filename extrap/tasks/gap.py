@@ -74,10 +74,8 @@ class Gap(TextLoss, Diagnostic):
         recorder, n = Recorder(), self.half(train_length)
         plain = read["none", n].of("none")[0].sum(1)
         for (protocol, start), losses in read.items():
-            cell, (found, places) = (
-                recorder.at(protocol=protocol, length=start),
-                losses.of(protocol),
-            )
+            cell = recorder.at(protocol=protocol, length=start)
+            found, places = losses.of(protocol)
             losses.report(cell, found, places)
             change = found.sum(1) - plain
             if protocol != "none" and np.isfinite(change).all():

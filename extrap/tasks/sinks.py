@@ -1,13 +1,13 @@
 """Sink ablation: what does retrieval lose once no token sees the first one?
 
     <form>          the context as it is
-    <form>-first    the first token, BOS, is hidden from all others: what attention leaves there,
-                    when it has nothing to read, has to go elsewhere
+    <form>-first    the first token, BOS, is hidden from all others: attention with nothing to
+                    read cannot rest there
     <form>-other    control: a token of the middle is hidden, of another record or of the text
 
 Only the mask of attention differs; contexts, coordinates and weights are the same, so that
 differences are paired. Layers that own their attention (the delta rule) have no mask and stay as
-they are; a model of nothing else has the first protocol alone. Sources: arXiv 2510.10276 (sinks
+they are; a model without other layers has the first protocol alone. Sources: arXiv 2510.10276 (sinks
 disrupted at test: primacy goes), arXiv 2309.17453 (attention sinks).
 """
 
@@ -33,18 +33,18 @@ FORMS: dict[Ask, Form] = {
     "padded": Padded(8),
     "alias": AliasForm("one-hop"),
 }
-"""Those in which one record alone matters, so that hiding a token of another is a control: records
-and padded (8 records) of extrap.tasks.kv, one-hop of extrap.tasks.alias."""
+"""Forms in which one record alone matters: hiding a token of another record is a control. Records
+and padded (8 records) are forms of extrap.tasks.kv, one-hop of extrap.tasks.alias."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SinkAblation(Grid, Diagnostic):
     """Accuracy by length and depth with and without the first token.
 
-    ask: forms of retrieval, as far as the run was trained on them; the other options and rows:
-    extrap.tasks.scoring.retrieval, the gate being that of the context as it is. Metric `change`:
-    mean accuracy of -first and -other less that of the context as it is, paired by trial,
-    t-interval over trials. Items: accuracy of each trial.
+    ask: forms of retrieval, as far as the run was trained on them. The other options and rows are
+    those of extrap.tasks.scoring.retrieval; the gate is the accuracy of the context as it is. Rows
+    of `change` hold the accuracy with a hidden token less the accuracy of the context as it is: a
+    mean over trials, with a t-interval. Items: accuracy of each trial.
     """
 
     name: ClassVar[str] = "sinks"

@@ -232,7 +232,7 @@ def test_the_program_starts_from_its_own_configuration(flag, monkeypatch, capsys
     Path("theirs").mkdir()
     [line] = refused(monkeypatch, capsys, f"--config-{flag}", "theirs")
     assert line == (
-        f"extrap: --config-{flag}=theirs: extrap starts from its own config.yaml; put choices and "
+        f"extrap: --config-{flag}=theirs: extrap does not take this flag of Hydra; put choices and "
         "experiments in a folder and give --config-dir"
     )
 

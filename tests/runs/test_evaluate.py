@@ -108,7 +108,7 @@ def test_an_untrained_run_is_refused_and_trained_ones_of_its_label_are_named():
     for words in (["train.steps=9"], ["train.steps=8", "seed=3"]):
         with pytest.raises(UserError) as error:
             evaluate(job("scheme=rope", *words))
-        assert error.value.problem.endswith(f"yet, but {trained.run.name} of other options")
+        assert error.value.problem.endswith(f"yet; trained with other options: {trained.run.name}")
     with pytest.raises(UserError) as error:
         evaluate(job("scheme=alibi", "train.steps=9", "seed=4"))
     assert error.value.problem.endswith("is not trained yet")

@@ -94,7 +94,7 @@ class Checkpoints(TorchCheckpointIO):
     def load_checkpoint(
         self, path: str | Path, map_location: Any = "cpu", weights_only: bool | None = True
     ) -> dict[str, Any]:
-        """Reads a checkpoint as data. Raises UserError if it is none of this model."""
+        """Reads a checkpoint as data. Raises UserError unless it fits this model."""
         path = Path(path)
         checkpoint = load(path, map_location)
         if not isinstance(checkpoint, dict) or "state_dict" not in checkpoint:

@@ -47,22 +47,27 @@ def draw(rows):
     found = _by_scheme(zoo, FOUND, TIMES)
     scores = {words: _by_scheme(own, needs, at) for words, (needs, at) in SCORES.items()}
     scores = {words: score for words, score in scores.items() if len(score) >= 3}
-    figure, axes = wrapped(len(scores), 3, (1.7, 1.3), gap=0.4, left=0.6, top=0.5, between=0.75)
+    margins = {"gap": 0.4, "left": 0.6, "right": 0.95, "top": 0.5, "between": 0.75}
+    figure, axes = wrapped(len(scores), 3, (1.55, 1.3), **margins)
+    marks = {}
     for panel, (words, score) in zip(axes, scores.items(), strict=True):
-        both, seeds = score.index.intersection(found.index), score.columns
+        both = score.index.intersection(found.index)
+        seeds = score.columns.intersection(found.columns)
         x, y = score.loc[both], found.loc[both, seeds]
         named = {"rope", *both.difference(scores[next(iter(SCORES))].index)}
         for scheme in both:
             style = scheme_style(scheme)
             look = {"label": scheme, "color": style.colour, "marker": style.marker, "markersize": 4}
             look = look if scheme in named else GREY
-            panel.plot([x.loc[scheme].mean()], [y.loc[scheme].mean()], linestyle="", **look)
+            look |= {"linestyle": "", "zorder": 2 + (scheme in named)}
+            [mark] = panel.plot([x.loc[scheme].mean()], [y.loc[scheme].mean()], **look)
+            if scheme in named:
+                marks[scheme] = mark
         rho = sum(spearman(x[seed], y[seed]) for seed in seeds) / len(seeds)
         panel.set(xlabel=words, ylim=(-0.05, 1.05), yticks=[0, 0.5, 1])
         panel.set_title(f"rank correlation {rho:+.2f}", loc="left")
         panel.set_ylabel(f"found at {TIMES} L" if panel in axes[::3] else "")
-    marks = [mark for mark in panel.lines if mark.get_label() in named]
-    legend_beside(panel, marks)
+    legend_beside(axes[:3][-1], [*marks.values()])
     words = f"{note(own)} · grey: other rotary schemes · found: study {BESIDE}"
     entitle(figure, "What predicts reach?", words)
     return figure

@@ -42,7 +42,7 @@ class Reader(Launcher):
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
     ) -> Sequence[JobReturn]:
-        """Returns nothing of the jobs, whose results are rows. Raises UserError with a line per
+        """Returns an empty list, as the results of jobs are rows. Raises UserError with a line per
         mistake before the first job starts, SystemExit(1) in the end if a job failed.
         """
         began = time.monotonic()
