@@ -7,8 +7,8 @@
 
 Only the mask of attention differs; contexts, coordinates and weights are the same, so that
 differences are paired. Layers that own their attention (the delta rule) have no mask and stay as
-they are; a model without other layers has the first protocol alone. Sources: arXiv 2510.10276 (sinks
-disrupted at test: primacy goes), arXiv 2309.17453 (attention sinks).
+they are; a model without other layers has the first protocol alone. Sources: arXiv 2510.10276
+(sinks disrupted at test: primacy goes), arXiv 2309.17453 (attention sinks).
 """
 
 from dataclasses import dataclass, replace

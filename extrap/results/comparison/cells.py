@@ -51,8 +51,8 @@ class Items(NamedTuple):
 
 
 def opened(study: Path) -> list[Series]:
-    """Returns the series of a study, below the gate or not: `mark` holds the status of a row, `file`
-    the stem of its file. Raises UserError for a damaged file.
+    """Returns the series of a study, below the gate or not: `mark` holds the status of a row,
+    `file` the stem of its file. Raises UserError for a damaged file.
     """
     parts = [rows.read_files([path]).assign(file=path.stem) for path in rows.files(study)]
     return whole(pd.concat(parts, ignore_index=True))
