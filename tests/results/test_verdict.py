@@ -222,3 +222,17 @@ def test_a_statement_reads_another_study_only_where_it_names_it(tmp_path, place)
     assert found.effect == pytest.approx(0.8 - np.mean(SEEDS)) and found.verdict == "holds"
     with pytest.raises(UserError, match="nowhere"):
         judged(mine, ROPE, rows=AT_4X | {"study": "../nowhere"}, above=0)
+
+
+def test_weights_over_logarithms_are_the_power_of_a_law(tmp_path):
+    powers = (-1.1, -1.0, -0.9)
+    rows = [
+        row(f"rope_width{width}", seed, 1, width**power, low=None, high=None)
+        for width in (4, 16) for seed, power in enumerate(powers)
+    ]  # fmt: skip
+    slope = float(1 / np.log(4))
+    terms = [{"width": 4, "times": -slope}, {"width": 16, "times": slope}]
+    of_rope = AT_4X | {"multiple": 1}
+    found = judged(tmp_path, rows, rows=of_rope, terms=terms, log=True, below=-0.75)
+    half = t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
+    assert (found.effect, found.low) == pytest.approx((-1, -1 - half))

@@ -26,6 +26,7 @@ unit        columns whose every combination is one reading, as a seed is else: r
             averaged first, and the interval is over units
 above, below    the statement holds where the statistic lies above (below) this
 across      mean (left out) or median: how seeds are put together
+log         true: of the logarithm of each value, so that weights over log W give a power of W
 learned     true: every run that is read passes the gates of its tasks, or nothing is decided.
             Left out: more than half of them do. false: no premise, as the statement is about
             learning itself
@@ -58,7 +59,7 @@ OVER = ("spread", "lowest", "highest", "rank", "rank_correlation", *OF_UNITS)
 REMARKS = {"note", "badly_put", "twin"}
 """Fields that are no part of what was declared."""
 FIELDS = {"id", "says", "source", "rows", "statistic", "over", "of", "terms", "contrasts", "across"}
-FIELDS |= {"unit", "learned", "above", "below", *REMARKS}
+FIELDS |= {"unit", "learned", "log", "above", "below", *REMARKS}
 
 Selection = dict[str, Any]
 
@@ -89,6 +90,7 @@ class Statement:
     of: str | None = None
     across: str = "mean"
     learned: bool | None = None
+    log: bool = False
     note: str = ""
     badly_put: str = ""
     twin: str = ""
@@ -142,7 +144,9 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
         _need(isinstance(text, str) and bool(text.strip()), where, f"{name}: expected text")
         printable = "".join(str(text).split()).isprintable()
         _need(printable, where, f"{name}: holds unprintable characters")
-    _need(isinstance(entry.get("learned", False), bool), where, "learned: expected true or false")
+    for name in ("learned", "log"):
+        flag = isinstance(entry.get(name, False), bool)
+        _need(flag, where, f"{name}: expected true or false")
     for name in sorted({*entry} - FIELDS, key=str):
         _need(False, where, f"{name}: no such field; there are {', '.join(sorted(FIELDS))}")
     bounds = [name for name in ("above", "below") if name in entry]

@@ -124,6 +124,9 @@ def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.Data
     listed.pop("factor", None)
     over = [statement.over] if statement.over else []
     by = [*dict.fromkeys([*over, *listed])]
+    if statement.log:
+        numbers = found[["value", "low", "high"]]
+        found = found.assign(**np.log(numbers.where(numbers > 0)))
     # one setting whatever the seed, in each unit
     first = found["replicate"] if statement.unit else pd.Series(0, found.index)
     place = [first, *(found[name] for name in by)]
