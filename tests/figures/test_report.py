@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgb
 from extrap import figures
 from extrap.cli import report
 from extrap.figures.drawing.palette import COLOURS
-from extrap.figures.report import heatmap, page, sections, views
+from extrap.figures.report import page, sections, views
 from extrap.figures.report.chart import MARKS, mark
 from extrap.figures.report.text import number
 from extrap.results import rows
@@ -166,21 +166,6 @@ def test_a_sentence_at_the_top_says_what_the_leaderboard_says(frame, text):
     found = frame([one for seed in range(3) for one in run_rows("alibi", seed=seed)])
     twins = pd.concat([found, found.assign(scheme="twin", run="twin-" + found["run"])])
     assert "do not tell it apart from <b>twin</b>" in page.page(twins, images=False)
-
-
-def test_cells_of_heat_maps_are_the_rows(study, text):
-    table = re.search(r'<table class="heat s" data-s="0">.*?</table>', text, re.DOTALL).group()
-    assert "<caption>alibi</caption>" in table
-    values = [float(v) for v in re.findall(r"<td.*?>(.*?)</td>", table)]
-    part = select(study, task="kv", protocol="records", metric="accuracy", scheme="alibi")
-    means = part.pivot_table(index="depth", columns="length", values="value").to_numpy()
-    np.testing.assert_allclose(values, means.ravel(), atol=0.0051)
-
-
-@pytest.mark.parametrize("share", np.linspace(0, 1, 21))
-def test_a_number_in_a_heat_map_can_be_read(share):
-    back, ink = heatmap.colour(share)
-    assert contrast(back, ink) >= 4.5
 
 
 def contrast(one: str, other: str) -> float:
