@@ -14,7 +14,6 @@ from extrap.results.effective import SHARE, Effective
 from extrap.results.in_force import KEY, in_force, share_words
 from extrap.results.rows import open_study
 from extrap.results.series import select
-from extrap.results.shapes import shapes
 from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, against, gates, reach, summary
 
 TITLES = {
@@ -24,9 +23,6 @@ TITLES = {
 
 WIDTH = 120
 """Characters of a line, beyond which a table goes on in another block."""
-
-SHOWN = [f"kv records {multiple}x" for multiple in ("0.5", "1", "2", "4")]
-"""The curves in the table of shapes; --json has all of them."""
 
 
 BESIDE = "retrieval of every series compared with one scheme, such as nope"
@@ -46,8 +42,8 @@ def main(args: Namespace) -> str:
 def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:
     """Returns the table as plain values, unrounded, null for an empty cell: {study,
     train_lengths, series: {label: {column: value}}, effective: {label: {task and protocol: {tokens,
-    low, high, least}}}, gates: {task and protocol: {label: text}}, shapes: {label: {curve: shape}},
-    in_force: [{scheme, data, extension, factor, pairs, changed, fastest, slowest, layers}]};
+    low, high, least}}}, gates: {task and protocol: {label: text}}, in_force: [{scheme, data,
+    extension, factor, pairs, changed, fastest, slowest, layers}]};
     with a baseline the columns of `against` alone.
     """
     table = summary(rows) if baseline is None else against(rows, baseline)
@@ -61,7 +57,6 @@ def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:
         },
         "effective": plain(reach(rows).to_dict("index")) if whole else {},
         "gates": gates(rows).to_dict("index") if whole else {},
-        "shapes": shapes(rows).to_dict("index") if whole else {},
         "in_force": plain(in_force(rows).reset_index().to_dict("records")) if whole else [],
     }
 
@@ -71,7 +66,7 @@ def text(rows: pd.DataFrame) -> str:
     length = ", ".join(str(n) for n in sorted(rows["train_length"].unique()))
     study = ", ".join(sorted(rows["study"].unique()))
     title = f"Study {study}, trained at L = {length} tokens; 1x = L"
-    parts = (_scores, _effective_lengths, _shapes, _frequencies, _other_gates)
+    parts = (_scores, _effective_lengths, _frequencies, _other_gates)
     sections = [[title], *(section for part in parts for section in part(rows))]
     return "\n\n".join("\n".join(section) for section in sections)
 
@@ -105,16 +100,6 @@ def _effective_lengths(rows: pd.DataFrame) -> Iterator[list[str]]:
             "kept, with its 95 % interval"
         )
         yield _block(title, "series", lengths.map(_effective))
-
-
-def _shapes(rows: pd.DataFrame) -> Iterator[list[str]]:
-    curves = shapes(rows)
-    if shown := [name for name in SHOWN if name in curves.columns]:
-        title = (
-            "Shape of curves over depth, as far as 95 % intervals tell; theory: one interior "
-            "minimum (arXiv 2605.09213)"
-        )
-        yield _block(title, "series", curves[shown])
 
 
 def _frequencies(rows: pd.DataFrame) -> Iterator[list[str]]:

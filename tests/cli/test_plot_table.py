@@ -157,4 +157,4 @@ def test_the_table_fits_a_terminal(tmp_path, capsys):
     table.main(["demo", "--results", str(tmp_path)])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 120
-    assert sum(line.startswith("kerple-log") for line in lines) == 4
+    assert sum(line.startswith("kerple-log") for line in lines) == 3
