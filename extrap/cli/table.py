@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from extrap.cli.columns import grouped
-from extrap.cli.shared import argument, as_json, command, need_study, plain
+from extrap.cli.shared import as_json, command, need_study, plain
 from extrap.results import methods as extensions
 from extrap.results.effective import SHARE, Effective
 from extrap.results.in_force import KEY, in_force, share_words
 from extrap.results.rows import open_study
 from extrap.results.series import select
-from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, against, gates, reach, summary
+from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, gates, reach, summary
 
 TITLES = {
     "nonoverlap": "non-overlapping", "last_segment": "last segment",
@@ -25,39 +25,30 @@ WIDTH = 120
 """Characters of a line, beyond which a table goes on in another block."""
 
 
-BESIDE = "retrieval of every series compared with one scheme, such as nope"
-
-
-@command(
-    "study? results json",
-    argument("--beside", metavar="SCHEME", help=BESIDE),
-)
+@command("study? results json")
 def main(args: Namespace) -> str:
     rows = open_study(args.results, need_study(args))
     if args.json:
-        return as_json(values(rows, args.beside))
-    return text(rows) if args.beside is None else compared(rows, args.beside)
+        return as_json(values(rows))
+    return text(rows)
 
 
-def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:
+def values(rows: pd.DataFrame) -> dict:
     """Returns the table as plain values, unrounded, null for an empty cell: {study,
     train_lengths, series: {label: {column: value}}, effective: {label: {task and protocol: {tokens,
     low, high, least}}}, gates: {task and protocol: {label: text}}, in_force: [{scheme, data,
-    extension, factor, pairs, changed, fastest, slowest, layers}]};
-    with a baseline the columns of `against` alone.
+    extension, factor, pairs, changed, fastest, slowest, layers}]}.
     """
-    table = summary(rows) if baseline is None else against(rows, baseline)
-    whole = baseline is None
     return {
         "study": sorted(rows["study"].unique()),
         "train_lengths": sorted(int(n) for n in rows["train_length"].unique()),
         "series": {
             label: {name: plain(value) for name, value in line.items()}
-            for label, line in table.to_dict("index").items()
+            for label, line in summary(rows).to_dict("index").items()
         },
-        "effective": plain(reach(rows).to_dict("index")) if whole else {},
-        "gates": gates(rows).to_dict("index") if whole else {},
-        "in_force": plain(in_force(rows).reset_index().to_dict("records")) if whole else [],
+        "effective": plain(reach(rows).to_dict("index")),
+        "gates": gates(rows).to_dict("index"),
+        "in_force": plain(in_force(rows).reset_index().to_dict("records")),
     }
 
 
@@ -128,14 +119,6 @@ def _holds(table: pd.DataFrame, *groups) -> bool:
     return bool(table[[key for _, members in groups for key, *_ in members]].notna().any(axis=None))
 
 
-def compared(rows: pd.DataFrame, scheme: str) -> str:
-    """Returns losses and accuracies of retrieval, and the difference of each from a scheme."""
-    form = {"loss": _loss, "accuracy": _accuracy, "loss +": _signed, "accuracy +": _signed}
-    columns = [(name, name.replace("+", f"- {scheme}"), form[name]) for name in form]
-    title = "retrieval: training loss in nats per token, accuracy at 1x"
-    return "\n".join(_lines(against(rows, scheme), [(title, columns)]))
-
-
 def _lines(table: pd.DataFrame, groups) -> list[str]:
     """Returns titles of groups of columns, headers, one line per series."""
     blocks = [("", [["series", *table.index]])]
@@ -175,7 +158,7 @@ def _number(value: float, form: str) -> str:
     return "-" if np.isnan(value) else f"{value:{form}}"
 
 
-_loss, _signed, _whole = (partial(_number, form=form) for form in (".2f", "+.2f", ".0f"))
+_loss, _whole = (partial(_number, form=form) for form in (".2f", ".0f"))
 
 
 def _perplexity(value: float) -> str:

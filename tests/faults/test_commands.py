@@ -31,7 +31,6 @@ extrap plot good kv_seeds -> kv_seeds
 extrap plot bare kv_depth -> kv_depth
 extrap plot bare training_curves -> training_curves
 extrap table later -> results/later/schema.json
-extrap table good --beside rop -> --beside
 extrap compare good rope -> SERIES
 extrap compare good rope rope -> SERIES
 extrap compare good rope ropee -> SERIES
