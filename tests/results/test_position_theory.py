@@ -34,12 +34,6 @@ def test_the_density_is_its_limit(layers):
     np.testing.assert_allclose(found, density(x, layers, 0.5), rtol=1e-3)
 
 
-def test_two_layers_are_known_by_hand():
-    """a = 1/2: C(2,1)/4 + C(2,2)/4 (-ln x)."""
-    x = np.array([0.1, 0.5, 1.0])
-    np.testing.assert_allclose(density(x, 2, 0.5), 0.5 - np.log(x) / 4)
-
-
 @pytest.mark.parametrize("a", [0.02, 0.3, 0.9])
 def test_the_weight_of_attention_is_read_off_the_last_position(a):
     at = [0, 5, 11, 29]
