@@ -183,6 +183,15 @@ def test_the_verdict_of_today_is_written(tmp_path):
         numbers.filled(PAGE, tmp_path, lambda study: ROWS, lambda study, name: none)
 
 
+def test_what_is_measured_is_found_outside_generated_parts(tmp_path):
+    text = "T5 finds .97, 3 of 4, 85 %, half of them, two thirds; 5.7x, but 40 tokens, seed 3"
+    assert len(unheld(text, tmp_path)) == 6
+    plain = "`x=.5` of 2305.19466, [a](b/.5.md) and <!-- t -->\n.3 <!-- /t --> in 40 tokens"
+    assert unheld(plain, tmp_path) == []
+    (tmp_path / numbers.FILE).write_text("not_measured: [a rate of .001]")
+    assert unheld("at a rate of .001", tmp_path) == []
+
+
 @pytest.mark.parametrize("entry", [3, {"says": "a"}, {"each": []}])
 def test_an_entry_that_is_no_sentence_is_one_line(entry, tmp_path):
     (tmp_path / numbers.FILE).write_text(yaml.safe_dump({"found": [entry]}))
