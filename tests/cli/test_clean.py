@@ -9,7 +9,7 @@ import pytest
 
 from extrap.cli import clean
 from extrap.runs.folder import Named
-from extrap.runs.study import State, entries, studies
+from extrap.runs.study import State, entries
 from extrap.utils import lock
 from tests.runs.test_study import asked, finished, told
 
@@ -149,13 +149,6 @@ def test_a_removal_that_was_cut_short_leaves_no_trained_run_and_is_finished_by_t
     assert left.is_dir() and not entry.folder.trained
     clean.main(["s", "rope-1-s0", "--runs", "--yes"])
     assert not left.exists()
-
-
-def test_a_study_of_which_nothing_is_left_is_none():
-    finished("rope-1-s0")
-    assert studies() == ["s"]
-    clean.main(["s", "--runs", "--rows", "--yes"])
-    assert studies() == []
 
 
 def test_a_run_that_is_evaluated_is_left_alone(capsys):

@@ -1,7 +1,6 @@
 """`extrap plot` and `extrap table`: what they print and write, and one line for a mistake."""
 
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,31 +17,6 @@ from tests.support.plausible import IDENTITY, run_rows
 def results(tmp_path):
     rows.write(tmp_path / "demo" / "rows" / "a.csv", run_rows("rope"))
     return tmp_path
-
-
-@pytest.mark.slow
-@pytest.mark.turns
-def test_every_figure_is_drawn_and_redrawn_to_the_same_bytes(results, capsys):
-    plot.main(["demo", "--results", str(results)])
-    files = capsys.readouterr().out.split()
-    names = [
-        name
-        for name, figure in figures.available().items()
-        if figures.served(figure, rows.read(results / "demo"))
-    ]
-    assert {"kv_depth", "kv_heatmap", "kv_length", "loss_length", "training_curves"} <= set(names)
-    assert files == [
-        str(results / "demo" / "figures" / f"{name}.{kind}")
-        for name in names
-        for kind in ("svg", "png")
-    ]
-    before = [Path(file).read_bytes() for file in files]
-    plot.main(["demo", "loss_length", "--results", str(results)])
-    assert capsys.readouterr().out.split() == [
-        file for file in files if Path(file).stem == "loss_length"
-    ]
-    assert [Path(file).read_bytes() for file in files] == before
-    assert sorted(str(path) for path in (results / "demo" / "figures").iterdir()) == sorted(files)
 
 
 def test_the_list_needs_no_study(capsys):
@@ -148,13 +122,3 @@ def test_many_gates_are_told_in_blocks_that_fit(tmp_path, capsys):
     assert max(map(len, lines)) <= 120
     headers = [line.rstrip("\\").split()[1:] for line in lines if line.startswith("task")]
     assert [*chain(*headers)] == names
-
-
-def test_the_table_fits_a_terminal(tmp_path, capsys):
-    rows.write(
-        tmp_path / "demo" / "rows" / "a.csv", plausible.study_rows() + plausible.control_rows()
-    )
-    table.main(["demo", "--results", str(tmp_path)])
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= 120
-    assert sum(line.startswith("kerple-log") for line in lines) == 3

@@ -11,12 +11,9 @@ from hypothesis import strategies as st
 
 from extrap.cli import schema as config
 from extrap.cli.composed import plain
-from extrap.cli.program import job
 from extrap.cli.sweep.grid import overrides
 from extrap.cli.sweep.varied import Varied
 from extrap.cli.words import as_text, quoted, readable
-from extrap.runs.evaluate import planned
-from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
 
@@ -34,35 +31,6 @@ def test_a_grid_becomes_overrides():
         ["scheme.base=1e-05,2.0,true,null", "data/corpus=torch"],
     ]
     assert overrides(None) == overrides({}) == overrides([]) == [[]]
-
-
-@pytest.mark.parametrize(
-    "text", ["a,b", "1e5", "[a]", "it's", "a=b c", "choice(a,b)", "ä", "\\", ""]
-)
-def test_a_text_of_a_grid_is_one_value(text):
-    [[word]] = overrides({"label": [text, "b"]})
-    [read] = OverridesParser.create().parse_overrides([word])
-    jobs = [f"label={value}" for value in read.sweep_string_iterator()]
-    found = [one.value() for one in OverridesParser.create().parse_overrides(jobs)]
-    assert found == [text, "b"]
-
-
-@pytest.mark.parametrize("grid", ["scheme=rope", 3, [["scheme"]], {3: [1]}, {"a b": [1]}])
-def test_what_is_no_grid_is_refused(grid):
-    with pytest.raises(UserError, match=r"^sweep\.grid"):
-        overrides(grid)
-
-
-def test_a_sweep_is_no_part_of_a_run():
-    config.register()
-    found = []
-    for words in ([], ["sweep.jobs=2", "sweep.grid={seed:[0,1]}"]):
-        with initialize_config_dir(conf_dir(), version_base="1.3"):
-            cfg = compose("config", words, return_hydra_config=True)
-        this = job(plain(cfg))
-        assert "sweep" not in this.config
-        found.append((this.run.name, planned(this)))
-    assert found[0] == found[1]
 
 
 NAMES = [
@@ -212,25 +180,3 @@ def test_jobs_that_differ_in_plain_options_are_composed_once(varied):
     assert all(job.values["data"] is found[0].values["data"] for job in found)
     varied(["scheme=nope", "seed=0"])
     assert varied.loader.count == 2
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong"),
-    [
-        (["seed=1"], ["seed=x"]),
-        (["seed=1"], ["seed=null"]),
-        (["stage=all"], ["stage=tain"]),
-        (["plugins=[a]"], ["plugins=a"]),
-        ([], ["trian.steps=3"]),
-        ([], ["scheme=ropee"]),
-        ([], ["scheme="]),
-    ],
-)
-def test_what_cannot_be_composed_is_told_in_the_words_of_the_loader(varied, right, wrong):
-    with pytest.raises(Exception) as one:  # whatever Hydra makes of it
-        varied.loader.load_sweep_config(varied.master, wrong)
-    before = varied(right)
-    with pytest.raises(type(one.value)) as other:
-        varied(wrong)
-    assert str(other.value) == str(one.value)
-    assert varied(right) == before
