@@ -90,12 +90,12 @@ def test_rows_as_history_summary_and_tables():
 
 @pytest.mark.turns
 def test_a_study_is_shown_from_its_rows(study, capsys):
-    command.main(["demo", "--figures"])
+    command.main(["demo"])
     assert capsys.readouterr().out == f"rope-cafe0123-s0 direct: {len(study)} rows\n"
     pages = {records["run"][0]["job_type"]: (records, folder)
              for folder in folders() for records in [leet(folder)]}  # fmt: skip
     assert pages.keys() == {"run", "study"}
-    (records, folder), (whole, _) = pages["run"], pages["study"]
+    (records, _), (whole, folder) = pages["run"], pages["study"]
     assert records["exit"][0]["exit_code"] == 0
     names = (folder / "files/media/images/figure").iterdir()
     images = {path.name.rsplit("_", 2)[0] for path in names}

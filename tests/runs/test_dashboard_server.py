@@ -37,7 +37,7 @@ def server():
 
 def compare(kept: Kept, study: Study) -> None:
     """Compares what a server has of the pages of jobs with the rows."""
-    for page, own, _ in study.pages:
+    for page, own in study.pages:
         there = kept.pages[page.id]
         assert there["exitcode"] == 0
         said = ("groupName", "jobType", "displayName", "tags")
