@@ -11,7 +11,6 @@ from extrap.cli import schemes
 from extrap.cli.commands import COMMANDS, module
 from extrap.utils import markdown
 from extrap.utils.paths import conf_dir
-from tests.support.discover import names
 from tests.support.program import typed
 
 SMALL = sorted(COMMANDS)
@@ -92,12 +91,6 @@ def test_everything_is_listed(group):
     assert (frame.map(len) > 0).all(axis=None) and not frame.map(lambda cell: "\n" in cell).any(
         axis=None
     )
-
-
-def test_the_command_prints_the_schemes(capsys):
-    schemes.main([])
-    printed = capsys.readouterr().out.splitlines()
-    assert len(printed) == 1 + len(names("scheme")) and printed[0].split()[0] == "scheme"
 
 
 def test_a_folder_without_groups_is_refused(tmp_path, capsys):
