@@ -3,7 +3,6 @@
 The files: extrap/tasks/scoring/harness.py.
 """
 
-import sys
 from argparse import Namespace
 from functools import partial
 from pathlib import Path
@@ -58,12 +57,6 @@ def cells(args: Namespace) -> list[Any]:
         task.check_forms(words, lengths)
         stream = corpus.stream("validation")
         found += harness.cells(name, task, words, tokens, stream, lengths, args.trials)
-    drawn = [trial["tokens"] != cell.length for cell in found for trial in cell.trials]
-    if changed := sum(drawn):
-        line = (
-            f"{changed} of {len(drawn)} prompts have another length when read again; see `tokens`"
-        )
-        print(f"extrap export-trials: {line}", file=sys.stderr)
     return found
 
 
