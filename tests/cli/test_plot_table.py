@@ -24,11 +24,6 @@ def test_the_list_needs_no_study(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[::2]] == list(figures.available())
     assert all(line.lstrip().startswith("rows: ") for line in lines[1::2])
-    assert lines[1 + 2 * list(figures.available()).index("kv_depth")].split() == [
-        "rows:",
-        "task=kv,",
-        "metric=accuracy",
-    ]
     assert max(map(len, lines)) < 150
 
 

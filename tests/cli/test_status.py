@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from extrap.cli.sweep.display import Status, line, summary, time_left
+from extrap.cli.sweep.display import Status, summary, time_left
 from extrap.cli.sweep.process import Process, State
 from extrap.runs.study import Entry
 from extrap.utils import cores
@@ -31,18 +31,6 @@ def job(
 def says(job: Process, **report: object) -> None:
     job.entry.folder.folder.mkdir(parents=True)
     job._report.write_text(json.dumps(report), encoding="utf-8")
-
-
-def test_line_counts_and_shows_what_runs():
-    running = job("t5", State.RUNNING, began=time.monotonic())
-    says(running, phase="train", done=9, total=20, note="loss 2.1")
-    jobs = [
-        job("a", State.SKIPPED),
-        job("b", State.FAILED),
-        running,
-        job("c"),
-    ]
-    assert line(jobs, 2) == "0/4 done, 1 skipped, 1 failed | t5: train 45 % loss 2.1"
 
 
 def test_time_left_is_the_rest_of_the_running_and_all_of_the_waiting(monkeypatch):

@@ -66,15 +66,6 @@ def test_a_quoted_text_is_read_as_it_was(text):
 
 
 @pytest.mark.parametrize(
-    "word",
-    ["scheme=rope,alibi", "path='a b'", "path=null", "path=${oc.env:TEXT}", "path=glob(*)", "path",
-     "~path", "+path=a", "task=[kv,nll]", "path=", "--cfg"],
-)  # fmt: skip
-def test_what_hydra_reads_and_what_is_no_option_is_left_alone(word):
-    assert readable([word]) == [word]
-
-
-@pytest.mark.parametrize(
     "words, found",
     [
         ("-m extension=pi,ntk extension.factor=8", "extension.factor=choice(8)"),
