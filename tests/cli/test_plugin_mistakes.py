@@ -152,6 +152,11 @@ def test_rows_are_checked_where_a_task_returns_them(result, line):
 
 BAD = {
     "its name is taken": ("kv_depth", '"""K."""\nNEEDS = {}\n\ndef draw(rows): ...\n', "is taken"),
+    "it needs no task": (
+        "mine",
+        '"""K."""\nNEEDS = {"metric": "nll"}\n\ndef draw(rows): ...\n',
+        "or one without a task",
+    ),
     "it needs a column that is none": (
         "mine",
         '"""K."""\nNEEDS = {"task": "nll", "colour": 1}\n\ndef draw(rows): ...\n',

@@ -161,3 +161,14 @@ def test_jobs_that_differ_in_plain_options_are_composed_once(varied):
     assert all(job.values["data"] is found[0].values["data"] for job in found)
     varied(["scheme=nope", "seed=0"])
     assert varied.loader.count == 2
+
+
+@pytest.mark.parametrize("wrong", [["seed=x"], ["seed=null"], ["trian.steps=3"]])
+def test_what_cannot_be_composed_is_told_in_the_words_of_the_loader(varied, wrong):
+    with pytest.raises(Exception) as one:  # whatever Hydra makes of it
+        varied.loader.load_sweep_config(varied.master, wrong)
+    before = varied(["seed=1"])
+    with pytest.raises(type(one.value)) as other:
+        varied(wrong)
+    assert str(other.value) == str(one.value)
+    assert varied(["seed=1"]) == before
