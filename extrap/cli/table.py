@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from extrap.cli.columns import grouped
+from extrap.cli.columns import aligned
 from extrap.cli.shared import as_json, command, need_study, plain
 from extrap.results import methods as extensions
 from extrap.results.effective import SHARE, Effective
@@ -121,11 +121,15 @@ def _holds(table: pd.DataFrame, *groups) -> bool:
 
 def _lines(table: pd.DataFrame, groups) -> list[str]:
     """Returns titles of groups of columns, headers, one line per series."""
-    blocks = [("", [["series", *table.index]])]
+    blocks, left = [["", "series", *table.index]], [0]
     for title, members in groups:
         columns = [[header, *map(form, table[key])] for key, header, form in members]
-        blocks.append((title, columns))
-    return grouped(blocks, left=("series", "verdict"))
+        words = members[0][-1] is str  # a column of words begins at the left
+        if words:
+            left.append(len(blocks))
+        lines = [*zip(*columns, strict=True)]
+        blocks.append([title, *aligned(lines, [0] if words else [], gap=" ")])
+    return aligned([*zip(*blocks, strict=True)], left)
 
 
 def _in_force(rows: pd.DataFrame) -> pd.DataFrame:
