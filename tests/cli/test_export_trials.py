@@ -74,7 +74,7 @@ def test_who_follows_the_lines_answers_every_question(words):
             records = [(key.split()[-1], value) for key, value in records]
             *nth, key = asked.rstrip(":").split()
             if nth:
-                at = ordinal(nth[0])
+                at = ["first", "second", "third", "fourth", "fifth"].index(nth[0])
                 answer = [value for known, value in records if known == key][at]
             else:
                 steps = int(name.split("-")[2]) + 1
@@ -82,10 +82,6 @@ def test_who_follows_the_lines_answers_every_question(words):
                     key = dict(records)[key]
                 answer = key
             assert " " + answer == trial["answer"] and trial["tokens"] == trial["length"]
-
-
-def ordinal(word: str) -> int:
-    return ["first", "second", "third", "fourth", "fifth"].index(word)
 
 
 def test_a_run_of_our_own_is_asked_in_its_keys_and_values(elsewhere):
