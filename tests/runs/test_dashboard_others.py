@@ -67,16 +67,6 @@ def test_trackio_that_is_not_installed_is_one_line(study, monkeypatch, capsys):
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_a_job_without_trackio_goes_on(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "trackio", None)
-    this = job("scheme=rope", "logger=trackio")
-    train(this)
-    (line,) = [line for line in capsys.readouterr().err.splitlines() if "trackio" in line]
-    assert line.startswith("extrap: logger: ") and "going on without it" in line
-    assert this.run.trained
-
-
-@pytest.mark.usefixtures("elsewhere")
 def test_csv_has_the_training_curve():
     this = job("scheme=rope", "logger=csv")
     train(this)

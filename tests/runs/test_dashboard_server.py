@@ -147,10 +147,3 @@ def test_a_server_that_takes_no_page_is_one_line_and_the_page_is_on_the_disk(
     assert len(lines) == (mode == "offline")
     assert all(said in line and "going on offline" in line for line in lines)
     assert list(tmp_path.glob("wandb/*run-*/run-*.wandb"))
-
-
-def test_sharing_needs_a_report_online(study, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        command.main(["demo", "--report", "--share"])
-    assert capsys.readouterr().err == "extrap dashboard: --share: needs --online and --report\n"
-    assert not Path("wandb").exists()

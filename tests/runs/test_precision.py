@@ -60,13 +60,6 @@ def test_a_run_of_any_precision_is_tuned(precision):
     evaluate(this)
 
 
-@pytest.mark.parametrize("precision", ["16-mixed", "16-true", "16", "8", "transformer-engine"])
-def test_a_precision_without_gradients_to_clip_is_rejected(precision):
-    with pytest.raises(UserError) as error:
-        _ = job(f"trainer.precision={precision}").run
-    assert error.value.option == "trainer.precision"
-
-
 def test_gradients_are_clipped_by_their_norm(monkeypatch):
     """Two steps of AdamW do not show the scale of a gradient; the gradients themselves do."""
     norms = []
@@ -144,13 +137,10 @@ def test_a_compiled_run_is_the_run(monkeypatch):
 @pytest.mark.parametrize(
     "words",
     [
-        "+trainer.compile=7",
+        "trainer.precision=16-mixed",
         "trainer.devices=2 +trainer.compile=true",
         "data.text.size=4 +trainer.accumulate_grad_batches=3",
-        "+trainer.accumulate_grad_batches=0",
         "+trainer.workers=9",
-        "+trainer.workers=true",
-        "+trainer.recompute=2",
         "+trainer.num_nodes=2",
         "+trainer.gradient_clip_val=2",
     ],
