@@ -33,11 +33,6 @@ def test_devices_that_cannot_work_are_rejected(trainer, sweep, option, monkeypat
     assert error.value.option == option
 
 
-def test_a_job_of_a_sweep_may_have_one_device():
-    devices.check(read({"devices": 1}), {"text": 3}, sweep=True)
-    devices.check(read({"devices": [1]}), {"text": 3}, sweep=True)
-
-
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
 def test_two_processes_train_what_one_does_and_one_of_them_writes(elsewhere, strategy):

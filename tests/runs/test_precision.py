@@ -78,18 +78,12 @@ def test_gradients_are_clipped_by_their_norm(monkeypatch):
 
 
 @pytest.mark.sample(2)
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("name", names("trainer"))
-def test_every_trainer_file_trains_in_the_numbers_it_says(name, monkeypatch):
+def test_every_trainer_file_trains_in_the_numbers_it_says(name):
     """On one device of this machine; several are in test_devices.py."""
-    for variable in (*devices.RANKS, "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
-        monkeypatch.setenv(variable, "0")  # so that what Lightning sets is taken back
-        monkeypatch.delenv(variable)
     this = job(*BRIEF, f"trainer={name}", "trainer.accelerator=cpu", "trainer.devices=1")
-    try:
-        stage.train(this)
-    finally:
-        if torch.distributed.is_initialized():
-            torch.distributed.destroy_process_group()
+    stage.train(this)
     evaluate(this)
     assert this.run.state["state"] == "trained"
 

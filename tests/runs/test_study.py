@@ -9,7 +9,7 @@ import pytest
 from extrap.cli import status
 from extrap.results import rows
 from extrap.runs.folder import Named
-from extrap.runs.study import Entry, State, entries, standing, studies, uses
+from extrap.runs.study import Entry, State, entries, standing, studies
 from extrap.utils import lock
 from tests.support.plausible import run_rows
 from tests.support.program import until
@@ -210,10 +210,3 @@ def test_a_job_keeps_its_tasks_and_takes_their_newest_configuration():
     Entry("s", "rope-1-s0", "direct", {"kv": "new", "nll": "new"}, "extrap").write()
     [entry] = entries("s")
     assert entry.tasks == {"train": CONFIG, "kv": "new", "nll": "new"}
-
-
-def test_the_studies_that_use_a_run():
-    finished("rope-1-s0")
-    asked("rope-1-s0", study="b")
-    assert uses("rope-1-s0") == {"s", "b"}
-    assert uses("rope-1-s") == set()
