@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from extrap.data.curriculum import EVERY
 from extrap.data.mixture import Batches
 from extrap.runs import train as stage
 from extrap.runs.training import feed
@@ -50,22 +49,6 @@ def test_batches_drawn_beside_are_those_drawn_when_asked_for(monkeypatch):
     stage.train(this := job(*BRIEF))
     assert asked[0][0] == 20 and asked[0][1].at("retrieval") == 20
     assert equal(whole, weights(this))
-
-
-def test_no_batch_is_asked_for_before_its_switch_is_known(monkeypatch):
-    """Of every batch: the last step whose switches it needs is done when it is asked for."""
-    asked, walk = [], feed.FromStep.__iter__
-
-    def look(self):
-        for one in walk(self):
-            asked.append((one[0], self.lit.trainer.global_step))
-            yield one
-
-    monkeypatch.setattr(feed.FromStep, "__iter__", look)
-    trained("+trainer.workers=8")
-    assert [t for t, _ in asked] == list(range(40))
-    ahead = max(t - done for t, done in asked)
-    assert 1 < ahead <= EVERY
 
 
 def test_a_share_of_a_batch_is_drawn_beside_as_well():

@@ -134,16 +134,9 @@ def test_a_part_waits_for_training_and_for_the_same_part(capsys):
     assert steps == ["done", "after training", "done", "after the same part"]
 
 
-def test_who_does_not_want_to_wait_is_told_who_holds_it():
-    entry = asked("rope-1-s0")
-    for holding in (entry.folder.alone(), entry.folder.alone_at(entry.work)):
-        with (
-            holding,
-            pytest.raises(lock.Held, match=r"^process "),
-            entry.folder.alone_at(entry.work, wait=False),
-        ):
-            pass
-    with entry.folder.alone(), pytest.raises(lock.Held), entry.folder.alone(wait=False):
+def test_who_does_not_want_to_wait_for_a_training_is_told_who_holds_it():
+    folder = asked("rope-1-s0").folder
+    with folder.alone(), pytest.raises(lock.Held, match=r"^process "), folder.alone(wait=False):
         pass
 
 
