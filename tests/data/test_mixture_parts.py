@@ -117,7 +117,7 @@ def test_the_answer_of_every_training_string_is_right(name):
         assert solve([V.bos, *string[:-width].tolist()]) == string[-width:].tolist()
 
 
-@pytest.mark.parametrize("name", ["parity", "sort", "addition", "s5"])
+@pytest.mark.parametrize("name", ["copy", "even-pairs", "parity", "sort", "addition", "s5"])
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_chance_is_the_share_of_the_most_frequent_answer(name, n):
     few = Vocabulary(keys=64, values=10)

@@ -86,25 +86,6 @@ def test_a_window_is_a_step_at_its_distance(width):
     }
 
 
-def test_a_reader_of_single_values_names_one_of_several():
-    """The value behind the last record of the key, and no other."""
-
-    def model(tokens, last):
-        first = reader()(tokens, last)
-        order = torch.nn.functional.one_hot(tokens[:, -2], VOCABULARY.size)[:, None] * 2.0
-        return first * 0 + order if last == 1 else first
-
-    result = measure(task(), model, TEXT, L)
-    found = {k: v for k, v in cells(result, "recall").items() if k[0] == "multivalue"}
-    assert [v for (_, n, d), v in found.items() if d == 2] == [1.0, 1.0]
-    assert max(v for (_, n, d), v in found.items() if d > 2) < 1
-    assert values(result, "all")["multivalue", L] == 0
-    assert {r["status"] for r in result.rows if r.get("protocol") == "multivalue"} == {
-        "not trained"
-    }
-    assert {r["status"] for r in result.rows if r.get("protocol") == "multiquery"} == {"ok"}
-
-
 def test_guessing_values_is_chance():
     """Values at random: 1/16 of one, 4/16 of being among four."""
     generator, values_at = torch.Generator().manual_seed(0), VOCABULARY.value_ids.start
