@@ -12,9 +12,10 @@ from torch import Tensor
 from extrap.data.context import Context
 from extrap.data.corpora.base import Corpus, Encoded, Source
 from extrap.data.curriculum import Curriculum, Graded, Switches
-from extrap.data.keyvalue import FEWEST, KeyValue
+from extrap.data.keyvalue import KeyValue
 from extrap.data.part import EARLY, Part
 from extrap.data.text import Text
+from extrap.data.trials.base import FEWEST
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import at_least
 from extrap.utils.errors import UserError

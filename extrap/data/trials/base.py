@@ -15,6 +15,8 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
 DEPTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+FEWEST = 2
+"""Records of a context at least: with one there is nothing to choose from."""
 
 
 @dataclass(frozen=True)
@@ -132,10 +134,10 @@ def checksum(*drawn: np.ndarray) -> int:
     return zlib.crc32(b"".join(np.ascontiguousarray(array, "<i8").tobytes() for array in drawn))
 
 
-def check_records(option: str, length: int, records: int, fewest: int = 2) -> None:
-    """Raises UserError if a context holds fewer than so many records next to its question."""
-    if records < fewest:
-        problem = f"{length} tokens hold a question and {max(0, records)} of {fewest} records"
+def check_records(option: str, length: int, records: int) -> None:
+    """Raises UserError if a context holds fewer than FEWEST records next to its question."""
+    if records < FEWEST:
+        problem = f"{length} tokens hold a question and {max(0, records)} of {FEWEST} records"
         raise UserError(option, problem=problem, remedy="give longer lengths")
 
 
