@@ -143,12 +143,7 @@ def test_needles_with_several_answers_are_scored_three_ways():
         return out
 
     found = measure(task(), mixed, TEXT, L)
-    at_start = max(d for p, n, d in cells(found, "recall") if (p, n) == ("multiquery", L))
-    assert (
-        cells(found, "recall")["multiquery", L, at_start]
-        == 1.0
-        > max(v for (p, _, d), v in cells(found, "recall").items() if d == 2)
-    )
+    assert min(v for (p, _, _), v in cells(found, "recall").items() if p == "multiquery") < 1
     assert {v for (p, _, _), v in cells(found, "format").items() if p == "multiquery"} == {1.0}
 
 

@@ -6,7 +6,7 @@ import torch
 
 from extrap.data.query import FORMS
 from extrap.tasks.kv_query import KVQuery
-from tests.support.hand import VOCABULARY, Texts, measure, oracle, reader, speak, values
+from tests.support.hand import VOCABULARY, Texts, measure, reader, speak, values
 
 L = 20
 K = L // 2 - 2
@@ -18,14 +18,14 @@ def task(**options):
     return KVQuery(**({"multiples": (1, 2, 4), "trials": 12} | options))
 
 
-def looks_up(sees=oracle):
+def looks_up():
     """Names the value after a key, and after a BOS at the end the key after the first BOS."""
 
     def model(tokens, last):
         n, said = tokens.shape[1], []
         for end in range(n - last + 1, n + 1):
             key, read = tokens[:, end - 1], tokens[:, 2 : end - 1]  # the records alone
-            found = (read == key[:, None]) & sees(torch.arange(2, end - 1), end)
+            found = read == key[:, None]
             value = read[
                 torch.arange(len(read)), (found.double().argmax(1) + 1).clamp(max=read.shape[1] - 1)
             ]
@@ -34,16 +34,6 @@ def looks_up(sees=oracle):
         return torch.cat([speak(ids) for ids in said], 1)
 
     return model
-
-
-def test_a_window_is_a_step_at_its_width():
-    width = 25
-    found = values(
-        measure(task(), looks_up(lambda slot, length: slot >= length - width), TEXT, L), "accuracy"
-    )
-    for (form, length, depth), accuracy in found.items():
-        slot = 2 + 2 * round(depth * (length // 2 - 3))
-        assert accuracy == (slot >= length - width), (form, length, depth)
 
 
 def test_who_reads_the_end_alone_knows_two_forms_of_three():
