@@ -45,19 +45,10 @@ def test_a_folder_is_its_files_in_the_order_of_their_names(folder, cache):
             for name in names
             if split_of(name, 0.25) == split
         ]
+        long = [len(text) for text in corpus.documents(split) if len(text) >= 300]
+        assert [len(text) for text in corpus.documents(split, at_least=300)] == long
     assert corpus.name == "text"
     assert corpus.option == f"data.corpus.path={folder}"
-
-
-def test_documents_of_a_length(folder, cache):
-    corpus = Files(path=str(folder)).open(cache)
-    for split in ("train", "validation"):
-        found = corpus.documents(split)
-        assert sum(map(len, found)) == len(corpus.stream(split))
-        assert [len(d) for d in corpus.documents(split, at_least=300)] == [
-            len(d) for d in found if len(d) >= 300
-        ]
-    assert corpus.documents("validation", at_least=10**6) == []
 
 
 def test_a_document_stays_in_its_split_when_others_come(folder, cache):
