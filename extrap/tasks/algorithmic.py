@@ -14,10 +14,10 @@ import numpy as np
 import torch
 
 from extrap.data.strings import LEARNED, TASKS
+from extrap.data.trials.base import SEED
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model, Result, Task, batches, lengths
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
-from extrap.tasks.scoring.retrieval import SEED
 from extrap.utils.bounds import Count, Multiples, OneOrMore
 
 

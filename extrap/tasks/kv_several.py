@@ -51,7 +51,6 @@ class KVSeveral(Retrieval):
 
     name: ClassVar[str] = "kv-several"
     inner: ClassVar[bool] = True
-    needs_one: ClassVar[str] = "the run learned retrieval"
     gate: ClassVar[str | None] = "records"
 
     multiples: Multiples = (1, 2, 4)
