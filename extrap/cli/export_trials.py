@@ -36,7 +36,7 @@ def cells(args: Namespace) -> list[Any]:
     """Draws every cell. Raises UserError for a task that is not asked in words, for a tokenizer
     without words and for lengths that hold no trial.
     """
-    from extrap.data.corpora.base import Encoded, Source
+    from extrap.data.corpora.base import Source
     from extrap.data.tokenizer import encoder
     from extrap.runs.build import build
     from extrap.runs.choices import node
@@ -49,7 +49,7 @@ def cells(args: Namespace) -> list[Any]:
     tokens = encoder(args.tokenizer, place)
     words = _vocabulary(tokens, place)
     source = build(node("data/corpus", "torch"), "data.corpus", kind=Source)
-    corpus = Encoded(source, words.encoder).open()
+    corpus = source.open(encoder=words.encoder)
     corpus.check("validation", max(lengths))
     found = []
     for name in args.tasks:

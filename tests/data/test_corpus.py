@@ -10,6 +10,7 @@ import pytest
 from extrap.data.corpora import reader
 from extrap.data.corpora.base import cut, split_of
 from extrap.data.corpora.files import Files
+from extrap.data.encoder import BYTES
 from extrap.runs.source import opened
 from extrap.utils.errors import UserError
 
@@ -219,8 +220,8 @@ def test_the_same_words_mean_other_text_in_another_folder(tmp_path, monkeypatch)
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.txt").write_text(name * 50)
         monkeypatch.chdir(tmp_path / name)
-        found.append(opened(Files(path="a.txt", document_tokens=8)))
-        assert opened(Files(path="a.txt", document_tokens=8)) is found[-1]
+        found.append(opened(Files(path="a.txt", document_tokens=8), BYTES))
+        assert opened(Files(path="a.txt", document_tokens=8), BYTES) is found[-1]
     assert ["".join(texts(corpus)["train"][:1]) for corpus in found] == ["one " * 2, "two " * 2]
 
 
