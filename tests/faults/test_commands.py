@@ -11,7 +11,6 @@ import pytest
 
 from extrap.cli.commands import COMMANDS as NAMES
 from extrap.results import rows
-from tests.faults.cases_runs import row
 from tests.faults.command import told, whole
 from tests.faults.golden import table
 from tests.support.plausible import run_rows
@@ -19,26 +18,18 @@ from tests.support.program import python
 
 COMMANDS = table("""
 extrap plo good -> plo
-extrap data/corpus=files data.corpus.path=deep.jsonl logger=none -> data.corpus.path
 extrap -m seed=0,1 data/corpus=files data.corpus.path=loop -> data.corpus.path
 extrap plot -> STUDY
 extrap plot nowhere -> STUDY
 extrap plot early -> STUDY
 extrap plot bare -> STUDY
-extrap plot broken -> results/broken/rows/a.csv
 extrap plot good nll_curv -> FIGURE
 extrap plot good kv_seeds -> kv_seeds
-extrap plot bare kv_depth -> kv_depth
 extrap plot bare training_curves -> training_curves
-extrap table later -> results/later/schema.json
 extrap compare good rope -> SERIES
-extrap compare good rope rope -> SERIES
 extrap compare good rope ropee -> SERIES
-extrap compare broken rope alibi -> results/broken/rows/a.csv
 extrap compare good rope alibi --cell 'kv records' --cell 'kv 7' -> --cell
-extrap compare good rope alibi --cell ' ' -> --cell
 extrap findings nowhere -> STUDY
-extrap findings -> STUDY
 extrap findings --write -> results/README.md
 extrap status nowhere -> STUDY
 extrap clean good -> nothing to remove
@@ -60,12 +51,6 @@ def folder(tmp_path_factory):
     rows.write(made / "results/early/rows/a.csv", [])
     bare = [r for r in run_rows("rope") if r["metric"] == "steps_to_90"]
     rows.write(made / "results/bare/rows/a.csv", [r | {"study": "bare"} for r in bare])
-    for study in ("broken", "later"):
-        rows.write(made / f"results/{study}/rows/a.csv", [row(study=study)])
-    path = made / "results/broken/rows/a.csv"
-    path.write_bytes(path.read_bytes().replace(b",2.5,", b",high,"))
-    (made / "results/later/schema.json").write_text('{"rows": 2}')
-    (made / "deep.jsonl").write_text("[" * 5000)
     (made / "loop").symlink_to("loop")
     return made
 
