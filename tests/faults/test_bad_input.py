@@ -7,7 +7,6 @@ cases_runs.py (rows and runs).
 """
 
 import gzip
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from extrap.utils import untrusted
 from tests.faults import cases_files, cases_options, cases_runs, cases_whole
 from tests.faults import test_commands as commands
 from tests.faults import test_in_the_way as in_the_way
-from tests.faults.command import shared, told, whole
+from tests.faults.command import shared, whole
 from tests.faults.golden import printable
 
 RECORDS = "task.lost-in-the-middle.path"
@@ -50,13 +49,8 @@ def base(tmp_path_factory):
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """A folder to work in, with files of somebody's, all of which are there afterwards as they
-    were; beside maps of text nothing is new.
-    """
-    (tmp_path / "work").mkdir()
-    (tmp_path / "results.csv").write_text("kept")
-    monkeypatch.chdir(tmp_path / "work")
-    yield tmp_path / "work"
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
     GlobalHydra.instance().clear()
 
 
@@ -64,35 +58,6 @@ def on(base: list[str], words: str) -> list[str]:
     """Words for another text, after the words of the base."""
     mine = words.split(" | ")
     return [*(base[:1] if any(word.startswith("data/corpus=") for word in mine) else base), *mine]
-
-
-def tree(folder: Path) -> dict[str, object]:
-    """Everything below a folder but maps of text."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if not name.startswith("work/runs/.tokens") and name != "work/runs":
-            small = path.is_file() and path.stat().st_size < 2**24 and os.access(path, os.R_OK)
-            found[name] = path.read_bytes() if small else path.lstat().st_mode
-    return found
-
-
-@pytest.fixture
-def check(here, capsys, messages):
-    """Checks that a call ends in the one line of messages.txt about this option, with exit code 2,
-    and leaves every file as it was.
-    """
-
-    def checked(call: Callable[[], object], case: str, option: str, program="extrap") -> None:
-        before = tree(here.parent)
-        code, lines = told(call, capsys)
-        assert (code, len(lines)) == (2, 1), lines
-        assert len(lines[0]) < 2000
-        assert lines[0].startswith(f"{program}: ")
-        messages.check(case, option, lines[0].removeprefix(f"{program}: "))
-        assert tree(here.parent) == before
-
-    return checked
 
 
 @pytest.mark.sample(30)

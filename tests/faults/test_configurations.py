@@ -144,13 +144,6 @@ def test_no_file_sets_anything_of_hydra(canary, files, monkeypatch, capsys):
     assert rest == f"sets hydra; {ONLY}" and Path(file).is_file()
 
 
-def test_a_process_refuses_what_hydra_would_run(canary):
-    plant(HYDRA["callbacks"], canary)
-    done = started("experiment=x")
-    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
-    assert done.stderr.startswith("extrap: ") and "theirs" in done.stderr
-
-
 @pytest.mark.parametrize("files", COMMAND_LINE_ONLY.values(), ids=COMMAND_LINE_ONLY)
 def test_code_of_others_and_an_account_are_typed(canary, files, monkeypatch, capsys):
     plant(files, canary)
