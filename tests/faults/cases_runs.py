@@ -42,12 +42,14 @@ def swap(old: bytes, new: bytes) -> Change:
 ROWS: dict[str, Change] = {
     "empty": lambda c: b"",
     "a column too few": swap(b"seed,", b""),
+    "columns in another order": swap(b"run,study", b"study,run"),
     "cut at the end": lambda c: c[:-1],
     "a terminal's escape": swap(b"rope-1", b"\x1b[2Jrope-1"),
     "a quote": swap(b"rope-1", b'"rope-1'),
     "invalid UTF-8": swap(b"mixture", b"mix\xffture"),
     "a word for a number": swap(b",2.5,", b",high,"),
     "not a number": swap(b",2.5,", b",nan,"),
+    "an underscore": swap(b",2.5,", b",2_5,"),
     "a number too large": swap(b",64,", b",9223372036854775808,"),
     "no value": swap(b",2.5,", b",,"),
     "no run": swap(b"rope-1-s0", b""),
@@ -98,6 +100,7 @@ WEIGHTS: dict[str, Callable[[dict], bytes]] = {
     "cut off": lambda w: saved(w)[:-500],
     "flipped bytes": lambda w: flipped(saved(w)),
     "members that overlap": lambda w: overlapping(saved(w)),
+    "a number": lambda w: saved(3),
     "one missing": lambda w: saved(without(w, "head.weight")),
     "another kind of number": lambda w: saved(w | {"head.weight": w["head.weight"].double()}),
 }

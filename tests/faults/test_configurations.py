@@ -81,16 +81,19 @@ GRIDS = {
     "plugins: [[os]]": "plugins: no file sets this option",
     "hydra.run.dir: [CANARY]": "hydra.run.dir: no file sets this option",
     "hydra/launcher@x: slurm": "hydra/launcher@x: no file sets this option",
+    "sweep.grid: [1]": "sweep.grid: no file sets this option",
     "'[logger].mode': online": "[logger].mode: not an option",
     "'+logger.mode': online": "+logger.mode: not an option",
     "seed: {'()': os.mkdir}": "seed: expected a list of values or",
     "seed: [{a: b}]": "seed: {'a': 'b'} is no plain value",
     "seed: []": "seed: has no values",
     "label: ['${study}']": "label: ${study}: a grid holds values",
+    "scheme: {glob: '*', exclude: rope}": "scheme: expected a list of values or",
 }
 
 WHOLE = {
     "scheme": f"scheme: {MAKE}",
+    "trainer": f"trainer: {{plugins: {MAKE}}}",
     "root": "trainer: {default_root_dir: CANARY}",
     "study": "study: ../canary",
     "grid that is a reference": EVIL + "sweep: {grid: '${scheme.evil}'}",
