@@ -1,5 +1,5 @@
-"""`make torture`: a tiny study is killed at random moments and started again until it is done, over
-and over.
+"""`make torture`: a tiny study is killed (SIGKILL) at random moments and started again until it is
+done, over and over.
 
 A kill comes after a random time, or at a random one of the study's own writes: half-way through a
 file, before and after it is synced, renamed, named on the disk. After each kill every file of rows
@@ -15,6 +15,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -29,7 +30,6 @@ from tests.support.jobs import TINY
 
 OPTIONS = [*TINY, "study=torture", "data/corpus=files", "data.corpus.path=text.txt"]
 KEPT = ("results/*/rows/*.csv", "results/*/figures/*")
-ENDS = (0, -signal.SIGKILL, -signal.SIGALRM)
 
 
 def attempt(folder: Path, at: float | None) -> tuple[int, int]:
@@ -41,16 +41,19 @@ def attempt(folder: Path, at: float | None) -> tuple[int, int]:
     if (pid := os.fork()) == 0:
         _child(folder, at, far)
     os.close(far)
+    seconds = at if isinstance(at, float) else threading.TIMEOUT_MAX
+    clock = threading.Timer(seconds, os.kill, (pid, signal.SIGKILL))
+    clock.start()
     with open(near, "rb") as pipe:
         written = pipe.read()
+    clock.cancel()
+    clock.join()
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), int(written or 0)
 
 
 def _child(folder: Path, at: float | None, pipe: int) -> None:
     code = 1
     try:
-        if isinstance(at, float):
-            signal.setitimer(signal.ITIMER_REAL, at)  # nothing handles its signal
         os.chdir(folder)
         log = os.open("log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.dup2(log, 1)
@@ -110,7 +113,7 @@ def life(folder: Path, whole: dict[str, bytes], moments: Sequence[float]) -> int
         code, _ = attempt(folder, at)
         found = files(folder)
         wrong = sorted(name for name, content in found.items() if whole.get(name) != content)
-        assert code in ENDS, f"exit code {code}: {logged(folder)}"
+        assert code in (0, -signal.SIGKILL), f"exit code {code}: {logged(folder)}"
         assert not wrong, f"not those of an undisturbed run: {wrong}"
         if code == 0:
             assert found.keys() == whole.keys(), f"missing: {whole.keys() - found.keys()}"
