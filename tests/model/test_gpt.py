@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from extrap.model.decoder import Decoder
@@ -69,72 +68,6 @@ def test_groups_are_never_copied_for_every_head(scheme):
     assert not [n for n in sizes.made if "repeat" in n[1] or "expand" in n[1]]
     keys = [shape for shape, _ in sizes.made if shape[1:2] == (8,) and len(shape) == 5]
     assert not keys
-
-
-@pytest.mark.parametrize(
-    ("bias", "expected"),
-    [
-        (None, {"qkv"}),
-        ("none", set()),
-        ("attention", {"qkv", "out"}),
-        ("all", {"qkv", "out", "gate", "up", "down"}),
-    ],
-)
-def test_biases_are_where_they_are_asked_for(bias, expected):
-    found = {name.split(".")[-2] for name, _ in model(mlp="swiglu", bias=bias).named_parameters()
-             if name.endswith(".bias")}  # fmt: skip
-    assert found == expected
-
-
-@torch.no_grad()
-def test_queries_and_keys_are_normed_before_they_turn():
-    block = model(qk_norm="head").blocks[0]
-    q, k, v = block.project(torch.randn(2, 5, 32, dtype=torch.float64) * 9)
-    for z, norm in ((q, block.norm_q), (k, block.norm_k)):
-        torch.testing.assert_close(
-            (z / norm.weight).square().mean(-1), torch.ones(2, 4, 5).double()
-        )
-    assert v.square().mean() > 9
-
-
-@torch.no_grad()
-def test_the_embedding_is_scaled_then_normed():
-    made = model(embedding_scale=3.0, embedding_norm="layer")
-    expected = F.layer_norm(
-        made.embedding(TOKENS) * 3, (32,), made.embedding_norm.weight, made.embedding_norm.bias
-    )
-    torch.testing.assert_close(made.embed(TOKENS), expected, atol=1e-12, rtol=1e-12)
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("residual", [None, "parallel"])
-def test_what_is_added_is_normed_by_post_norms(residual):
-    made = model(post_norm="rms", residual=residual)
-    block = made.blocks[0]
-    at, x = made.where(TOKENS), made.embed(TOKENS)
-    found = block(x, made.scheme, at, 0)
-    norm1, norm2 = block.post1, block.post2
-    block.post1 = block.post2 = torch.nn.Identity()
-    fed = block.feed
-    block.feed = torch.zeros_like
-    o = norm1(block(x, made.scheme, at, 0) - x)
-    expected = x + o + norm2(fed(x if residual else x + o))
-    torch.testing.assert_close(found, expected, atol=1e-12, rtol=1e-12)
-
-
-@torch.no_grad()
-def test_logits_are_capped_wherever_they_are_asked_for():
-    made, plain = model(logit_cap=2.0), model()
-    expected = 2 * (plain(TOKENS) / 2).tanh()
-    assert expected.abs().max() > 1.5
-    torch.testing.assert_close(made(TOKENS), expected, atol=1e-12, rtol=1e-12)
-    losses = F.cross_entropy(expected.flatten(0, 1), TOKENS.flatten(), reduction="none")
-    torch.testing.assert_close(made.losses(TOKENS, TOKENS).flatten(), losses)
-
-
-def test_epsilon_is_that_of_every_norm():
-    made = model(eps=0.25, qk_norm="head", embedding_norm="rms")
-    assert {m.eps for m in made.modules() if isinstance(m, torch.nn.RMSNorm)} == {0.25}
 
 
 @pytest.mark.parametrize("value", ["kv_heads=3", "kv_heads=0", "head_dim=99999999", "logit_cap=0"])
