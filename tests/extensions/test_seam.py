@@ -101,13 +101,3 @@ def test_a_bias_under_a_map_of_distances_has_no_rows():
     model = around(scheme("alibi", SHAPE))
     rows = frequency_rows(model.scheme, ReRoPE(width=16)(model).scheme, doublings=1)
     assert {r["protocol"] for r in rows} == {"trained"}
-
-
-def test_rows_of_a_bias():
-    s = scheme("alibi", SHAPE)
-    rows = [r for r in frequency_rows(s, s, doublings=1) if r["protocol"] == "used"]
-    assert {r["axis"] for r in rows} == {"distance"} and len(rows) == 3 * 2 * 9
-    assert {(r["head"], r["value"]) for r in rows if r["at"] == 128 and r["layer"] == 1} == {
-        (0, -8.0),
-        (1, -0.5),
-    }
