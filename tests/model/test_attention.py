@@ -72,3 +72,31 @@ def test_a_long_text_is_read_in_fewer_rows_at_a_time(monkeypatch, name):
     with Largest() as largest:
         model(torch.zeros(1, 2048, dtype=torch.long), last=1)
     assert largest.entries <= max(2048 * 4 * 32, 2**16)
+
+
+def noted(monkeypatch) -> list[tuple[int, int]]:
+    """Groups and number of keys of every call of fused attention from now on."""
+    found, sdpa = [], kernels._sdpa
+
+    def call(q, k, *rest, **more):
+        found.append(tuple(k.shape[1:3]))
+        return sdpa(q, k, *rest, **more)
+
+    monkeypatch.setattr(kernels, "_sdpa", call)
+    return found
+
+
+@torch.no_grad()
+def test_reading_takes_the_widest_block_first(monkeypatch):
+    monkeypatch.setattr(kernels, "ROWS", 8)
+    found = noted(monkeypatch)
+    gpt("cope", layers=1)(torch.zeros(1, 40, dtype=torch.long))
+    assert found == [(4, n) for n in (40, 32, 24, 16, 8)]
+
+
+@pytest.mark.parametrize("name", ["rope", "alibi", "window"])
+@torch.no_grad()
+def test_groups_are_never_copied_for_every_head(monkeypatch, name):
+    found = noted(monkeypatch)
+    gpt(name, kv_heads=1)(torch.zeros(1, 40, dtype=torch.long))
+    assert found and {groups for groups, _ in found} == {1}

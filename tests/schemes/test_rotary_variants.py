@@ -107,10 +107,11 @@ def test_hope_turns_as_many_pairs_as_published(D, length, turns, kept):
 
 
 EIGHT = Shape(dim=32, heads=2, length=64)  # 8 pairs, 1 to 10**-3.5; 2 pi / 64 is .098
+THOUSAND = Shape(dim=32, heads=2, length=1000)
 LONG = Shape(dim=32, heads=2, length=10**5)
 
 
-@pytest.mark.parametrize("shape, W, P", [(EIGHT, 3, 3), (LONG, 8, 4)])
+@pytest.mark.parametrize("shape, W, P", [(EIGHT, 3, 3), (THOUSAND, 5, 4), (LONG, 8, 4)])
 def test_fope(shape, W, P):
     s, T = FoPE(shape), 5
     assert s.A.shape == s.B.shape == (2, W, P)
