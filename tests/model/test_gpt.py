@@ -1,8 +1,10 @@
-"""The models of conf, and options out of bounds; whole checkpoints: tests/pretrained."""
+"""The GPT in the shape of published decoders; whole checkpoints: tests/pretrained."""
 
 import pytest
 import torch
+from torch.nn import functional as F
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.runs.build import build
@@ -10,6 +12,16 @@ from extrap.schemes.rope import RoPE
 from extrap.utils.errors import UserError
 from tests.support.discover import names, node
 from tests.support.jobs import job
+
+
+def model(scheme=RoPE, **options) -> GPT:
+    torch.manual_seed(0)
+    shape = Shape(32, 4, 2, 64, 50, "rms", options.get("kv_heads"), options.get("head_dim"))
+    made = GPT(scheme(shape), 50, Decoder(32, 2, 4, **options)).double().eval()
+    for p in made.parameters():  # nothing is zero or one by chance
+        p.data += 0.1 * torch.randn_like(p)
+    return made
+
 
 TRAINED = [name for name in names("model") if "checkpoint" not in node("model", name)]
 
@@ -26,7 +38,58 @@ def test_every_model_of_conf_is_built(name):
     assert len(made.blocks) == options["layers"]
 
 
-@pytest.mark.parametrize("value", ["kv_heads=3", "kv_heads=0", "head_dim=99999999", "logit_cap=0"])
+@pytest.mark.parametrize(
+    ("bias", "expected"),
+    [
+        (None, {"qkv"}),
+        ("none", set()),
+        ("attention", {"qkv", "out"}),
+        ("all", {"qkv", "out", "gate", "up", "down"}),
+    ],
+)
+def test_biases_are_where_they_are_asked_for(bias, expected):
+    found = {name.split(".")[-2] for name, _ in model(mlp="swiglu", bias=bias).named_parameters()
+             if name.endswith(".bias")}  # fmt: skip
+    assert found == expected
+
+
+@torch.no_grad()
+def test_queries_and_keys_are_normed_before_they_turn():
+    block = model(qk_norm="head").blocks[0]
+    q, k, v = block.project(torch.randn(2, 5, 32, dtype=torch.float64) * 9)
+    for z, norm in ((q, block.norm_q), (k, block.norm_k)):
+        torch.testing.assert_close(
+            (z / norm.weight).square().mean(-1), torch.ones(2, 4, 5).double()
+        )
+    assert v.square().mean() > 9
+
+
+@torch.no_grad()
+def test_the_embedding_is_normed():
+    made, tokens = model(embedding_norm="layer"), torch.arange(45)[None]
+    norm = made.embedding_norm
+    expected = F.layer_norm(made.embedding(tokens), (32,), norm.weight, norm.bias)
+    torch.testing.assert_close(made.embed(tokens), expected, atol=1e-12, rtol=1e-12)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("residual", [None, "parallel"])
+def test_attention_and_mlp_read_one_input_if_they_are_parallel(residual):
+    made, tokens = model(residual=residual), torch.arange(45)[None]
+    block, at, x = made.blocks[0], made.where(tokens), made.embed(tokens)
+    found, fed = block(x, made.scheme, at, 0), block.feed
+    block.feed = torch.zeros_like
+    o = block(x, made.scheme, at, 0) - x
+    expected = x + o + fed(x if residual else x + o)
+    torch.testing.assert_close(found, expected, atol=1e-12, rtol=1e-12)
+
+
+def test_epsilon_is_that_of_every_norm():
+    made = model(eps=0.25, qk_norm="head", embedding_norm="rms")
+    assert {m.eps for m in made.modules() if isinstance(m, torch.nn.RMSNorm)} == {0.25}
+
+
+@pytest.mark.parametrize("value", ["kv_heads=3", "kv_heads=0", "head_dim=99999999"])
 def test_options_out_of_bounds_are_named(value):
     with pytest.raises(UserError) as error:
         job(f"model.{value}").source.shape  # noqa: B018
