@@ -28,7 +28,6 @@ FLAGS = {
     "--report": "also write a W&B Report with question, findings and charts",
     "--trackio": "show it in trackio on this machine instead, without an account",
     "--share": "with --online --report: let anyone who has the link read it",
-    "--figures": "draw figures of each run, too (a second or two)",
 }
 
 
@@ -53,27 +52,25 @@ def main(args: Namespace) -> Iterator[str]:
     board.library()  # where it is missing, before any page
     available(plugins=args.plugins)  # a mistake in one of theirs comes before any page
     study = read(args.study)
-    show(board, study, args.figures, args.plugins)
+    show(board, study, args.plugins)
     with taken():
         yield from _built(board, study, args.workspace, args.report, args.share)
 
 
-def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[str] = ()) -> None:
+def show(board: WandB, study: Study, plugins: Sequence[str] = ()) -> None:
     """A page for each job that has rows, then one for the study with the table of its lines, its
     figures and the page of extrap report, figures apart, as a panel.
-    figures: on every page; plugins: packages with figures of their own.
+    plugins: packages with figures of their own.
 
     Raises UserError where W&B takes no page. A figure or panel that fails is left out, with a
     warning for the first.
     """
     extra = Extra()
-    for page, own, files in study.pages:
+    for page, own in study.pages:
         with taken():
             board.start(page, resume=None)
             for task, some in own.items():
                 board.log(task, some)
-            if figures:
-                extra(board.draw, files, plugins)
             board.finish()
         print(f"{page.run} {page.extension}: {sum(map(len, own.values()))} rows")
     text = report.text(RESULTS, study.name, images=False)

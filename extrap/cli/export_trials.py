@@ -3,7 +3,6 @@
 The files: extrap/tasks/scoring/harness.py.
 """
 
-import sys
 from argparse import Namespace
 from functools import partial
 from pathlib import Path
@@ -37,7 +36,7 @@ def cells(args: Namespace) -> list[Any]:
     """Draws every cell. Raises UserError for a task that is not asked in words, for a tokenizer
     without words and for lengths that hold no trial.
     """
-    from extrap.data.corpora.base import Encoded, Source
+    from extrap.data.corpora.base import Source
     from extrap.data.tokenizer import encoder
     from extrap.runs.build import build
     from extrap.runs.choices import node
@@ -50,7 +49,7 @@ def cells(args: Namespace) -> list[Any]:
     tokens = encoder(args.tokenizer, place)
     words = _vocabulary(tokens, place)
     source = build(node("data/corpus", "torch"), "data.corpus", kind=Source)
-    corpus = Encoded(source, words.encoder).open()
+    corpus = source.open(encoder=words.encoder)
     corpus.check("validation", max(lengths))
     found = []
     for name in args.tasks:
@@ -58,12 +57,6 @@ def cells(args: Namespace) -> list[Any]:
         task.check_forms(words, lengths)
         stream = corpus.stream("validation")
         found += harness.cells(name, task, words, tokens, stream, lengths, args.trials)
-    drawn = [trial["tokens"] != cell.length for cell in found for trial in cell.trials]
-    if changed := sum(drawn):
-        line = (
-            f"{changed} of {len(drawn)} prompts have another length when read again; see `tokens`"
-        )
-        print(f"extrap export-trials: {line}", file=sys.stderr)
     return found
 
 

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from extrap.cli.columns import aligned
-from extrap.cli.shared import argument, as_json, command, plain
-from extrap.results.findings.page import ALL, declared, judged, number, reason, summary, written
+from extrap.cli.shared import argument, as_json, command, need_study, plain
+from extrap.results.findings.page import ALL, judged, number, reason, summary, written
 from extrap.results.findings.verdict import Finding
 from extrap.utils import files as atomic
-from extrap.utils.errors import UserError
 
 HEADER = ("verdict", "effect", "low", "high", "bound", "seeds", "below", "statement")
 
@@ -58,10 +57,7 @@ def main(args: Namespace) -> Iterator[str]:
             atomic.replace(path, content.encode())
             yield str(path)
         return
-    if args.study is None:
-        listed = ", ".join(declared(args.results)) or "none yet"
-        raise UserError("STUDY", problem="missing", remedy=f"studies with statements: {listed}")
-    choice = (args.results, args.study)
+    choice = (args.results, need_study(args))
     yield as_json(values(*choice)) if args.json else text(*choice)
 
 

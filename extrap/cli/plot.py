@@ -1,7 +1,6 @@
 """Draw the figures of a study from its rows, as SVG and PNG."""
 
 import re
-import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from functools import partial
@@ -137,18 +136,11 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     rows = form.part.of_study(open_study(results, study))
     folder = place(results, study)
     check_links(folder)
-    drawn, bugs = [], []
+    drawn = []
     for name in names or known:
-        try:
-            whole = figures.with_beside(known[name], rows, partial(_other, results))
-            part = form.part.of_figure(known[name], whole)
-            contents = figures.render(known[name], part, form.width, form.kinds)
-        except UserError:
-            raise
-        except Exception as error:  # the others are drawn before it is shown
-            bugs.append(error)
-            print(f"extrap plot: {name}: not drawn, by a bug: {error}", file=sys.stderr)
-            continue
+        whole = figures.with_beside(known[name], rows, partial(_other, results))
+        part = form.part.of_figure(known[name], whole)
+        contents = figures.render(known[name], part, form.width, form.kinds)
         if contents is not None:
             drawn += figures.save(contents, folder.joinpath(*form.folder, name))
         elif names and figures.served(known[name], whole):
@@ -158,8 +150,6 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
             problem = f"no rows with {figures.needed(known[name])} in study {study}"
             made = f"`{figures.command(known[name], study)}` makes them"
             raise UserError(name, problem=problem, remedy=made)
-    if bugs:
-        raise bugs[0]
     if not drawn:
         remedy = f"figures are {', '.join(known)}"
         raise UserError("STUDY", study, "no figure draws its rows", remedy)

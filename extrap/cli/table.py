@@ -7,15 +7,14 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from extrap.cli.columns import grouped
-from extrap.cli.shared import argument, as_json, command, need_study, plain
+from extrap.cli.columns import aligned
+from extrap.cli.shared import as_json, command, need_study, plain
 from extrap.results import methods as extensions
 from extrap.results.effective import SHARE, Effective
 from extrap.results.in_force import KEY, in_force, share_words
 from extrap.results.rows import open_study
 from extrap.results.series import select
-from extrap.results.shapes import shapes
-from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, against, gates, reach, summary
+from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, gates, reach, summary
 
 TITLES = {
     "nonoverlap": "non-overlapping", "last_segment": "last segment",
@@ -25,44 +24,31 @@ TITLES = {
 WIDTH = 120
 """Characters of a line, beyond which a table goes on in another block."""
 
-SHOWN = [f"kv records {multiple}x" for multiple in ("0.5", "1", "2", "4")]
-"""The curves in the table of shapes; --json has all of them."""
 
-
-BESIDE = "retrieval of every series compared with one scheme, such as nope"
-
-
-@command(
-    "study? results json",
-    argument("--beside", metavar="SCHEME", help=BESIDE),
-)
+@command("study? results json")
 def main(args: Namespace) -> str:
     rows = open_study(args.results, need_study(args))
     if args.json:
-        return as_json(values(rows, args.beside))
-    return text(rows) if args.beside is None else compared(rows, args.beside)
+        return as_json(values(rows))
+    return text(rows)
 
 
-def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:
+def values(rows: pd.DataFrame) -> dict:
     """Returns the table as plain values, unrounded, null for an empty cell: {study,
     train_lengths, series: {label: {column: value}}, effective: {label: {task and protocol: {tokens,
-    low, high, least}}}, gates: {task and protocol: {label: text}}, shapes: {label: {curve: shape}},
-    in_force: [{scheme, data, extension, factor, pairs, changed, fastest, slowest, layers}]};
-    with a baseline the columns of `against` alone.
+    low, high, least}}}, gates: {task and protocol: {label: text}}, in_force: [{scheme, data,
+    extension, factor, pairs, changed, fastest, slowest, layers}]}.
     """
-    table = summary(rows) if baseline is None else against(rows, baseline)
-    whole = baseline is None
     return {
         "study": sorted(rows["study"].unique()),
         "train_lengths": sorted(int(n) for n in rows["train_length"].unique()),
         "series": {
             label: {name: plain(value) for name, value in line.items()}
-            for label, line in table.to_dict("index").items()
+            for label, line in summary(rows).to_dict("index").items()
         },
-        "effective": plain(reach(rows).to_dict("index")) if whole else {},
-        "gates": gates(rows).to_dict("index") if whole else {},
-        "shapes": shapes(rows).to_dict("index") if whole else {},
-        "in_force": plain(in_force(rows).reset_index().to_dict("records")) if whole else [],
+        "effective": plain(reach(rows).to_dict("index")),
+        "gates": gates(rows).to_dict("index"),
+        "in_force": plain(in_force(rows).reset_index().to_dict("records")),
     }
 
 
@@ -71,7 +57,7 @@ def text(rows: pd.DataFrame) -> str:
     length = ", ".join(str(n) for n in sorted(rows["train_length"].unique()))
     study = ", ".join(sorted(rows["study"].unique()))
     title = f"Study {study}, trained at L = {length} tokens; 1x = L"
-    parts = (_scores, _effective_lengths, _shapes, _frequencies, _other_gates)
+    parts = (_scores, _effective_lengths, _frequencies, _other_gates)
     sections = [[title], *(section for part in parts for section in part(rows))]
     return "\n\n".join("\n".join(section) for section in sections)
 
@@ -107,16 +93,6 @@ def _effective_lengths(rows: pd.DataFrame) -> Iterator[list[str]]:
         yield _block(title, "series", lengths.map(_effective))
 
 
-def _shapes(rows: pd.DataFrame) -> Iterator[list[str]]:
-    curves = shapes(rows)
-    if shown := [name for name in SHOWN if name in curves.columns]:
-        title = (
-            "Shape of curves over depth, as far as 95 % intervals tell; theory: one interior "
-            "minimum (arXiv 2605.09213)"
-        )
-        yield _block(title, "series", curves[shown])
-
-
 def _frequencies(rows: pd.DataFrame) -> Iterator[list[str]]:
     if len(frequencies := _in_force(rows)):
         title = (
@@ -143,21 +119,17 @@ def _holds(table: pd.DataFrame, *groups) -> bool:
     return bool(table[[key for _, members in groups for key, *_ in members]].notna().any(axis=None))
 
 
-def compared(rows: pd.DataFrame, scheme: str) -> str:
-    """Returns losses and accuracies of retrieval, and the difference of each from a scheme."""
-    form = {"loss": _loss, "accuracy": _accuracy, "loss +": _signed, "accuracy +": _signed}
-    columns = [(name, name.replace("+", f"- {scheme}"), form[name]) for name in form]
-    title = "retrieval: training loss in nats per token, accuracy at 1x"
-    return "\n".join(_lines(against(rows, scheme), [(title, columns)]))
-
-
 def _lines(table: pd.DataFrame, groups) -> list[str]:
     """Returns titles of groups of columns, headers, one line per series."""
-    blocks = [("", [["series", *table.index]])]
+    blocks, left = [["", "series", *table.index]], [0]
     for title, members in groups:
         columns = [[header, *map(form, table[key])] for key, header, form in members]
-        blocks.append((title, columns))
-    return grouped(blocks, left=("series", "verdict"))
+        words = members[0][-1] is str  # a column of words begins at the left
+        if words:
+            left.append(len(blocks))
+        lines = [*zip(*columns, strict=True)]
+        blocks.append([title, *aligned(lines, [0] if words else [], gap=" ")])
+    return aligned([*zip(*blocks, strict=True)], left)
 
 
 def _in_force(rows: pd.DataFrame) -> pd.DataFrame:
@@ -190,7 +162,7 @@ def _number(value: float, form: str) -> str:
     return "-" if np.isnan(value) else f"{value:{form}}"
 
 
-_loss, _signed, _whole = (partial(_number, form=form) for form in (".2f", "+.2f", ".0f"))
+_loss, _whole = (partial(_number, form=form) for form in (".2f", ".0f"))
 
 
 def _perplexity(value: float) -> str:

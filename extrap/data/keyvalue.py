@@ -39,14 +39,13 @@ from annotated_types import Interval
 from extrap.data.context import Context, among
 from extrap.data.curriculum import Graded, counts
 from extrap.data.part import EARLY, Drawn, Size, answered, stacked
-from extrap.data.trials.base import Form, Questions
+from extrap.data.trials.base import FEWEST, Form, Questions
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.bounds import Share, at_least, at_most
 from extrap.utils.errors import UserError
 
 # Which record a query asks: Beta(a, b) over depth, 0 the first record, 1 the last.
 DEPTHS = {"uniform": (1.0, 1.0), "ends": (0.3, 0.3), "recency": (3.0, 1.0)}
-FEWEST = 2
 
 
 class ValueFirst(RecordLayout):

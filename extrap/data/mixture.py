@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from extrap.data.context import Context
-from extrap.data.corpora.base import Corpus, Encoded, Source
+from extrap.data.corpora.base import Corpus, Source
 from extrap.data.curriculum import Curriculum, Graded, Switches
-from extrap.data.keyvalue import FEWEST, KeyValue
+from extrap.data.keyvalue import KeyValue
 from extrap.data.part import EARLY, Part
 from extrap.data.text import Text
+from extrap.data.trials.base import FEWEST
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import at_least
 from extrap.utils.errors import UserError
@@ -104,11 +105,6 @@ class Mixture:
         for name, part in self.parts.items():
             option = f"data.{name}" if name in ("text", "retrieval") else f"data.more.{name}"
             part.check(option, self.vocabulary, self.length)
-
-    @property
-    def source(self) -> Encoded:
-        """Returns the text as the tokens of the vocabulary."""
-        return Encoded(self.corpus, self.vocabulary.encoder)
 
     @property
     def _every(self) -> dict[str, Part]:

@@ -24,12 +24,11 @@ from extrap.data.curriculum import Graded, counts
 from extrap.data.facts import RELATIONS, Facts, Template
 from extrap.data.keyvalue import check_keys
 from extrap.data.part import Drawn, answered, stacked
-from extrap.data.trials.base import Questions, Trials, check_records, guess
+from extrap.data.trials.base import FEWEST, Questions, Trials, check_records, guess
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Share
 
 CODE, RANKED = 20, 21  # keep the random draws of test sets apart
-FEWEST = 2  # with one document there is nothing to choose from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +108,7 @@ class DocumentForm:
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         documents = self.records(length)
-        check_records(f"{option}.facts", length, documents, FEWEST)
+        check_records(f"{option}.facts", length, documents)
         check_keys(vocabulary, documents, length)
 
     def questions(self, trials: Trials, depth: float) -> Questions:

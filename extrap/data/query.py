@@ -28,9 +28,9 @@ import numpy as np
 
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.keyvalue import FEWEST, check_keys
+from extrap.data.keyvalue import check_keys
 from extrap.data.part import Drawn, Size, Weight, stacked
-from extrap.data.trials.base import Form, Questions, check_records
+from extrap.data.trials.base import FEWEST, Form, Questions, check_records
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Share
 

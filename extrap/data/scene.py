@@ -16,7 +16,7 @@ import numpy as np
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.part import Drawn, answered, stacked
-from extrap.data.trials.base import Form, Questions, check_records
+from extrap.data.trials.base import FEWEST, Form, Questions, check_records
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.bounds import at_least
 
@@ -40,8 +40,6 @@ class SceneForm(Form):
     width: ClassVar[int]
     asking: ClassVar[int] = 1
     layout: ClassVar[RecordLayout] = RecordLayout()
-    fewest: ClassVar[int] = 2
-    """Records of a scene at least."""
 
     @property
     def saying(self) -> int:
@@ -67,7 +65,7 @@ class SceneForm(Form):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         n = self.records(length)
-        check_records(option, length, n, self.fewest)
+        check_records(option, length, n)
         why = f"for {n} records of {option} in {length} tokens"
         at_least("data.vocabulary.keys", vocabulary.keys, self.keys(n), why)
 
@@ -104,7 +102,7 @@ class ScenePart(Graded):
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         records = self.form.records(context.length)
-        every = counts(context.rng, self.size, self.form.fewest, records, difficulty)
+        every = counts(context.rng, self.size, FEWEST, records, difficulty)
         return stacked((self._row(context, n, difficulty) for n in every.tolist()), context.length)
 
     def _row(self, context: Context, n: int, difficulty: float) -> Drawn:

@@ -46,7 +46,6 @@ class WideForm(Form):
     """
 
     code: ClassVar[int] = 3
-    fewest: ClassVar[int] = 2
 
     width: int
     pool: int

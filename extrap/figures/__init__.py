@@ -61,9 +61,6 @@ def available(plugins: Iterable[str] = (), formulas: bool = False) -> dict[str, 
         read = partial(imported, option=option)
         if (folder := read(f"{package}.figures")) is None:
             continue
-        if not hasattr(folder, "__path__"):
-            problem = f"{folder.__name__}: a file"
-            raise UserError(option, problem=problem, remedy="put figures into a folder")
         for name, figure in _of(folder, read).items():
             problem = "the name is taken; give another one" if name in known else _lacking(figure)
             if problem:
@@ -86,9 +83,8 @@ def _lacking(figure: Any) -> str:
 
 
 def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, Any]:
-    modules = {
-        one.name: read(f"{folder.__name__}.{one.name}") for one in iter_modules(folder.__path__)
-    }
+    inside = iter_modules(getattr(folder, "__path__", ()))
+    modules = {one.name: read(f"{folder.__name__}.{one.name}") for one in inside}
     found = {name: module for name, module in modules.items() if hasattr(module, "draw")}
     for module in modules.values():
         found |= getattr(module, "FIGURES", {})

@@ -42,9 +42,7 @@ def norm_of(kind: Norm, config: Decoder, width: int) -> nn.Module:
 
 
 class Block(nn.Module):
-    """x + attention(norm(x)), then x + mlp(norm(x)). If they are parallel, both read the same x;
-    post norms norm what each adds.
-    """
+    """x + attention(norm(x)), then x + mlp(norm(x)). If they are parallel, both read the same x."""
 
     def __init__(self, config: Decoder):
         super().__init__()
@@ -54,10 +52,6 @@ class Block(nn.Module):
         self.head_dim = config.head_dim or dim // config.heads
         self.parallel = config.residual == "parallel"
         self.norm1, self.norm2 = (norm_of(config.norm, config, dim) for _ in range(2))
-        self.post1, self.post2 = (
-            None if config.post_norm is None else norm_of(config.post_norm, config, dim)
-            for _ in range(2)
-        )
         rows = (self.heads + 2 * self.kv_heads) * self.head_dim
         self.qkv = nn.Linear(dim, rows, bias="qkv" in biased)
         self.out = nn.Linear(self.heads * self.head_dim, dim, bias="out" in biased)
@@ -90,10 +84,8 @@ class Block(nn.Module):
         """Returns the MLP of norm(x), (B, T, C) -> (B, T, C)."""
         normed = self.norm2(x)
         if self.gate is None:
-            fed = self.down(self.act(self.up(normed)))
-        else:
-            fed = self.down(self.act(self.gate(normed)) * self.up(normed))
-        return fed if self.post2 is None else self.post2(fed)
+            return self.down(self.act(self.up(normed)))
+        return self.down(self.act(self.gate(normed)) * self.up(normed))
 
     def forward(
         self, x: Tensor, scheme: Scheme, at: Where, layer: int, last: int | None = None
@@ -105,8 +97,7 @@ class Block(nn.Module):
         q, k, v = self.project(normed)
         o = attention(scheme, q, k, v, at.at_layer(layer, normed), first)
         x = x[:, first:]
-        o = self.out(o.transpose(1, 2).flatten(2))
-        o = self.dropout(o if self.post1 is None else self.post1(o))
+        o = self.dropout(self.out(o.transpose(1, 2).flatten(2)))
         if self.parallel:
             return x + o + self.dropout(self.feed(x))
         x = x + o

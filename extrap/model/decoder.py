@@ -5,7 +5,7 @@ published decoders.
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Gt, Interval
+from annotated_types import Interval
 
 Norm = Literal["rms", "layer"]
 
@@ -37,9 +37,6 @@ class Decoder:
         qk_norm: head: a norm over D of queries and keys before they turn
         residual: parallel: attention and MLP read one x (GPT-J, NeoX)
         embedding_norm: a norm of the token embedding (BLOOM)
-        embedding_scale: a factor on the token embedding (Gemma)
-        post_norm: a norm of what attention and MLP add (Gemma 2)
-        logit_cap: c of c tanh(logits / c) (Gemma 2)
     """
 
     dim: Annotated[int, Interval(ge=1, le=2**16)] = 64
@@ -59,9 +56,6 @@ class Decoder:
     qk_norm: Literal["head"] | None = None
     residual: Literal["parallel"] | None = None
     embedding_norm: Norm | None = None
-    embedding_scale: float | None = None
-    post_norm: Norm | None = None
-    logit_cap: Annotated[float, Gt(0)] | None = None
 
     def __post_init__(self) -> None:
         if self.head_dim is None and self.dim % self.heads:

@@ -33,12 +33,10 @@ class GPT(nn.Module):
         self.embedding_norm = None
         if config.embedding_norm is not None:
             self.embedding_norm = norm_of(config.embedding_norm, config, dim)
-        self.embedding_scale = config.embedding_scale
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = norm_of(config.norm, config, dim)
         self.head = nn.Linear(dim, vocab, bias=False) if config.head == "untied" else None
         self.head_scale = dim**-0.5 if config.head == "tied" else None
-        self.logit_cap = config.logit_cap
         self.recomputed = False
         """True if the backward computes each layer again and the forward keeps no activations."""
         self._initialise()
@@ -81,8 +79,6 @@ class GPT(nn.Module):
     def embed(self, tokens: Tensor) -> Tensor:
         """Returns token embeddings without positions: (B, T) -> (B, T, C)."""
         x = self.embedding(tokens)
-        if self.embedding_scale is not None:
-            x = x * x.new_tensor(self.embedding_scale)
         return x if self.embedding_norm is None else self.embedding_norm(x)
 
     def hidden(
@@ -115,10 +111,7 @@ class GPT(nn.Module):
             logits = self.head(hidden)
         else:
             logits = F.linear(hidden, self.embedding.weight)
-        if self.head_scale is not None:
-            logits = logits * self.head_scale
-        cap = self.logit_cap
-        return logits if cap is None else (logits / cap).tanh() * cap
+        return logits if self.head_scale is None else logits * self.head_scale
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
         """Returns logits of the last w positions, all by default: (B, T) -> (B, w, vocab). Only

@@ -205,8 +205,7 @@ def require(holds: bool, option: str, title: str) -> None:
 def check(model: GPT, title: str, allowed: Mapping[str, tuple[Any, ...] | None]) -> None:
     """Raises UserError for an option of a published decoder, unless it is null or among these."""
     own = model.config
-    null = dict.fromkeys(("qk_norm", "residual", "embedding_norm", "embedding_scale"), (None,))
-    null |= dict.fromkeys(("post_norm", "logit_cap"), (None,))
+    null = dict.fromkeys(("qk_norm", "residual", "embedding_norm"), (None,))
     null |= {"kv_heads": (None, own.heads), "head_dim": (None, own.dim // own.heads)}
     for name, values in (null | allowed).items():
         if values is not None:

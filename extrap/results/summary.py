@@ -1,19 +1,16 @@
 """The study in tables: perplexity and retrieval side by side, because a flat perplexity is no
-retrieval; the same minus a baseline; and the gates of all tasks.
+retrieval; and the gates of all tasks.
 """
 
 import numpy as np
 import pandas as pd
 
 from extrap.results.effective import NOTHING, effective_lengths
-from extrap.results.series import select, series, status_name, whole
-from extrap.utils.errors import UserError
+from extrap.results.series import select, status_name, whole
 
 PARTS = ("text", "retrieval")
 PROTOCOLS, FAR = ("nonoverlap", "last_segment"), (1, 2, 4, 16)
 ACCURACIES = {"mean": (1, 2, 4), "middle": (1, 2, 4), "ends": (1, 2, 4), "padded": (2, 4)}
-BASELINE = {"loss": "trained retrieval", "accuracy": "mean 1x"}
-"""Columns of `against`, and the columns of `summary` that they come from."""
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
@@ -44,26 +41,6 @@ def reach(rows: pd.DataFrame) -> pd.DataFrame:
         for place in sorted({place for line in lines.values() for place in line})
     }
     return pd.DataFrame({name: pd.Series(cells[name], [*lines], object) for name in cells})
-
-
-def against(rows: pd.DataFrame, scheme: str) -> pd.DataFrame:
-    """Returns one line per series, best accuracy first, indexed by label: retrieval at the end of
-    training (`loss`, nats per token) and at the training length (`accuracy`), and both minus those
-    of a baseline scheme (`loss +`, `accuracy +`) that was trained and read in the same way, NaN
-    without one. A scheme whose hook is dead ends where `nope` ends.
-
-    Raises UserError if the study has no run of that scheme.
-    """
-    found = series(rows.assign(status="ok"))
-    names = sorted({s.scheme for s in found})
-    if scheme not in names:
-        problem = f"not among the schemes of this study: {', '.join(names)}"
-        raise UserError("--beside", scheme, problem)
-    own = summary(rows)[[*BASELINE.values()]].set_axis([*BASELINE], axis=1)
-    own = own.loc[[s.label for s in found]]
-    base = own.reindex([s.label.replace(s.scheme, scheme, 1) for s in found]).set_axis(own.index)
-    table = own.join((own - base).add_suffix(" +"))
-    return table.sort_values(["accuracy", "loss"], ascending=[False, True])
 
 
 def gates(rows: pd.DataFrame) -> pd.DataFrame:

@@ -15,7 +15,7 @@ import torch
 from annotated_types import Ge
 
 from extrap.data.corpora import base
-from extrap.data.corpora.base import Corpus, Encoded
+from extrap.data.corpora.base import Corpus
 from extrap.data.mixture import Mixture
 from extrap.data.text import Text
 from extrap.model.gpt import GPT
@@ -107,7 +107,7 @@ class Published(Source):
     def corpus(self) -> Corpus:
         node = self.config["data"]["corpus"]
         source = build(node, "data.corpus", self.config["plugins"], base.Source)
-        return opened(Encoded(source, self.vocabulary.encoder))
+        return opened(source, self.vocabulary.encoder)
 
     def model(self, device: str = "cpu") -> GPT:
         """Returns the checkpoint's model. A model of transformers has the call of a GPT, and

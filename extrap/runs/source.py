@@ -11,7 +11,9 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from extrap.data.corpora.base import Corpus, Encoded
+from extrap.data.corpora import base
+from extrap.data.corpora.base import Corpus
+from extrap.data.encoder import Encoder
 from extrap.data.mixture import Batches, Mixture
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.decoder import Decoder
@@ -170,7 +172,7 @@ class Fresh(Source):
 
     @cached_property
     def corpus(self) -> Corpus:
-        return opened(self.mixture.source)
+        return opened(self.mixture.corpus, self.mixture.vocabulary.encoder)
 
     @cached_property
     def shape(self) -> Shape:
@@ -255,14 +257,14 @@ class Fresh(Source):
         return build(data, "data", self.config["plugins"], Mixture)
 
 
-def opened(source: Encoded) -> Corpus:
+def opened(source: base.Source, encoder: Encoder) -> Corpus:
     """Returns the corpus of a source of text, opened once for all jobs of a process."""
-    return _opened(source, source.place)
+    return _opened(source, encoder, source.place)
 
 
 @cache
-def _opened(source: Encoded, place: str) -> Corpus:
-    return source.open()
+def _opened(source: base.Source, encoder: Encoder, place: str) -> Corpus:
+    return source.open(encoder=encoder)
 
 
 def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:

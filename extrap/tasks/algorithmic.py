@@ -14,11 +14,10 @@ import numpy as np
 import torch
 
 from extrap.data.strings import LEARNED, TASKS
+from extrap.data.trials.base import SEED
 from extrap.data.vocabulary import Vocabulary
-from extrap.results.stats.intervals import wilson
 from extrap.tasks.base import Counter, Model, Result, Task, batches, lengths
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
-from extrap.tasks.scoring.retrieval import SEED
 from extrap.utils.bounds import Count, Multiples, OneOrMore
 
 
@@ -107,9 +106,7 @@ class LengthGeneralisation(Task):
         for protocol in self.ask:
             trials = inside[LEARNED.get(protocol, protocol)]
             exact = np.concatenate(trials) if trials else np.zeros(1)
-            low, high = wilson(exact.sum(), len(exact))
-            gate = {"low": low, "high": high, "n": len(exact)}
-            recorder.value("gate", exact.mean(), protocol=protocol, **gate)
+            recorder.proportion("gate", exact, protocol=protocol)
         return recorder.by_gate()
 
     def _strings(self, protocol: str, n: int, vocabulary: Vocabulary) -> np.ndarray:

@@ -10,7 +10,7 @@ metric                 axis, at                   layer, head
                        meaning (defined in extrap.tasks.diagnosis.attention_stats)
 
 sink                                              layer, head
-                       mean attention to token 0, rows from 8 on; sink_uniform if uniform
+                       mean attention to token 0, rows from 8 on
 sink_rate
                        share of (layer, head) with a sink above .3, arXiv 2410.10781
 mass                   key 0 .. 15                layer

@@ -79,7 +79,6 @@ class Haystack(AtDepths):
 
     name: ClassVar[str] = "haystack"
     words: ClassVar[bool] = True
-    needs_one: ClassVar[str] = "the run learned the task"
     within: ClassVar[bool] = True
 
     trials: Count = 100

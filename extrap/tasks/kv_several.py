@@ -4,8 +4,7 @@
          are right answers
 
 The asked records are different ones, drawn at random. Answers to one context are no independent
-samples, so the interval of their mean is bootstrapped over contexts; `design` is what ignoring that
-would get wrong. Layout: arXiv 2312.04927.
+samples, so the interval of their mean is bootstrapped over contexts. Layout: arXiv 2312.04927.
 """
 
 from dataclasses import dataclass
@@ -44,9 +43,6 @@ class KVSeveral(Retrieval):
     accuracy    on the axis `query` of the first, second, ... query, Wilson interval; without an
                 axis the mean, bootstrap over contexts
     all         share of the contexts whose queries are all answered
-    design      variance of the mean over its variance under independent answers: `queries` if the
-                queries of a context are right or wrong together, 1 if they are unrelated; absent
-                if all answers are right or all are wrong
     gate, guess, chance    as there; guess by elimination, since right answers stand before later
                            queries
 
@@ -55,7 +51,6 @@ class KVSeveral(Retrieval):
 
     name: ClassVar[str] = "kv-several"
     inner: ClassVar[bool] = True
-    needs_one: ClassVar[str] = "the run learned retrieval"
     gate: ClassVar[str | None] = "records"
 
     multiples: Multiples = (1, 2, 4)
@@ -78,11 +73,8 @@ class KVSeveral(Retrieval):
             cells.proportion("accuracy", hits, axis="query", at=j + 1)
         cells.share("accuracy", correct)
         cells.proportion("all", np.all(correct, 1))
-        share = correct.mean(1)
-        if 0 < (p := correct.mean()) < 1:
-            cells.value("design", form * share.var() / (p * (1 - p)), n=self.trials)
         by_turn = guess_in_turn(exam.length // 2 - form, form, exam.vocabulary.values)
         cells.value("guess", by_turn)
-        cells.scores("accuracy", share)
+        cells.scores("accuracy", correct.mean(1))
         cells.drawn(tokens, answers)
         return correct

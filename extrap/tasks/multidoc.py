@@ -26,7 +26,7 @@ from extrap.data.trials.base import Questions, Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model
 from extrap.tasks.scoring.recorder import Cell, Recorder
-from extrap.tasks.scoring.retrieval import SEED, Grid
+from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Count, Different, Fraction, Multiples, at_most
 
 
@@ -46,7 +46,6 @@ class MultiDoc(Grid):
 
     name: ClassVar[str] = "multidoc"
     words: ClassVar[bool] = True
-    needs_one: ClassVar[str] = "the run learned the task"
     gate: ClassVar[str | None] = "ordered"
 
     multiples: Multiples = (1, 2, 4)
@@ -68,7 +67,7 @@ class MultiDoc(Grid):
         training length; of the grid; and of the retriever.
         """
         of, form = (vocabulary, corpus.stream("validation")), self.forms(vocabulary)["shuffled"]
-        known = Trials(*of, self.gate_length(train_length), range(self.trials), SEED)
+        known = Trials(*of, self.gate_length(train_length), range(self.trials))
         drawn = [
             ("oracle", 1, form.without_search(known, 1), {}),
             ("closed_book", 0, form.without_search(known, 0), {}),

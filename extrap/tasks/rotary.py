@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from extrap.data.trials.base import Trials
+from extrap.data.trials.base import SEED, Trials
 from extrap.model.parts import parts
 from extrap.model.rotary import Rotary, Turning
 from extrap.model.scheme import Scheme
@@ -31,8 +31,6 @@ from extrap.tasks.diagnosis.inputs import CONTENTS, read
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.bounds import Count, Multiples, OneOrMore, Several
 
-SEED = 0
-
 
 @dataclass(frozen=True, kw_only=True)
 class RotaryScores(AtLengths, Diagnostic):
@@ -42,7 +40,6 @@ class RotaryScores(AtLengths, Diagnostic):
     """
 
     name: ClassVar[str] = "rotary"
-    within: ClassVar[bool] = True
 
     multiples: Multiples = (1, 2, 4, 8)
     contents: OneOrMore[Literal["records", "text"]] = CONTENTS

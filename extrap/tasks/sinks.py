@@ -48,7 +48,6 @@ class SinkAblation(Grid, Diagnostic):
     """
 
     name: ClassVar[str] = "sinks"
-    within: ClassVar[bool] = False
 
     multiples: Multiples = (1, 2)
     trials: Count = 100

@@ -1,6 +1,5 @@
 """The demonstrations against published digits."""
 
-import numpy as np
 import pytest
 import torch
 
@@ -77,25 +76,9 @@ def test_four_terms_make_the_logit(scheme, norm):
     )
 
 
-def test_cosines_and_variances_of_sinusoids():
-    shown = addition.show()
-    assert "cosine of 577 token with 64 position vectors" in shown
-    shares = [
-        float(line.split()[-1])
-        for line in shown.splitlines()
-        if line.split()[0:1] and line.split()[0] in addition.TERMS
-    ]
-    assert len(shares) == 4 and np.sum(shares) == pytest.approx(1, abs=2e-3)
-
-
 def test_schemes_that_add_nothing_are_refused():
     with pytest.raises(UserError, match="RoPE does not only add"):
         addition.check(gpt(RoPE(SHAPE)).double(), "rope-0")
-
-
-@pytest.mark.parametrize("name", ["addition", "layouts", "permutation", "radix", "relativity"])
-def test_demonstrations_repeat_themselves(name):
-    assert demos.main([name]) == demos.main([name])
 
 
 def test_demonstrations_are_listed_and_a_mistake_is_one_line(tmp_path, monkeypatch):

@@ -50,7 +50,6 @@ ASKED = {"kv": 4e9, "nll": 7}
         (None, []),
         (ASKED | {"nll": 8}, ["nll"]),
         (ASKED | {"kv": 5}, ["kv"]),
-        ({"kv": 5, "nll": 8}, ["kv", "nll"]),
     ],
 )
 def test_what_was_asked_other_questions_is_not_paired_by_item_and_said_so(

@@ -11,7 +11,6 @@ from extrap.utils.errors import printable
 FILES = {
     "broken": ("seed: [\n", "broken.yaml: line 2 is not YAML: "),
     "typo": ("# @package _global_\nlrr: 3\n", "typo.yaml: lrr: no such option; did you mean lr? "),
-    "kind": ("# @package _global_\nseed: x\n", "kind.yaml: seed=x: must be a whole number"),
 }
 
 

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -79,17 +78,6 @@ def test_the_folder_measured_as_a_checkpoint_has_the_same_losses(this, capsys):
         own = frame[(frame.run == one.run.name) & (frame.metric == "nll")]
         found.append(own.set_index(["protocol", "axis", "at"]).value.sort_index())
     assert len(found[0]) > 1 and found[0].to_numpy() == pytest.approx(found[1].to_numpy(), abs=1e-4)
-
-
-def test_an_error_of_reading_is_not_laid_on_the_folder(this, capsys, monkeypatch):
-    def fails(*_):
-        raise OSError(5, "Input/output error", str(this.run.folder / "last.ckpt"))
-
-    monkeypatch.setattr("extrap.audit.trained.trained", fails)
-    with pytest.raises(SystemExit):
-        command.main([this.run.name, "out"])
-    told = capsys.readouterr().err
-    assert "last.ckpt" in told and "FOLDER" not in told and not Path("out").exists()
 
 
 @pytest.mark.parametrize("package", ["safetensors", "tokenizers"])

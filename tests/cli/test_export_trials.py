@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from extrap.cli.export_trials import main
-from extrap.data.corpora.base import Encoded
 from extrap.data.corpora.torch import Torch
 from extrap.data.tokenizer import encoder
 from extrap.data.trials.base import Trials
@@ -54,7 +53,7 @@ def test_trials_are_those_of_the_task(words):
     depths = (0, 10, 25, 50, 75, 90, 100)
     names = {f"kv-{p}-{n}-d{d}" for p in ("records", "padded") for n in (128, 256) for d in depths}
     assert set(found) == names
-    stream = Encoded(Torch(), words.encoder).open().stream("validation")
+    stream = Torch().open(encoder=words.encoder).stream("validation")
     for protocol, form in KV().forms(words).items():
         made = form.questions(Trials(words, stream, 256, range(2)), 0.25)
         for i, trial in enumerate(found[f"kv-{protocol}-256-d25"]):
@@ -74,7 +73,7 @@ def test_who_follows_the_lines_answers_every_question(words):
             records = [(key.split()[-1], value) for key, value in records]
             *nth, key = asked.rstrip(":").split()
             if nth:
-                at = ordinal(nth[0])
+                at = ["first", "second", "third", "fourth", "fifth"].index(nth[0])
                 answer = [value for known, value in records if known == key][at]
             else:
                 steps = int(name.split("-")[2]) + 1
@@ -82,10 +81,6 @@ def test_who_follows_the_lines_answers_every_question(words):
                     key = dict(records)[key]
                 answer = key
             assert " " + answer == trial["answer"] and trial["tokens"] == trial["length"]
-
-
-def ordinal(word: str) -> int:
-    return ["first", "second", "third", "fourth", "fifth"].index(word)
 
 
 def test_a_run_of_our_own_is_asked_in_its_keys_and_values(elsewhere):

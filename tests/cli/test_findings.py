@@ -43,18 +43,6 @@ def test_every_twin_has_the_effect_of_the_statement_that_is_counted():
                 assert one.effect == pytest.approx(found[one.statement.twin].effect)
 
 
-def test_pages_without_generated_parts_are_left_alone(tmp_path):
-    results = tmp_path / "results"
-    (results / "s").mkdir(parents=True)
-    for folder in (tmp_path, results, results / "s"):
-        (folder / "README.md").write_text("mine <!-- leaderboard -->")
-    (results / "README.md").write_text("mine")
-    findings.main(["--write", "--results", str(results)])
-    assert (tmp_path / "README.md").read_text() == "mine <!-- leaderboard -->"
-    assert (results / "README.md").read_text() == "mine"
-    assert (results / "FINDINGS.md").read_text().startswith("# Findings")
-
-
 def test_a_part_without_a_page_is_counted_on_that_of_the_whole(tmp_path):
     results = tmp_path / "results"
     for study in ("s", "s/part", "s/other"):
@@ -62,6 +50,7 @@ def test_a_part_without_a_page_is_counted_on_that_of_the_whole(tmp_path):
         entry = "id: a, says: b, source: c, rows: {task: nll}, above: 1"
         (results / study / "findings.yaml").write_text(f"statements: [{{{entry}}}]")
     page = "<!-- declared -->\n<!-- /declared -->"
+    (tmp_path / "README.md").write_text("mine <!-- leaderboard -->")
     (results / "README.md").write_text("mine")
     for study in ("s", "s/other"):
         (results / study / "README.md").write_text(page)
@@ -70,3 +59,5 @@ def test_a_part_without_a_page_is_counted_on_that_of_the_whole(tmp_path):
     assert "[part](../FINDINGS.md#part): 1 statements: 1 not measured." in whole
     assert "[s](../FINDINGS.md#s)" in whole and "[other]" not in whole
     assert "[other](../../FINDINGS.md#other)" in other and "[part]" not in other
+    assert (tmp_path / "README.md").read_text() == "mine <!-- leaderboard -->"
+    assert (results / "README.md").read_text() == "mine"

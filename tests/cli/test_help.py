@@ -1,7 +1,5 @@
 """Questions about the program are answered at once: without torch."""
 
-import re
-import shlex
 from dataclasses import fields
 from pathlib import Path
 
@@ -92,14 +90,3 @@ def test_help_lists_choices_of_ones_own(tmp_path):
     [line] = [line for line in out.splitlines() if line.startswith("scheme: ")]
     assert {"mine", "rope"} <= {*line.removeprefix("scheme: ").split(", ")}
     assert not any(line.startswith("hydra") for line in out.splitlines())
-
-
-EXAMPLES = re.findall(r"^    (extrap .*=.*?)(?:  |$)", HELP.read_text(), re.MULTILINE)
-
-
-@pytest.mark.parametrize("word", EXAMPLES)
-def test_examples_of_help_are_commands(word):
-    program, *words = shlex.split(word)
-    named = {word.lstrip("+").partition("=")[0].partition(".")[0].partition("/")[0]
-             for word in words if "=" in word}  # fmt: skip
-    assert program == "extrap" and named <= {one.name for one in fields(Config)} | {"experiment"}

@@ -39,12 +39,6 @@ MISTAKES = {
         "task=induction: its file puts its options at task; write `# @package task.induction` in "
         "its first line",
     ),
-    "another name in the package line": (
-        "my_conf/task/induction.yaml",
-        ("# @package task.induction\n", "# @package task.deduction\n"),
-        "task=induction: its file puts its options at task.deduction; write `# @package "
-        "task.induction` in its first line",
-    ),
     "a list without items": (
         "my_package/induction.py",
         ("multiples: Multiples", "multiples: tuple"),
@@ -74,7 +68,6 @@ def test_a_class_without_a_method_of_its_base_names_it(mine):
     ("made", "line"),
     [
         (lambda model: None, "Mine returned NoneType; return a model; the method `extend` of"),
-        (lambda model: model.scheme, "Mine returned RoPE; return a model"),
         (lambda model: model, "Mine returned the model that it was given; return a copy"),
         (
             lambda model: [copy.deepcopy(model), model.embedding.weight.detach().mul_(2)][0],
@@ -209,17 +202,6 @@ def test_a_choice_with_the_name_of_one_of_ours_is_refused(mine, monkeypatch, cap
     words = ["--config-dir", "my_conf", "plugins=[my_package]", "scheme=rope"]
     said = refused(monkeypatch, capsys, *words)
     assert "my_conf: scheme/rope.yaml has the name of one of" in said
-
-
-def test_figures_of_a_package_lie_in_a_folder(mine):
-    Path("lone").mkdir()
-    Path("lone/__init__.py").touch()
-    Path("lone/figures.py").touch()
-    sys.path.append(str(mine))
-    with pytest.raises(
-        UserError, match=r"^plugins=lone: lone\.figures: a file; put figures into a f"
-    ):
-        figures.available(plugins=["lone"])
 
 
 @pytest.mark.parametrize(

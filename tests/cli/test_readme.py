@@ -81,17 +81,13 @@ def commands() -> list[str]:
     found = []
     for readme in sorted(path for path in READMES if ".venv" not in path.parts):
         for block in re.findall(r"^```\w*\n(.*?)^```", readme.read_text(), re.M | re.S):
-            lines = (line for line in block.splitlines() if ours(line.partition(" ")[0]))
+            lines = (line for line in block.splitlines() if line.startswith("extrap "))
             found += [shlex.join(shlex.split(line, comments=True)) for line in lines]
     return list(dict.fromkeys(found))
 
 
 def small(line: str) -> bool:
     return len(line.split()) > 1 and line.split()[1] in COMMANDS
-
-
-def ours(program: str) -> bool:
-    return program in ("make", "extrap")
 
 
 def test_readmes_hold_commands():

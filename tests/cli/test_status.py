@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from extrap.cli.sweep.display import Status, clock, line, summary, time_left
-from extrap.cli.sweep.process import Process, State, labels
+from extrap.cli.sweep.display import Status, summary, time_left
+from extrap.cli.sweep.process import Process, State
 from extrap.runs.study import Entry
 from extrap.utils import cores
 
@@ -31,41 +31,6 @@ def job(
 def says(job: Process, **report: object) -> None:
     job.entry.folder.folder.mkdir(parents=True)
     job._report.write_text(json.dumps(report), encoding="utf-8")
-
-
-def test_line_counts_and_shows_what_runs():
-    running = job("t5", State.RUNNING, began=time.monotonic())
-    says(running, phase="train", done=9, total=20, note="loss 2.1")
-    jobs = [
-        job("a", State.SKIPPED),
-        job("b", State.FAILED),
-        running,
-        job("c"),
-    ]
-    assert line(jobs, 2) == "0/4 done, 1 skipped, 1 failed | t5: train 45 % loss 2.1"
-
-
-def test_a_started_job_is_shown_at_once_however_short_it_is(monkeypatch, capsys):
-    monkeypatch.setattr(
-        time, "monotonic", lambda: 100.0
-    )  # no time passes between what happens here
-    jobs = [job("a", State.RUNNING, began=100), job("b")]
-    live = Status(jobs, 1, live=True)
-    live.tick()
-    jobs[0].state, jobs[0].reason = State.FAILED, "no"
-    live.ended(jobs[0])
-    live.tick()
-    jobs[1].state = State.RUNNING
-    live.started(jobs[1])
-    live.tick()
-    live.tick()
-    drawn = capsys.readouterr().err.split("\r\x1b[2K")[1:]
-    assert drawn == [
-        "0/2 done | a: starting",
-        "failed a: no\n",
-        "0/2 done, 1 failed",
-        "0/2 done, 1 failed | b: starting",
-    ]
 
 
 def test_time_left_is_the_rest_of_the_running_and_all_of_the_waiting(monkeypatch):
@@ -99,19 +64,6 @@ def test_a_sweep_ends_with_what_shows_its_rows():
         "rows: results/of-a/rows; extrap plot of-a draws, extrap table of-a prints",
         "3 jobs in 1:00: 3 done, 0 skipped, 0 failed",
     ]
-
-
-def test_clock():
-    assert [clock(s) for s in (0.4, 59.6, 247, 3847)] == ["0:00", "1:00", "4:07", "1:04:07"]
-
-
-def test_labels_are_what_differs():
-    assert labels([["study=x", "scheme=rope", "seed=0"], ["study=x", "scheme=rope", "seed=1"]]) == [
-        "seed=0",
-        "seed=1",
-    ]
-    assert labels([["study=x", "scheme=rope"]]) == ["study=x scheme=rope"]
-    assert labels([[]]) == ["defaults"]
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,6 @@ def test_a_running_job_says_how_far_it_is(capsys):
 DOING = [
     "[]",
     '{"phase": ["\\u001b[2J"], "done": "many", "total": 3, "note": {}, "left": -1}',
-    '{"phase": "kv", "done": 1e999, "total": 1' + "0" * 400 + ', "left": NaN}',
 ]
 
 

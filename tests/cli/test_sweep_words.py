@@ -11,12 +11,9 @@ from hypothesis import strategies as st
 
 from extrap.cli import schema as config
 from extrap.cli.composed import plain
-from extrap.cli.program import job
 from extrap.cli.sweep.grid import overrides
 from extrap.cli.sweep.varied import Varied
 from extrap.cli.words import as_text, quoted, readable
-from extrap.runs.evaluate import planned
-from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
 
@@ -34,35 +31,6 @@ def test_a_grid_becomes_overrides():
         ["scheme.base=1e-05,2.0,true,null", "data/corpus=torch"],
     ]
     assert overrides(None) == overrides({}) == overrides([]) == [[]]
-
-
-@pytest.mark.parametrize(
-    "text", ["a,b", "1e5", "[a]", "it's", "a=b c", "choice(a,b)", "ä", "\\", ""]
-)
-def test_a_text_of_a_grid_is_one_value(text):
-    [[word]] = overrides({"label": [text, "b"]})
-    [read] = OverridesParser.create().parse_overrides([word])
-    jobs = [f"label={value}" for value in read.sweep_string_iterator()]
-    found = [one.value() for one in OverridesParser.create().parse_overrides(jobs)]
-    assert found == [text, "b"]
-
-
-@pytest.mark.parametrize("grid", ["scheme=rope", 3, [["scheme"]], {3: [1]}, {"a b": [1]}])
-def test_what_is_no_grid_is_refused(grid):
-    with pytest.raises(UserError, match=r"^sweep\.grid"):
-        overrides(grid)
-
-
-def test_a_sweep_is_no_part_of_a_run():
-    config.register()
-    found = []
-    for words in ([], ["sweep.jobs=2", "sweep.grid={seed:[0,1]}"]):
-        with initialize_config_dir(conf_dir(), version_base="1.3"):
-            cfg = compose("config", words, return_hydra_config=True)
-        this = job(plain(cfg))
-        assert "sweep" not in this.config
-        found.append((this.run.name, planned(this)))
-    assert found[0] == found[1]
 
 
 NAMES = [
@@ -98,27 +66,13 @@ def test_a_quoted_text_is_read_as_it_was(text):
 
 
 @pytest.mark.parametrize(
-    "word",
-    ["scheme=rope,alibi", "path='a b'", "path=null", "path=${oc.env:TEXT}", "path=glob(*)", "path",
-     "~path", "+path=a", "task=[kv,nll]", "path=", "--cfg"],
-)  # fmt: skip
-def test_what_hydra_reads_and_what_is_no_option_is_left_alone(word):
-    assert readable([word]) == [word]
-
-
-@pytest.mark.parametrize(
     "words, found",
     [
         ("-m extension=pi,ntk extension.factor=8", "extension.factor=choice(8)"),
-        ("--multirun extension=pi,ntk +extension.factor=8", "+extension.factor=choice(8)"),
         ("-m scheme=glob(r*) scheme.base=10", "scheme.base=choice(10)"),
-        ("-m data/corpus=torch,files data.corpus.path=a", "data.corpus.path=choice(a)"),
         ("-m data@finetune.data=text,query finetune.data.size=8", "finetune.data.size=choice(8)"),
-        ("-m task=[nll],[kv] task.kv.depths=[0,1]", "task.kv.depths=choice([0,1])"),
         ("-m extension=pi,ntk extension.factor=null", "extension.factor=null,null"),
-        ("-m extension=pi,ntk extension.factor=2,4", "extension.factor=2,4"),
         ("-m extension=pi,ntk seed=1", "seed=1"),
-        ("-m extension=pi extension.factor=8", "extension.factor=8"),
         ("-m scheme=rope,alibi schemes.base=8", "schemes.base=8"),
         ("-m scheme=rope,alibi ~scheme.base", "~scheme.base"),
         ("-m data/corpus=torch,files data.corpus.path=~/a", "data.corpus.path=choice('~/a')"),
@@ -149,17 +103,12 @@ KINDS = [
     [["plugins=[a]", "seed=0"], ["plugins=[]", "seed=0"]],
     [["data/corpus=files", "data.corpus.path=a"], ["data/corpus=files", "data.corpus.path=b"]],
     [["finetune=full", "data@finetune.data=text", f"finetune.lr={r}"] for r in (1e-3, 1e-4)],
-    [["experiment=smoke", "seed=6"], ["experiment=smoke", "seed=7"]],
     [["+task.kv.more=3", "seed=7"], ["+task.kv.more=3", "seed=8"]],
-    [["~task.kv.trials", "seed=8"], ["~task.kv.trials", "seed=9"]],
-    [["task.kv={trials: 3}", "seed=8"], ["task.kv={trials: 3}", "seed=9"]],
     [["task.kv={trials: 3}", "task.kv.trials=4"], ["task.kv={trials: 3}", "task.kv.trials=5"]],
     [["task.kv.trials=4", "task.kv={trials: 3}"], ["task.kv.trials=5", "task.kv={trials: 3}"]],
     [["label=${study}", "study=s"], ["label=${study}", "study=t"]],
     [["label=${hydra:overrides.task.1}", f"seed={seed}"] for seed in (0, 1)],
     [["label=${hydra:job.override_dirname}", EXCLUDED, f"seed={seed}"] for seed in (0, 1)],
-    [["label=${hydra:sweep.dir}", f"study={study}"] for study in "ab"],
-    [["model=checkpoint", "model.checkpoint=a"], ["model=checkpoint", "model.checkpoint=b"]],
     [["model.dim=32", "model.heads=2"], ["model.dim=64", "model.heads=4"]],
     [[], []],
 ]
@@ -214,23 +163,12 @@ def test_jobs_that_differ_in_plain_options_are_composed_once(varied):
     assert varied.loader.count == 2
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong"),
-    [
-        (["seed=1"], ["seed=x"]),
-        (["seed=1"], ["seed=null"]),
-        (["stage=all"], ["stage=tain"]),
-        (["plugins=[a]"], ["plugins=a"]),
-        ([], ["trian.steps=3"]),
-        ([], ["scheme=ropee"]),
-        ([], ["scheme="]),
-    ],
-)
-def test_what_cannot_be_composed_is_told_in_the_words_of_the_loader(varied, right, wrong):
+@pytest.mark.parametrize("wrong", [["seed=x"], ["seed=null"], ["trian.steps=3"]])
+def test_what_cannot_be_composed_is_told_in_the_words_of_the_loader(varied, wrong):
     with pytest.raises(Exception) as one:  # whatever Hydra makes of it
         varied.loader.load_sweep_config(varied.master, wrong)
-    before = varied(right)
+    before = varied(["seed=1"])
     with pytest.raises(type(one.value)) as other:
         varied(wrong)
     assert str(other.value) == str(one.value)
-    assert varied(right) == before
+    assert varied(["seed=1"]) == before

@@ -38,13 +38,6 @@ def run(installed: Path, folder: Path, *words: str) -> str:
     return done.stdout
 
 
-def test_configuration_comes_from_the_wheel(installed, tmp_path):
-    assert (
-        run(installed, tmp_path, "-c", "from extrap.utils.paths import conf_dir; print(conf_dir())")
-        == f"{installed / 'extrap' / 'conf'}\n"
-    )
-
-
 def test_extrap_composes_from_an_empty_folder(installed, tmp_path):
     assert "seed: 0\n" in run(installed, tmp_path, "-m", "extrap", "--cfg", "job")
     assert "hydra_plugins.extrap_local.launcher.LocalLauncher" in run(

@@ -11,7 +11,6 @@ from matplotlib.collections import QuadMesh
 from extrap import figures
 from extrap.figures import training_curves
 from extrap.figures.drawing.palette import BELOW_GATE
-from extrap.figures.drawing.style import scheme_style
 from extrap.results.series import select
 from extrap.utils.errors import UserError
 from tests.support import plausible
@@ -100,24 +99,12 @@ def test_an_axis_of_perplexity_ends_at_lines_and_not_at_intervals(demo):
         assert least < panel.get_ylim()[1] / max(ends[:-1]) <= 3.01
 
 
-def test_lengths_past_a_table_are_absent(drawn):
-    panel = titled(drawn["loss_length"], "non-overlapping windows")
-    assert [x for x, _ in lines(panel)["learned"]] == [L]
-    assert "learned (to 64)" in [text.get_text() for text in panel.texts]
-
-
 def test_a_run_is_drawn_only_for_what_it_was_trained_on(drawn):
     loss, retrieval = written(drawn["loss_length"]), written(drawn["kv_depth"])
     assert "rope (text only)" in loss
     assert not [label for label in loss if "retrieval only" in label]
     assert "rope (retrieval only)" in retrieval
     assert not [label for label in retrieval if "text only" in label]
-
-
-def test_loss_of_a_run_without_retrieval_is_drawn_plainly(drawn):
-    (line,) = (line for line in drawn["loss_length"].axes[0].lines if line.get_label() == "nope")
-    assert line.get_color() == scheme_style("nope").colour
-    assert not [label for label in written(drawn["loss_length"]) if "below the gate" in label]
 
 
 def test_u_curves_are_the_rows(demo, drawn):
@@ -224,12 +211,6 @@ def test_other_parts_of_training_have_panels_of_their_own(frame):
     assert all(lines(p) == {"rope": expected} for p in figure.axes), (
         "no gate: theirs may lie elsewhere"
     )
-    both = frame(run_rows("rope") + [row | {"protocol": "copy"} for row in learned])
-    assert [p.get_title() for p in training_curves.draw(both).axes] == [
-        "text: loss (nats per token)",
-        "copy: accuracy in training",
-        "retrieval: accuracy in training",
-    ]
 
 
 def test_training_curves_are_the_rows(demo, drawn):

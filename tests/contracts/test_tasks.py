@@ -11,7 +11,6 @@ import pytest
 from extrap.data.vocabulary import Vocabulary
 from extrap.runs.build import find
 from extrap.tasks.base import AtLengths, Diagnostic, Task, batches, lengths
-from extrap.utils.errors import UserError
 from tests.support.discover import CONF, made, names, node
 from tests.support.hand import Texts
 
@@ -25,16 +24,6 @@ def test_yaml_holds_every_parameter_with_its_default(name):
     assert {
         k: tuple(v) if isinstance(v, list) else v for k, v in options.items() if k != "_target_"
     } == defaults
-
-
-@pytest.mark.parametrize("name", names("task"))
-def test_a_wrong_type_is_one_line(name):
-    options = node("task", name)
-    option = next(key for key, value in options.items() if isinstance(value, list))
-    with pytest.raises(
-        UserError, match=rf"^task\.{name}\.{option}=long: expected a list of (whole )?numbers"
-    ):
-        made(options | {option: "long"}, f"task.{name}")
 
 
 def bare(hint):
@@ -67,18 +56,6 @@ def test_options_of_data_are_bounded_in_the_signature(target):
     hints = get_type_hints(find(target, "data").__init__, include_extras=True)
     for option, hint in hints.items():
         assert not bare(hint), f"{option} has no bounds"
-
-
-@pytest.mark.parametrize("name", names("task"))
-def test_a_number_out_of_bounds_is_one_line(name):
-    options = node("task", name)
-    option = next(key for key in ("trials", "documents", "inputs", "repeats") if key in options)
-    with pytest.raises(UserError) as error:
-        made(options | {option: 0}, f"task.{name}")
-    least = 2 if option == "inputs" else 1
-    assert str(error.value) == (
-        f"task.{name}.{option}=0: expected a whole number of at least {least}"
-    )
 
 
 def of_retrieval(name):

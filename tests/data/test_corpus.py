@@ -1,6 +1,5 @@
 """Corpora of local files: what is read, how it is split, when it is read again, what fails."""
 
-import bz2
 import gzip
 import json
 import os
@@ -11,6 +10,7 @@ import pytest
 from extrap.data.corpora import reader
 from extrap.data.corpora.base import cut, split_of
 from extrap.data.corpora.files import Files
+from extrap.data.encoder import BYTES
 from extrap.runs.source import opened
 from extrap.utils.errors import UserError
 
@@ -46,19 +46,10 @@ def test_a_folder_is_its_files_in_the_order_of_their_names(folder, cache):
             for name in names
             if split_of(name, 0.25) == split
         ]
+        long = [len(text) for text in corpus.documents(split) if len(text) >= 300]
+        assert [len(text) for text in corpus.documents(split, at_least=300)] == long
     assert corpus.name == "text"
     assert corpus.option == f"data.corpus.path={folder}"
-
-
-def test_documents_of_a_length(folder, cache):
-    corpus = Files(path=str(folder)).open(cache)
-    for split in ("train", "validation"):
-        found = corpus.documents(split)
-        assert sum(map(len, found)) == len(corpus.stream(split))
-        assert [len(d) for d in corpus.documents(split, at_least=300)] == [
-            len(d) for d in found if len(d) >= 300
-        ]
-    assert corpus.documents("validation", at_least=10**6) == []
 
 
 def test_a_document_stays_in_its_split_when_others_come(folder, cache):
@@ -107,9 +98,15 @@ def test_patterns_hidden_files_and_odd_names(folder, cache):
     assert names == sorted(f"{i}.txt" for i in range(1, 40, 2))
 
 
-def test_tables_and_compressed_files(tmp_path):
+def test_tables_and_compressed_files_of_which_the_reading_library_leaves_nothing(
+    tmp_path, monkeypatch
+):
+    import datasets
     import pandas as pd
 
+    (left := tmp_path / "left").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(left))
+    level, bars = datasets.logging.get_verbosity(), datasets.are_progress_bars_disabled()
     rows = [{"body": f"row {i}", "n": i} for i in range(3)]
     pd.DataFrame(rows).to_parquet(tmp_path / "t.parquet")
     (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
@@ -121,7 +118,9 @@ def test_tables_and_compressed_files(tmp_path):
         for name in ("t.parquet", "t.jsonl", "t.jsonl.gz")
         for i in range(3)
     }
-    assert found == expected | {"t.txt.gz": b"plain"}
+    assert found == expected | {"t.txt.gz": b"plain"} and [*left.iterdir()] == []
+    assert datasets.logging.get_verbosity() == level
+    assert datasets.are_progress_bars_disabled() == bars
 
 
 def test_what_stands_late_in_a_file_of_json_changes_nothing_before_it(tmp_path):
@@ -221,39 +220,17 @@ def test_the_same_words_mean_other_text_in_another_folder(tmp_path, monkeypatch)
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.txt").write_text(name * 50)
         monkeypatch.chdir(tmp_path / name)
-        found.append(opened(Files(path="a.txt", document_tokens=8)))
-        assert opened(Files(path="a.txt", document_tokens=8)) is found[-1]
+        found.append(opened(Files(path="a.txt", document_tokens=8), BYTES))
+        assert opened(Files(path="a.txt", document_tokens=8), BYTES) is found[-1]
     assert ["".join(texts(corpus)["train"][:1]) for corpus in found] == ["one " * 2, "two " * 2]
 
 
-def test_nothing_is_left_of_the_reading_library(folder, cache, tmp_path, monkeypatch):
-    import datasets
-
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    level, bars = datasets.logging.get_verbosity(), datasets.are_progress_bars_disabled()
-    sha256 = Files(path=str(folder)).open(cache).sha256
-    assert [*(tmp_path / "temporary").iterdir()] == []
-    assert {path.name for path in cache.iterdir()} <= {sha256, "index"}
-    assert (datasets.logging.get_verbosity(), datasets.are_progress_bars_disabled()) == (
-        level,
-        bars,
-    )
-
-
-UNREADABLE = {"t.bz2": bz2.compress(b"text"), "half.jsonl": b'{"text": "\\ud800"}'}
-"""Others: tests/faults/cases_files.py."""
-
-
-@pytest.mark.parametrize("name", UNREADABLE)
-def test_what_cannot_be_read_is_named_in_one_line(tmp_path, cache, capfd, name):
-    path = tmp_path / name
-    path.write_bytes(UNREADABLE[name])
+def test_half_of_a_character_is_named_in_one_line(tmp_path):
+    """Others: tests/faults/cases_files.py."""
+    (tmp_path / "half.jsonl").write_text('{"text": "\\ud800"}')
     with pytest.raises(UserError) as error:
-        Files(path=str(path)).open(cache)
-    assert error.value.option == "data.corpus.path"
-    assert str(path) in str(error.value) and "\n" not in str(error.value)
-    assert capfd.readouterr() == ("", "")
+        list(Files(path=str(tmp_path)).documents())
+    assert error.value.option == "data.corpus.path" and "\n" not in str(error.value)
 
 
 def test_lines_that_begin_a_document_split_a_file(tmp_path, cache):

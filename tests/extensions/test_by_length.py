@@ -18,7 +18,7 @@ from tests.support.discover import scheme
 from tests.support.explicit_phase import between, logits
 from tests.support.extension_case import rope
 from tests.support.jobs import job
-from tests.support.scheme_case import around, at, causal, close, moved, qkv, scores
+from tests.support.scheme_case import around, at, causal, close, moved, qkv
 
 T, L = 45, 16
 
@@ -69,20 +69,6 @@ def test_content_biases_beside_it_read_turned_queries_and_keys(name):
     close(by_row(x[:, :L]), model(x[:, :L]), 1e-12)
     for n in (L + 1, 30, T):
         close(by_row(x)[:, n - 1], by_text(x[:, :n])[:, -1], 1e-11)
-
-
-def test_factor_of_a_row():
-    assert [DynamicNTK().effective(n, 64) for n in (8, 64, 128)] == [1, 1, 2]
-    assert DynamicNTK(4.0).effective(128, 64) == 5
-
-
-def test_coordinates_may_be_spread():
-    """Factor and row follow the count of tokens, angles the coordinates."""
-    s = DynamicNTK(mode="row").extend(RoPE(Shape(dim=8, heads=1, length=L)))
-    q, k, _ = qkv(s.shape, 20)
-    t = torch.arange(20, dtype=torch.float64) * 2.5
-    plain = scores(rope(8, L), q, k, at(s, t))
-    close(s.score(q, k, at(s, t))[:, :, :L], plain[:, :, :L], 1e-12)
 
 
 @torch.no_grad()

@@ -1,26 +1,20 @@
 """Methods that change frequencies against their formulas, transformers and the score in phases."""
 
-from math import log
-
 import pytest
 import torch
-from torch import Tensor
 
-from extrap.extensions.base import SchemeExtension
 from extrap.extensions.by_parts import NTKByParts, YaRN
 from extrap.extensions.dynamic_ntk import DynamicNTK
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import NTK, NTKFixed, NTKMixed, NTKOld
 from extrap.extensions.pi_pair import PairInterpolation
-from extrap.model.rotary import pairing
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Shape
 from extrap.model.spectrum import frequencies_used
 from extrap.schemes.multi_axis_rope import MultiAxisRoPE
 from extrap.schemes.p_rope import PRoPE
 from extrap.schemes.partial_rope import PartialRoPE
 from tests.support.discover import node, scheme
-from tests.support.explicit_phase import between, logits
 from tests.support.extension_case import close, rope, row, theta
 from tests.support.scheme_case import at, qkv
 
@@ -108,44 +102,6 @@ def test_equals_transformers(d, base, length, s):
             continue  # theirs heats short texts as well
         c = ours.temperature(at(ours, n))
         assert (1.0 if c is None else float(c)) == pytest.approx(factor**2, rel=1e-6), kind
-
-
-EVERY = [extension for extension, _ in PUBLISHED] + [
-    DynamicNTK(),
-    Interpolation(None),
-    YaRN(None, "turns"),
-    LongRoPE(4.0),
-]
-
-
-def content(extension: SchemeExtension, scheme: Scheme, q: Tensor, k: Tensor) -> Tensor:
-    """(B, H, T, T) heated content logits."""
-    s = extension.extend(scheme)
-    place = Where.whole(s.positions(torch.arange(q.shape[2], dtype=torch.float64)), s.scale)
-    c = s.temperature(place)
-    return s.score(*s.rotate(q, k, place), place) * (1 if c is None else c)
-
-
-@pytest.mark.parametrize("extension", EVERY)
-@pytest.mark.parametrize("layout", ["interleaved", "half", [3, 0, 7, 2, 1, 6, 4, 5]])
-def test_score_in_phases(extension, layout):
-    """The rotation of tokens at theta' is the score in phases of their distances, times the
-    temperature.
-    """
-    T, L, s = 40, 16, rope(8, 16, layout=layout)
-    q, k, _ = qkv(s.shape, T)
-    order, theta = pairing(layout, 8).flatten(), frequencies_used(extension.extend(rope(8, 16)), T)
-    c = 1.0
-    if isinstance(extension, YaRN):
-        c = (0.1 * log(4.0 if extension.factor else T / L) + 1) ** 2
-    if isinstance(extension, LongRoPE):
-        c = 1 + log(4.0) / log(L)
-    distance = between(torch.arange(T, dtype=torch.float64))
-    close(
-        content(extension, s, q, k),
-        logits(q[..., order], k[..., order], distance, theta) * s.scale * c,
-        1e-10,
-    )
 
 
 def test_reductions():

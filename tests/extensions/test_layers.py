@@ -10,16 +10,15 @@ import torch
 from extrap.extensions.all_layers import AllLayers
 from extrap.extensions.base import SchemeExtension
 from extrap.extensions.bias_interpolation import BiasInterpolation
-from extrap.extensions.by_parts import NTKByParts, YaRN
+from extrap.extensions.by_parts import YaRN
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.layers import global_layers
-from extrap.extensions.longrope import LongRoPE
-from extrap.extensions.ntk import NTK, NTKFixed, NTKMixed, NTKOld
+from extrap.extensions.ntk import NTK
 from extrap.extensions.probe import check_changes, responses
 from extrap.extensions.rerope import ReRoPE
 from extrap.model.attention import attention
 from extrap.model.scheme import Scheme, Shape
-from extrap.model.spectrum import frequencies_used, turning_layers
+from extrap.model.spectrum import turning_layers
 from extrap.model.stack import InLayers, Only, Stack
 from extrap.runs.build import build
 from extrap.runs.finetuned import shared
@@ -109,21 +108,6 @@ def test_temperatures_go_with_what_turns():
     assert heated == [True, True, True, False]
 
 
-def test_two_bases_are_slowed_where_they_are_global():
-    two = Stack(
-        SHAPE,
-        [
-            Only(SHAPE, RoPE(SHAPE), "not every 4"),
-            Only(SHAPE, RoPE(SHAPE, base=1e6), "every 4"),
-            Only(SHAPE, Window(SHAPE, 8), "not every 4"),
-        ],
-    )
-    s = NTK(4.0).applied(two)
-    assert [float(frequencies_used(s, 99, n)[-1]) for n in range(4)] == pytest.approx(
-        [1e-3] * 3 + [1e6**-0.75 / 4]
-    )
-
-
 @pytest.mark.sample(30)
 @pytest.mark.parametrize("name", patterns())
 @pytest.mark.parametrize("extension", names("extension"))
@@ -161,17 +145,6 @@ def test_rows_tell_the_frequencies_of_each_layer(extension):
     assert last == pytest.approx({0: 1e-3, 1: 1e-3, 2: 1e-3, 3: 1e-3 / 4})
 
 
-def test_rows_tell_what_a_divided_distance_is_to_each_layer():
-    plain = windowed(ALiBi(SHAPE))
-    rows = frequency_rows(plain, BiasInterpolation(4.0).applied(copy.deepcopy(plain)), doublings=1)
-    used = {
-        r["layer"]: r["value"]
-        for r in rows
-        if (r["metric"], r["protocol"], r["head"], r["at"]) == ("bias", "used", 0, 8.0)
-    }
-    assert used[3] == pytest.approx(used[0] / 4) and used[1] == used[0] < 0
-
-
 def test_layers_whose_attention_is_owned_are_passed_over():
     """Three delta rules to one layer of RoPE with log-n, as in Qwen3-Next."""
     s = Stack(
@@ -190,18 +163,7 @@ def test_layers_whose_attention_is_owned_are_passed_over():
         assert (extended(text) - model(text)).abs().max() > 1e-6
 
 
-ONE = [
-    Interpolation(1.0),
-    NTKOld(1.0),
-    NTKFixed(1.0),
-    NTKMixed(1.0),
-    NTKByParts(1.0),
-    LongRoPE(1.0),
-]
-ONE += [NTK(1.0), YaRN(1.0), YaRN(1.0, "turns")]
-
-
-@pytest.mark.parametrize("extension", ONE)
+@pytest.mark.parametrize("extension", [NTK(1.0), YaRN(1.0), Interpolation(1.0)])
 def test_an_extension_that_changes_no_logit_is_refused(extension):
     with pytest.raises(NotApplicable):
         extension(gpt("rope", **DEEP))

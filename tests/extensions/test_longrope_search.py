@@ -16,7 +16,7 @@ from extrap.results import rows
 from extrap.runs.evaluate import evaluate, trained_model
 from extrap.runs.train import train
 from extrap.utils.errors import UserError
-from tests.support.extension_case import close, rope, row
+from tests.support.extension_case import close, row
 from tests.support.jobs import TINY, job
 
 
@@ -46,14 +46,6 @@ def test_never_worse_than_the_best_start_and_deaf_to_losses_that_are_no_numbers(
         return 1.0 if factors == [2.0, 2.0] else nan if factors[0] > 2 else inf
 
     assert search.search(loss, [[1.0, 1.0], [2.0, 2.0]], most=10.0) == ([2.0, 2.0], 1.0)
-
-
-def test_beginnings():
-    pi, ntk, yarn = search.beginnings(pairs(rope()), 4.0)
-    close(row(*pi), row(4, 4, 4, 4), 1e-12)
-    close(row(*ntk), row(*(4 ** (p / 3) for p in range(4))), 1e-12)
-    assert yarn[0] == 1 and yarn[-1] == pytest.approx(4) and yarn == sorted(yarn)
-    assert search.beginnings(pairs(rope()), 4.0)[0] == search.beginnings(pairs(rope()), 4.0)[0]
 
 
 def test_loss_of_texts():

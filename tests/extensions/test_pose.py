@@ -39,12 +39,6 @@ def test_reading_is_as_the_method_reads():
     assert all(float(p.max()) < 32 and (p == p.round()).all() for p in trained)
 
 
-def test_any_method_of_a_fixed_factor_will_do():
-    s = PoSE(YaRN(4.0)).extend(RoPE(SHAPE)).eval()
-    assert torch.equal(frequencies_used(s, 8), frequencies_used(YaRN(4.0).extend(RoPE(SHAPE)), 8))
-    assert PoSE(YaRN(4.0)).effective(8, 8) == 4
-
-
 def test_windows_of_tuning_are_as_long_as_those_of_training():
     """16 times as far at 1 x: the method keeps its factor."""
     tuned = job("scheme=rope", "finetune=full", "extension=pose").training

@@ -7,10 +7,7 @@ from copy import deepcopy
 import pytest
 
 from extrap.extensions.base import (
-    Extension,
-    SchemeExtension,
     replace_parts,
-    with_parts,
 )
 from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.ntk import NTK
@@ -22,7 +19,6 @@ from extrap.model.stack import Stack
 from extrap.schemes.nope import NoPE
 from extrap.schemes.rope import RoPE
 from extrap.tasks.diagnosis.effective import frequency_rows
-from extrap.utils.errors import NotApplicable
 from tests.support.discover import scheme
 from tests.support.extension_case import close, rope, row
 from tests.support.scheme_case import around
@@ -41,27 +37,6 @@ def test_parts_are_replaced_in_stacks_and_layers():
         )
 
 
-class Twice(SchemeExtension):
-    def extend(self, scheme: Scheme) -> Scheme:
-        return with_parts(scheme, RoPE(scheme.shape))
-
-
-def test_what_a_stack_refuses_is_refused_by_name():
-    with pytest.raises(NotApplicable):
-        Twice()(around(RoPE(SHAPE)))
-
-
-def test_factor_in_force():
-    class Fixed(Extension):
-        def __call__(self, model):
-            return model
-
-    assert Fixed().effective(1000, 64) == 1
-    adaptive = Fixed()
-    adaptive.factor = None
-    assert [adaptive.effective(n, 64) for n in (1, 64, 96)] == [1, 1, 1.5]
-
-
 def test_a_changed_spectrum_is_that_of_one_object_and_of_its_copies():
     a, b = rope(), rope()
     respectrum(a, lambda pairs, n: pairs.theta / n)
@@ -70,16 +45,6 @@ def test_a_changed_spectrum_is_that_of_one_object_and_of_its_copies():
     respectrum(a, lambda pairs, n: pairs.theta * 2)
     close(a.spectrum(4), b.spectrum(4) / 2, 0)
     assert type(a) is RoPE and not a.state_dict()
-
-
-@pytest.mark.parametrize(
-    "name, width, index",
-    [("rope", 8, [0, 1, 2, 3]), ("partial-rope", 4, [0, 1]), ("multi-axis-rope", 4, [0, 1, 0, 1])],
-)
-def test_pairs(name, width, index):
-    p = pairs(scheme(name, SHAPE))
-    assert (p.width, p.index.tolist()) == (width, index)
-    close(p.turns, 64 * p.theta / 6.283185307179586, 1e-12)
 
 
 def test_frequencies_in_force_where_nothing_turns_or_nothing_is_even():
@@ -136,13 +101,3 @@ def test_a_bias_under_a_map_of_distances_has_no_rows():
     model = around(scheme("alibi", SHAPE))
     rows = frequency_rows(model.scheme, ReRoPE(width=16)(model).scheme, doublings=1)
     assert {r["protocol"] for r in rows} == {"trained"}
-
-
-def test_rows_of_a_bias():
-    s = scheme("alibi", SHAPE)
-    rows = [r for r in frequency_rows(s, s, doublings=1) if r["protocol"] == "used"]
-    assert {r["axis"] for r in rows} == {"distance"} and len(rows) == 3 * 2 * 9
-    assert {(r["head"], r["value"]) for r in rows if r["at"] == 128 and r["layer"] == 1} == {
-        (0, -8.0),
-        (1, -0.5),
-    }

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extrap.extensions.nbce import NBCE, entropy, merged
-from extrap.extensions.parallel_windows import ParallelWindows, Windows
+from extrap.extensions.parallel_windows import Windows
 from extrap.model.scheme import Shape, Where
 from tests.support import discover
 from tests.support.scheme_case import close, lower, text
@@ -101,15 +101,6 @@ def test_earlier_predictions_have_readings_of_their_own():
         close(e(model)(x, last=last), out[:, -last:])
 
 
-@torch.no_grad()
-def test_losses_are_of_distributions_and_no_window_exceeds_the_training_length():
-    model, x, sizes = discover.gpt("learned", length=L), text(50), set()
-    model.register_forward_pre_hook(lambda _, args: sizes.add(args[0].shape[1]))
-    out = NBCE()(model)(x, last=8)
-    close(out.logsumexp(-1), torch.zeros(2, 8, dtype=torch.float64))
-    assert max(sizes) == L
-
-
 def lists(T: int, length: int, c: int) -> tuple[list[int], torch.Tensor]:
     """Coordinates, and who sees whom."""
     end = T - (length - c - 1)
@@ -140,17 +131,3 @@ def test_places_and_sight(T, length, data, rows):
     assert torch.equal(at.visible, sees)
     start = max(0, T - rows)
     assert torch.equal(at.block(start, T).visible, sees[start:])
-
-
-@pytest.mark.parametrize(
-    "name", ["rope", "alibi", "learned", "sinusoidal", "floater", "floater-qkv", "cope"]
-)
-@torch.no_grad()
-def test_a_whole_window_reads_as_if_it_stood_alone_behind_the_first_token(name):
-    model, x = discover.gpt(name, length=L), text(60)
-    out = ParallelWindows()(model)(x)
-    end = 60 - (L - 8 - 1)
-    for stop in range(end, 9, -8):
-        alone = model(torch.cat([x[:, :1], x[:, stop - 8 : stop]], 1))
-        close(out[:, stop - 8 : stop], alone[:, 1:], 1e-9)
-    assert out.isfinite().all()

@@ -12,12 +12,6 @@ model.dim=63 | model.heads=3 | scheme=sinusoidal
 model.layers=20 | model.dim=65536 -> model
 model.norm=batch
 +model.depth=3
-scheme=t5 | scheme.buckets=31
-scheme=rope | scheme.base=1
-scheme=rope | scheme.layout=[0,1,2]
-scheme=fire | scheme.threshold=1000
-scheme=tupe-a | scheme.rows=3
-scheme=multi-axis-rope | scheme.axes=3
 data.more=3
 ~data.vocabulary
 scheme._target_=null
@@ -29,28 +23,20 @@ scheme=rope | scheme._target_=extrap.model.scheme.Scheme -> scheme.base
 scheme=rope | +scheme.bse=3
 extension=yarn | scheme=alibi -> extension
 extension=self-extend | extension.window=63
-extension=longrope | extension.long=[1,2]
-extension=window | scheme=learned -> extension
 extension=lm-infinite | extension.sinks=60 | extension.recent=60
-extension=nbce | extension.window=0
-extension=randomised-stride | scheme=rope -> extension
 extension=log-n | scheme=log-n -> extension
 extension=ntk-log-n | extension.then={_target_:extrap.schemes.rope.RoPE} -> extension.then._target_
 extension=nbce | task=diagnostics
 extension=rerope | +extension.a=b
-train.save_every=30
 trainer=gpu -> trainer.accelerator
-trainer=ddp -> trainer.accelerator
 logger=wandb | logger.project=3
 study=../x
 threads=0
 seed=-1
 plugins=[os] | scheme._target_=os.system
 finetune=full | finetune.factor=2 | scheme=learned -> finetune.factor
-finetune=full | extension=pi-adaptive -> finetune.factor
 finetune=full | extension=nbce | finetune.factor=2 -> extension
 finetune=full | finetune.factor=16
-finetune=lora | finetune.factor=2 | finetune.targets=[]
 data.more={x: {_target_: extrap.tasks.kv.KV}} -> data.more.x._target_
 train.steps=0.5
 logger=none | +logger.mode=offline
@@ -64,23 +50,16 @@ finetune.data.corpus.smallest=3 -> finetune.data.corpus
 task.nll.documents=5000 -> data.corpus.path
 task.nll.multiples=[1,1.001]
 task.kv.multiples=[2,4]
-task.kv.multiples=[1,16] -> data.vocabulary.keys
-task.kv.depths=[0,1]
 task.kv.pairs=32
 task={kv: 3} -> task.kv
 task={kv: {_target_: os.system}} -> task.kv._target_
-task=kv-wide | task.kv-wide.pool=300
-task=kv-wide | task.kv-wide.multiples=[1,256] -> task.kv-wide.pool
 task=kv-several | task.kv-several.queries=17
 task=multidoc | task.multidoc.top=[256]
 task=haystack | task.haystack.needles=17
 task=lost-in-the-middle | task.lost-in-the-middle.indices=[4]
 task=lost-in-the-middle | task.lost-in-the-middle.path=nothing.jsonl
-task=repeat | task.repeat.period=8
 task=repeat | task.repeat.multiples=[0.5]
 task=algorithmic | task.algorithmic.ask=[shout]
-task=algorithmic | task.algorithmic.multiples=[2,3]
-task=algorithmic | task.algorithmic.multiples=[1,1.01]
 task=nll-position | task.nll-position.multiples=[1]
 task=diagnostics | task.diagnostics.multiples=[1,64]
 task.nll.stride=nan

@@ -9,7 +9,6 @@ hydra/launcher=locall
 finetune=full | data@finetune.data=texxt
 shceme=rope
 data/crpus=files
-scheme=../../etc/passwd
 scheme=null
 task=[]
 ~task.kv | ~task.nll -> task
@@ -19,7 +18,6 @@ seed=x
 seed=null
 stage=half
 label=[a]
-plugins=[3,[4]]
 train.lr=fast
 +seed=1 -> +seed
 scheme.bse=1
@@ -28,16 +26,13 @@ hydra.launcher.jobs=3
 ~scheme
 rope
 scheme=[
-label='a
 scheme=rope,alibi
 scheme.base=${nope}
 scheme.base=${scheme.base}
 scheme.base=${oc.env:NOPE_NOPE}
 scheme=../scheme/rope
-=rope -> =rope
 --sheme -> unrecognized arguments
 --cfg=jb -> argument --cfg/-c
---multirun=3 -> argument --multirun/-m
 --experimental-rerun=job.pickle
 +stduy=mine -> +stduy
 plugins=foo
@@ -47,13 +42,10 @@ train=5
 experiment=reference/gp
 model=checkpoint | model.checkpoint=/nope | stage=evaluate -> model.checkpoint
 model=checkpoint | model.checkpoint=/nope | stage=evaluate | scheme=alibi
-model=checkpoint | model.checkpoint=/nope | stage=evaluate | train.lr=1
 stage=evaluate
 +trainer.max_time=1 -> trainer.accelerator
 data/corpus=files -> data.corpus.path
 """) | {
-    "seed=" + "9" * 5000: "seed",
-    "label=a\nb": "label",
     "label=\u202egnp": "label",
     "label=" + "[" * 200 + "]" * 200: "label",
 }

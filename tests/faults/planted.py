@@ -7,7 +7,6 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
-import numpy as np
 import torch
 
 
@@ -30,11 +29,6 @@ def saved(code: Code) -> bytes:
     return out.getvalue()
 
 
-def saved_the_old_way(code: Code) -> bytes:
-    torch.save(code, out := BytesIO(), _use_new_zipfile_serialization=False)
-    return out.getvalue()
-
-
 def zipped(code: Code) -> bytes:
     """Under the names of torch's own archive, with the checksums of what is in it."""
     with zipfile.ZipFile(out := BytesIO(), "w") as archive:
@@ -44,12 +38,7 @@ def zipped(code: Code) -> bytes:
     return out.getvalue()
 
 
-def array(code: Code) -> bytes:
-    np.save(out := BytesIO(), np.array([code], dtype=object), allow_pickle=True)
-    return out.getvalue()
-
-
-PICKLES: list[Callable[[Code], bytes]] = [plain, saved, saved_the_old_way, zipped, array]
+PICKLES: list[Callable[[Code], bytes]] = [plain, saved, zipped]
 
 
 def words(canary: Path) -> list[str]:

@@ -9,7 +9,6 @@ import os
 import pickle
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
@@ -41,9 +40,8 @@ def canary(tmp_path):
 
 def test_the_code_would_run(tmp_path):
     pickle.loads(planted.plain(Code(tmp_path / "a")))
-    np.load(io.BytesIO(planted.array(Code(tmp_path / "b"))), allow_pickle=True)
-    torch.load(io.BytesIO(planted.zipped(Code(tmp_path / "c"))), weights_only=False)
-    assert all((tmp_path / name).exists() for name in "abc")
+    torch.load(io.BytesIO(planted.zipped(Code(tmp_path / "b"))), weights_only=False)
+    assert all((tmp_path / name).exists() for name in "ab")
 
 
 @pytest.mark.parametrize("form", planted.PICKLES, ids=lambda form: form.__name__)
@@ -75,25 +73,10 @@ def test_a_training_begins_with_no_planted_checkpoint(canary):
 
 def litter(folder: Path, canary: Path) -> None:
     """What else may lie in a folder from a stranger."""
-    for name in (
-        "config.yaml",
-        "hparams.yaml",
-        ".hydra/config.yaml",
-        ".hydra/overrides.yaml",
-        "conf/config.yaml",
-        "hydra_plugins/p.yaml",
-    ):
+    for name in ("config.yaml", ".hydra/config.yaml", "conf/config.yaml", "hydra_plugins/p.yaml"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(planted.yaml(canary))
-    for name in (
-        "__init__.py",
-        "sitecustomize.py",
-        "conftest.py",
-        "hydra_plugins/p.py",
-        "text.py",
-        "json.py",
-        "parquet.py",
-    ):
+    for name in ("sitecustomize.py", "hydra_plugins/p.py", "text.py", "json.py", "parquet.py"):
         (folder / name).write_text(planted.module(canary))
 
 
@@ -108,40 +91,32 @@ def test_the_configuration_of_a_run_folder_is_data(canary, capsys):
         )
     status(["s"])
     ((page, *_),) = read("s").pages
-    assert (
-        page.config["options"] == identity
-    )  # values as they stand: nothing resolved, nothing called
-    assert "${oc.env:HOME}" in page.config["options"]["words"][0]
+    assert page.config["options"] == identity  # nothing resolved, nothing called
 
 
 def in_column(path: Path, column: str, word: str) -> str:
-    """A file of rows with a word in all cells of one column."""
-    header, *lines = csv.reader(path.read_text().splitlines())
+    """A file of rows with a word in one cell."""
+    header, first, *others = csv.reader(path.read_text().splitlines())
+    first[header.index(column)] = word
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(
-        [
-            header,
-            *([*line[: (at := header.index(column))], word, *line[at + 1 :]] for line in lines),
-        ]
-    )
+    csv.writer(out, lineterminator="\n").writerows([header, first, *others])
     return out.getvalue()
 
 
-@pytest.mark.parametrize("column", ["scheme", "extension", "value", "length"])
+@pytest.mark.parametrize("column", ["scheme", "value"])
 def test_rows_are_text_and_numbers(canary, column, capsys):
     path = finish("rope-1-s0").file("train").rows
     kept = path.read_text()
-    if column in ("value", "length"):
-        for word in planted.words(canary):
-            path.write_text(kept)
-            path.write_text(in_column(path, column, word))
-            with pytest.raises(SystemExit, match="2"):
-                plot(["s", "training_curves"])
-            said = capsys.readouterr().err.splitlines()
-            assert len(said) == 1 and said[0].startswith(f"extrap plot: {path}:2: {column}: ")
-    else:
-        path.write_text(in_column(path, column, " ".join(planted.words(canary))))
-        plot(["s", "training_curves"])
+    for word in planted.words(canary):
+        path.write_text(kept)
+        path.write_text(in_column(path, column, word))
+        if column == "scheme":
+            plot(["s", "training_curves"])
+            continue
+        with pytest.raises(SystemExit, match="2"):
+            plot(["s", "training_curves"])
+        said = capsys.readouterr().err.splitlines()
+        assert len(said) == 1 and said[0].startswith(f"extrap plot: {path}:2: value: ")
 
 
 def test_corpora_are_text(canary, tmp_path, monkeypatch):
@@ -155,54 +130,22 @@ def test_corpora_are_text(canary, tmp_path, monkeypatch):
     (folder / "text").mkdir()
     litter(folder / "text", canary)
     words = planted.words(canary)
-    (folder / "a.jsonl").write_text(
-        "\n".join(
-            json.dumps({"text": word, "_target_": "os.mkdir", "py/object": "os.mkdir"})
-            for word in words
-        )
-    )
+    records = ({"text": word, "_target_": "os.mkdir", "py/object": "os.mkdir"} for word in words)
+    (folder / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
     extension = {
         b"ARROW:extension:name": b"arrow.py_extension_type",
         b"ARROW:extension:metadata": planted.plain(Code(canary)),
     }
     field = pa.field("text", pa.string(), metadata=extension)
-    features = {
-        "huggingface": json.dumps(
-            {"info": {"features": {"text": {"_type": "os.mkdir", "id": str(canary)}}}}
-        )
-    }
-    pq.write_table(
-        pa.table(
-            [pa.array(words)],
-            schema=pa.schema([field], metadata={b"pandas": planted.plain(Code(canary))}),
-        ),
-        folder / "b.parquet",
-    )
-    pq.write_table(
-        pa.table(
-            [pa.array(words)], schema=pa.schema([pa.field("text", pa.string())], metadata=features)
-        ),
-        folder / "c.parquet",
-    )
+    schema = pa.schema([field], metadata={b"pandas": planted.plain(Code(canary))})
+    pq.write_table(pa.table([pa.array(words)], schema=schema), folder / "b.parquet")
     (folder / "d.txt").write_text("\n".join(words))
-    with pytest.raises(UserError, match=r"c\.parquet: extrap cannot read this as parquet"):
-        list(Files(path=str(folder / "c.parquet")).documents())
     for source in ("a.jsonl", "b.parquet", "d.txt", "text"):
         found = b"".join(text for _, text in Files(path=str(folder / source)).documents())
         assert source == "text" or all(word.encode() in found for word in words), source
 
 
-TARGETS = [
-    "os.mkdir",
-    "subprocess.Popen",
-    "builtins.eval",
-    "torch.load",
-    "extrap.runs.folder.Path",
-    "extrap.runs.folder.json.loads",
-    "extrap.utils.files.os",
-    "extrap.cli.program.main",
-    "extrap.cli.clean.clean",
-]
+TARGETS = ["os.mkdir", "torch.load", "extrap.runs.folder.Path", "extrap.cli.clean.clean"]
 
 
 @pytest.mark.parametrize("target", TARGETS)

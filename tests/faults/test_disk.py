@@ -26,7 +26,7 @@ def failing(number: int):
     return fail
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
 @pytest.mark.parametrize("call", ["open", "fsync", "replace"])
 def test_the_old_content_stands_whatever_the_disk_refuses(tmp_path, monkeypatch, call, number):
     path = tmp_path / "a.csv"

@@ -27,16 +27,7 @@ def test_nothing_is_trained_over_a_later_version():
     assert this.run.weights.read_bytes() == b"of a later program"
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        {},
-        {"schema": 2},
-        {"schema": "2", "state": "trained", "steps": 8, "files": {}},
-        {"state": "trained", "steps": 8, "files": {}},
-        {"schema": 1.5, "state": 3},
-    ],
-)
+@pytest.mark.parametrize("said", [{"schema": 2}, {"state": "trained", "steps": 8, "files": {}}])
 def test_a_state_that_says_nothing_is_none(said):
     assert schema.run_state(said, Path("state.json")) == {}
 
@@ -55,7 +46,7 @@ def test_nothing_is_evaluated_beside_rows_of_another_version():
     """What the other commands say of these rows are cases of tests/faults/cases_runs.py."""
     path = finished("rope-1-s0").file("kv").rows.parents[1] / "schema.json"
     path.write_text('{"rows": 2}')
-    kept = {file: file.read_bytes() for file in path.parent.rglob("*") if file.is_file()}
+    kept = contents(path.parent)
     this = job("scheme=rope", "study=s")
     this.run.folder.mkdir(parents=True)
     this.run.weights.touch()
@@ -63,4 +54,8 @@ def test_nothing_is_evaluated_beside_rows_of_another_version():
     this.run.mark("trained", 8)
     with pytest.raises(UserError, match=f"{path}: rows of version 2"):
         evaluate(this)
-    assert {file: file.read_bytes() for file in path.parent.rglob("*") if file.is_file()} == kept
+    assert contents(path.parent) == kept
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}

@@ -1,60 +1,124 @@
 """`make torture`: a tiny study is killed (SIGKILL) at random moments and started again until it is
 done, over and over.
 
-A kill comes from outside after a random time, or from inside at a random one of the study's own
-writes: half-way through a file, before and after it is synced, renamed, named on the disk. After
-each kill every file of rows and every figure that is there is one of an undisturbed run, byte for
-byte; in the end all of them are there. A sweep that is killed: tests/cli/test_sweep.py.
+A kill comes after a random time, or at a random one of the study's own writes: half-way through a
+file, before and after it is synced, renamed, named on the disk. After each kill every file of rows
+and every figure that is there is one of an undisturbed run, byte for byte; in the end all of them
+are there. A sweep that is killed: tests/cli/test_sweep.py.
 """
 
 import argparse
+import io
+import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 import time
-from dataclasses import dataclass
+import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-from tests.faults.victims import Forked
+from extrap import figures
+from extrap.cli import plot, program
+from extrap.runs import evaluate, train
+from extrap.utils import files as atomic
+from tests.support.jobs import TINY
 
+OPTIONS = [*TINY, "study=torture", "data/corpus=files", "data.corpus.path=text.txt"]
 KEPT = ("results/*/rows/*.csv", "results/*/figures/*")
 
 
-@dataclass
-class Torture:
-    """Kills of a victim. whole: the files of an undisturbed run; seconds: how long that took."""
-
-    victim: Forked
-    rng: random.Random
-    whole: dict[str, bytes]
-    seconds: float
-
-    def life(self, folder: Path, kills: int) -> int:
-        """One study from nothing to its end with at most `kills` kills on the way; how many there
-        were. Raises AssertionError.
-        """
-        prepare(folder)
-        for killed in range(kills + 1):
-            last = killed == kills
-            after = None if last or self.rng.random() < 0.5 else self.rng.uniform(0, self.seconds)
-            at = None if last or after is not None else self.rng.randrange(self.victim.writes)
-            ended = self.victim.attempt(folder, after, at)
-            found = files(folder)
-            assert ended in (0, None), f"exit code {ended}: {(folder / 'log').read_text()[-2000:]}"
-            assert wrong(found, self.whole) == [], (
-                f"not those of an undisturbed run: {wrong(found, self.whole)}"
-            )
-            if ended == 0:
-                assert found.keys() == self.whole.keys(), (
-                    f"missing: {self.whole.keys() - found.keys()}"
-                )
-                return killed
-        raise AssertionError("killed without a kill")
+def attempt(folder: Path, at: float | None) -> tuple[int, int]:
+    """Runs the study in a copy of this process, which has imported everything: a start costs
+    nothing. at: when it is killed, the number of a write (int) or seconds (float). Returns its exit
+    code and its writes, 0 if it was killed.
+    """
+    near, far = os.pipe()
+    if (pid := os.fork()) == 0:
+        _child(folder, at, far)
+    os.close(far)
+    seconds = at if isinstance(at, float) else threading.TIMEOUT_MAX
+    clock = threading.Timer(seconds, os.kill, (pid, signal.SIGKILL))
+    clock.start()
+    with open(near, "rb") as pipe:
+        written = pipe.read()
+    clock.cancel()
+    clock.join()
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), int(written or 0)
 
 
-def wrong(found: dict[str, bytes], whole: dict[str, bytes]) -> list[str]:
-    return sorted(name for name, content in found.items() if whole.get(name) != content)
+def _child(folder: Path, at: float | None, pipe: int) -> None:
+    code = 1
+    try:
+        os.chdir(folder)
+        log = os.open("log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        count = _arm(at)
+        for scheme in ("rope", "t5"):
+            sys.argv = ["extrap", f"scheme={scheme}", *OPTIONS]
+            program.main()
+        plot.main(["torture", "loss_length", "training_curves"])
+        os.write(pipe, str(len(count)).encode())
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _arm(at: float | None) -> list[None]:
+    """Counts the moments of writing in a list; at number `at` this process is killed."""
+    passed: list[None] = []
+    fsync, replace = os.fsync, os.replace
+
+    def moment() -> None:
+        if len(passed) == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        passed.append(None)
+
+    class Halting(io.BufferedWriter):
+        def write(self, content: Any) -> int:
+            half = len(content) // 2
+            super().write(content[:half])
+            self.flush()
+            moment()
+            return half + super().write(content[half:])
+
+    def around(call: Callable[..., None]) -> Callable[..., None]:
+        def called(*args: Any) -> None:
+            moment()
+            call(*args)
+            moment()
+
+        return called
+
+    os.fsync, os.replace = around(fsync), around(replace)
+    atomic.open = lambda path, mode: Halting(io.FileIO(path, mode))  # type: ignore[attr-defined]
+    return passed
+
+
+def life(folder: Path, whole: dict[str, bytes], moments: Sequence[float]) -> int:
+    """Takes one study from nothing to its end, with a kill at each of these moments on the way;
+    returns how many came before its end. whole: the files of an undisturbed run. Raises
+    AssertionError.
+    """
+    prepare(folder)
+    for killed, at in enumerate([*moments, None]):
+        code, _ = attempt(folder, at)
+        found = files(folder)
+        wrong = sorted(name for name, content in found.items() if whole.get(name) != content)
+        assert code in (0, -signal.SIGKILL), f"exit code {code}: {logged(folder)}"
+        assert not wrong, f"not those of an undisturbed run: {wrong}"
+        if code == 0:
+            assert found.keys() == whole.keys(), f"missing: {whole.keys() - found.keys()}"
+            return killed
+    raise AssertionError("killed without a kill")
 
 
 def prepare(folder: Path) -> None:
@@ -74,39 +138,40 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
+def logged(folder: Path) -> str:
+    return (folder / "log").read_text()[-2000:]
+
+
 def torture(kills: int, seed: int, folder: Path) -> None:
     """Kills `kills` times and prints how many were survived."""
-    victim, survived = Forked(), 0
+    assert train and figures.available()  # imported here, once
+    said = evaluate.commit()
+    evaluate.commit = lambda: said  # a commit made meanwhile is no fault of what is tested
     prepare(folder)
     began = time.monotonic()
-    assert victim.attempt(folder, None, None) == 0, (folder / "log").read_text()[-2000:]
-    rack = Torture(victim, random.Random(seed), files(folder), time.monotonic() - began)
+    code, writes = attempt(folder, None)
+    seconds = time.monotonic() - began
+    assert code == 0, logged(folder)
+    rng, whole, survived = random.Random(seed), files(folder), 0
     while survived < kills:
-        survived += rack.life(folder, min(kills - survived, rack.rng.randint(3, 12)))
+        few = min(kills - survived, rng.randint(3, 12))
+        moments = [rng.choice([rng.randrange(writes), rng.uniform(0, seconds)]) for _ in range(few)]
+        survived += life(folder, whole, moments)
         print(f"  {survived} of {kills}", flush=True)
-    print(
-        f"seed {seed}: {survived} of {kills} kills survived; {len(rack.whole)} files as of an "
-        "undisturbed run"
-    )
+    print(f"seed {seed}: {survived} of {kills} kills survived; {len(whole)} files as undisturbed")
 
 
-def main(argv: list[str] | None = None) -> None:
+def main() -> None:
     parser = argparse.ArgumentParser(
         "torture",
         description="Kill a tiny study at random moments, start it again, compare what is left.",
     )
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
-    asked = parser.parse_args(argv)
+    asked = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="torture-"))
     print(f"seed {asked.seed}, in {folder}", flush=True)
-    try:
-        torture(asked.kills, asked.seed, folder / "study")
-    except AssertionError as error:
-        sys.exit(
-            f"not survived: {error}\nagain with --kills {asked.kills} --seed {asked.seed}; all is "
-            f"in {folder}"
-        )
+    torture(asked.kills, asked.seed, folder / "study")
     shutil.rmtree(folder)
 
 

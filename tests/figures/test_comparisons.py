@@ -8,7 +8,7 @@ import pytest
 
 from extrap import figures, studies
 from extrap.cli import plot, report
-from extrap.figures import gap, served, speed
+from extrap.figures import served, speed
 from extrap.results.rows import write
 from extrap.studies.pretrained.figures import toy_rank
 from extrap.studies.reference.figures import scale_axis
@@ -51,12 +51,6 @@ def test_bars_of_several_seeds_are_their_means(frame):
 @pytest.fixture(scope="module")
 def study(frame):
     return frame(sized_rows())
-
-
-def test_schemes_differ_less_than_sizes():
-    params = pd.Series([172_864, 176_960, 205_632, 936_832, 940_000, 4_234_240])
-    found = scale_axis.sizes(params)
-    assert found.tolist() == [172_864] * 3 + [936_832] * 2 + [4_234_240]
 
 
 def test_one_size_is_no_axis(frame, study):
@@ -118,13 +112,6 @@ def test_without_the_other_study_there_is_no_figure(frame):
     few = [row for row in jumps() if row["extension"] in ("direct", "pi")]
     both = frame(few + [row | {"study": "extension"} for row in extension_rows()])
     assert not figures.served(toy_rank, both)
-
-
-def test_one_model_read_in_several_ways_has_a_colour_for_each(frame):
-    some = [row for row in jumps() if row["extension"] in ("direct", "pi", "yarn", "rerope")]
-    lines = gap.draw(frame(some)).axes[0].lines
-    drawn = {line.get_label(): line.get_color() for line in lines if "+" in line.get_label()}
-    assert len(drawn) == 3 and len(set(drawn.values())) == 3
 
 
 ROOT = Path(__file__).parents[2]

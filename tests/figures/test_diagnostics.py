@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from extrap.figures import gradient_reach, served, slot_attention
+from extrap.figures import served, slot_attention
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.results.series import select
 from extrap.studies.reference.figures import influence
@@ -14,11 +14,6 @@ from tests.support.plausible import L
 @pytest.fixture(scope="module")
 def inside(frame):
     return frame(inside_rows())
-
-
-@pytest.fixture(scope="module")
-def small(frame):
-    return frame(inside_rows(("rope", "kerple-log"), ("mixture",), (0, 1, 2)))
 
 
 def lines(panel):
@@ -88,23 +83,3 @@ def test_influence_of_keys_in_one_half_and_of_values_in_the_other_is_not_drawn(i
     assert served(influence, inside)
     alternating = inside[(inside["metric"] != "influence") | (inside["at"] % 2 == 0)]
     assert not served(influence, alternating)
-
-
-def test_seeds_are_thin_lines(small):
-    panel = gradient_reach.draw(small).axes[1]
-    assert [line.get_label() for line in panel.lines].count("_seed") == 6
-
-
-def test_names_of_seeds_below_the_gate_lie_within_the_page(frame):
-    """The longest of them say how many seeds they are of."""
-    rows = [
-        row | ({"status": "not trained"} if row["seed"] == 1 else {})
-        for row in inside_rows(("rope", "kerple-log"), ("mixture",), (0, 1, 2))
-    ]
-    figure = slot_attention.draw(frame(rows))
-    figure.canvas.draw()
-    said = [
-        text for panel in figure.axes for text in panel.texts if "of 3 seeds" in text.get_text()
-    ]
-    assert any("below the gate (1 of 3 seeds)" in text.get_text() for text in said)
-    assert max(text.get_window_extent().x1 for text in said) < figure.bbox.x1

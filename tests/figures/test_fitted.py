@@ -136,9 +136,6 @@ def test_reference_lines_stay_with_a_picked_panel(serving):
         (["--protocol", "recods"], "--protocol=recods: not in this study; did you mean records?"),
         (["--lengths", "3"], "--lengths=3: not in this study; choose one of 1,"),
         (["--lengths", "far"], "--lengths=far: expected multiples of the training length; give"),
-        (["--series", "rop"], "--series=rop: no such series; series of this study: alibi, rope"),
-        (["--width", "3"], "--width=3: expected 2in to 40in; give a number with in, cm or mm"),
-        (["--width", "1in"], "--width=1in: expected 2in to 40in; give a number with in, cm or mm"),
     ],
 )
 def test_a_mistake_is_one_line(results, capsys, words, line):

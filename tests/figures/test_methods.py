@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from extrap import figures
-from extrap.figures.drawing.palette import registered
 from extrap.results.methods import compared, methods, target
 from extrap.results.series import select
 from extrap.studies.extension import families
@@ -50,12 +49,6 @@ def test_models_of_several_settings_are_told_apart(frame, study):
 
 def frame_of(*parts):
     return pd.concat(parts, ignore_index=True)
-
-
-def test_the_density_of_losses_alone_is_drawn(study):
-    losses = study[study["task"] != "kv"]
-    assert {*density.costs(losses)["metric"]} == {"nll"}
-    figures.drawn(figures.available()["density"], losses)
 
 
 @pytest.mark.parametrize("name", ["rerope,width=8", "ntk-log-n", "pi-pair,pair=0"])
@@ -103,11 +96,6 @@ def test_controls_and_other_schemes_stay_out(frame):
 
 def test_the_plain_reader_comes_first_and_others_by_name():
     assert order({"rerope", "invented", "pi", "direct"}) == ["direct", "invented", "pi", "rerope"]
-
-
-@pytest.mark.parametrize("name", sorted(registered("extension")))
-def test_every_method_has_a_family(name):
-    assert families.family(name) in families.FAMILIES
 
 
 def test_families_are_those_of_the_classes():

@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgb
 from extrap import figures
 from extrap.cli import report
 from extrap.figures.drawing.palette import COLOURS
-from extrap.figures.report import heatmap, page, sections, views
+from extrap.figures.report import page, views
 from extrap.figures.report.chart import MARKS, mark
 from extrap.figures.report.text import number
 from extrap.results import rows
@@ -111,15 +111,6 @@ def test_every_curve_is_what_spread_says_of_its_series(study):
         np.testing.assert_allclose(numbers, told.reset_index().to_numpy(float))
 
 
-def test_one_seed_keeps_the_interval_of_its_rows_and_two_have_none(frame):
-    for seeds, known in ((1, True), (2, False)):
-        some = frame(study_rows(("rope",), range(seeds)))
-        shown = views.views(whole(some))
-        view = next(v for v in shown if v.kind == "depth" and v.protocol == "records")
-        lows = view.points["low"]
-        assert np.isfinite(lows).all() == known and np.isnan(lows).all() != known
-
-
 def test_losses_are_shown_as_perplexity_and_points_say_what_they_are(study, text):
     mean = select(study, task="nll", protocol="sliding", scheme="alibi", length=256)
     mean = mean.loc[mean["metric"] == "nll", "value"].mean()
@@ -168,21 +159,6 @@ def test_a_sentence_at_the_top_says_what_the_leaderboard_says(frame, text):
     assert "do not tell it apart from <b>twin</b>" in page.page(twins, images=False)
 
 
-def test_cells_of_heat_maps_are_the_rows(study, text):
-    table = re.search(r'<table class="heat s" data-s="0">.*?</table>', text, re.DOTALL).group()
-    assert "<caption>alibi</caption>" in table
-    values = [float(v) for v in re.findall(r"<td.*?>(.*?)</td>", table)]
-    part = select(study, task="kv", protocol="records", metric="accuracy", scheme="alibi")
-    means = part.pivot_table(index="depth", columns="length", values="value").to_numpy()
-    np.testing.assert_allclose(values, means.ravel(), atol=0.0051)
-
-
-@pytest.mark.parametrize("share", np.linspace(0, 1, 21))
-def test_a_number_in_a_heat_map_can_be_read(share):
-    back, ink = heatmap.colour(share)
-    assert contrast(back, ink) >= 4.5
-
-
 def contrast(one: str, other: str) -> float:
     """Of two colours, by WCAG 2."""
 
@@ -219,13 +195,6 @@ def test_every_marker_of_a_figure_has_a_mark():
     from extrap.figures.drawing.palette import MARKERS
 
     assert all(0 <= mark(marker) < len(MARKS) for marker in MARKERS)
-
-
-def test_the_page_names_models_that_are_larger_than_the_others(frame):
-    some = study_rows(("rope", "alibi", "nope"), (0,))
-    assert "parameters" not in sections.overview(frame(some))
-    larger = [one | {"params": 222_336} if one["scheme"] == "nope" else one for one in some]
-    assert "nope: 222,336 parameters, others" in sections.overview(frame(larger))
 
 
 def test_findings_stand_with_their_verdicts(tmp_path):

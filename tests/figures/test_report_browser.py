@@ -67,9 +67,6 @@ def test_a_score_a_kind_and_a_length_are_chosen(window, file):
     )
     assert window.script(CHOOSE, "score", PADDED)
     assert [view["score"] for view in window.script(SHOWN)] == [PADDED]
-    assert window.script(CHOOSE, "heatscore", PADDED)
-    heats = "return [...document.querySelectorAll('.heats:not(.off)')].map(h => h.dataset.score)"
-    assert window.script(heats) == [PADDED]
     assert window.errors() == []
 
 

@@ -80,19 +80,6 @@ def test_every_file_has_a_style_and_relatives_of_one_colour_differ_in_marker(gro
     assert found["rope" if group == "scheme" else "ntk"][0] == COLOURS["blue"]
 
 
-def test_relatives_that_a_study_sets_side_by_side_are_told_apart():
-    layers = ("rope", "rnope-swa", "two-bases", "nope", "rope-gate", "every-fourth-nope",
-              "chunked-nope", "alibi", "selective-rope", "path", "delta-rule-nope")  # fmt: skip
-    assert len({scheme_style(name).colour for name in layers}) == len(layers)
-    assert scheme_style("rope").marker != scheme_style("p-rope").marker
-
-
-def test_the_headline_schemes_have_colours_of_their_own():
-    names = ("sinusoidal", "learned", "nope", "rope", "alibi", "kerple-log", "t5", "fire",
-             "transformer-xl", "deberta", "forgetting")  # fmt: skip
-    assert len({scheme_style(name).colour for name in names}) == len(names)
-
-
 def test_a_new_scheme_needs_no_edit_here(tmp_path, monkeypatch):
     """A YAML that names a colour has this colour. Any other name has a colour by its hash."""
     (tmp_path / "hydra").mkdir()

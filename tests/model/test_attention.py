@@ -10,10 +10,11 @@ from extrap.model.stack import Stack
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.kerple import KerplePower
 from extrap.schemes.sink import SinkLogit, SoftmaxOne
+from extrap.schemes.stick_breaking import StickBreaking
 from extrap.schemes.t5 import T5
 from tests.support.discover import gpt
 from tests.support.largest import Largest
-from tests.support.scheme_case import at, close, moved, qkv
+from tests.support.scheme_case import at, moved, qkv
 
 SHAPE = Shape(dim=16, heads=2, layers=1, length=64)
 
@@ -51,10 +52,11 @@ def test_a_constant_in_a_bias_costs_no_precision(constant):
         assert float((kernel(t5, q, k, v, at(t5, 40)).double() - exact).abs().max()) < 0.03
 
 
+@pytest.mark.parametrize("other", [SoftmaxOne, StickBreaking])
 @torch.no_grad()
-def test_a_constant_is_kept_beside_a_sink_which_sees_it():
+def test_a_constant_is_kept_beside_what_sees_it(other):
     t5 = moved(T5(SHAPE, 8, 16))
-    both = Stack(SHAPE, [t5, SoftmaxOne(SHAPE)])
+    both = Stack(SHAPE, [t5, other(SHAPE)])
     q, k, v = qkv(SHAPE, 20)
     before = attention(both, q, k, v, at(both, 20))
     t5.table.data += 3
@@ -72,32 +74,29 @@ def test_a_long_text_is_read_in_fewer_rows_at_a_time(monkeypatch, name):
     assert largest.entries <= max(2048 * 4 * 32, 2**16)
 
 
-@pytest.mark.parametrize("name", ["fire", "shaw", "window"])
-@pytest.mark.parametrize("logits", [1, 3 * 2 * 4 * 40, 2**22])
-@torch.no_grad()
-def test_rows_at_a_time_do_not_matter(monkeypatch, name, logits):
-    model, tokens = gpt(name), torch.randint(50, (2, 40))
-    whole = model(tokens)
-    monkeypatch.setattr(kernels, "LOGITS", logits)
-    close(model(tokens), whole, 1e-12)
+def noted(monkeypatch) -> list[tuple[int, int]]:
+    """Groups and number of keys of every call of fused attention from now on."""
+    found, sdpa = [], kernels._sdpa
 
-
-@pytest.mark.parametrize("name", ["cope", "deberta", "transformer-xl", "window"])
-@torch.no_grad()
-def test_reading_takes_the_widest_block_first_and_says_the_same(monkeypatch, name):
-    """Bit for bit what blocks from the start of the text say, which is the order of training."""
-    monkeypatch.setattr(kernels, "ROWS", 8)
-    model, tokens = gpt(name, dtype=torch.float32), torch.randint(50, (2, 40))
-    widths, sdpa = [], kernels._sdpa
-
-    def noted(q, k, *rest, **more):
-        widths.append(k.shape[2])
+    def call(q, k, *rest, **more):
+        found.append(tuple(k.shape[1:3]))
         return sdpa(q, k, *rest, **more)
 
-    monkeypatch.setattr(kernels, "_sdpa", noted)
-    read, blocks = model(tokens), widths[:5]
-    assert blocks == sorted(blocks, reverse=True) and len({*blocks}) > 1
-    widths.clear()
-    monkeypatch.setattr(torch, "is_grad_enabled", lambda: True)
-    assert torch.equal(model(tokens), read)
-    assert widths[:5] == blocks[::-1]
+    monkeypatch.setattr(kernels, "_sdpa", call)
+    return found
+
+
+@torch.no_grad()
+def test_reading_takes_the_widest_block_first(monkeypatch):
+    monkeypatch.setattr(kernels, "ROWS", 8)
+    found = noted(monkeypatch)
+    gpt("cope", layers=1)(torch.zeros(1, 40, dtype=torch.long))
+    assert found == [(4, n) for n in (40, 32, 24, 16, 8)]
+
+
+@pytest.mark.parametrize("name", ["rope", "alibi", "window"])
+@torch.no_grad()
+def test_groups_are_never_copied_for_every_head(monkeypatch, name):
+    found = noted(monkeypatch)
+    gpt(name, kv_heads=1)(torch.zeros(1, 40, dtype=torch.long))
+    assert found and {groups for groups, _ in found} == {1}

@@ -9,12 +9,10 @@ from extrap.model import attention as kernels
 from extrap.model.distance_maps import DualChunk, InCache, constant, grouped, leaky, shifted
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.model.stack import Only, Stack
-from extrap.schemes.alibi import ALiBi
 from extrap.schemes.rope import RoPE
-from extrap.schemes.window import Window
 from tests.support import discover
 from tests.support.explicit_phase import logits
-from tests.support.scheme_case import at, causal, close, lower, qkv, weights
+from tests.support.scheme_case import at, causal, close, lower, qkv
 
 SHAPE = Shape(dim=16, heads=2, length=64)
 
@@ -202,27 +200,6 @@ def test_every_part_of_attention_acts_at_the_mapped_distances(name, monkeypatch)
     close(kernels.attention(mapped, q, k, v, here), expected, 1e-10)
 
 
-def test_maps_stack_with_windows_and_temperature():
-    """Window and map commute: the mask counts tokens, the map moves distances."""
-    q, k, v = qkv(SHAPE, 12)
-    inside = constant(Stack(SHAPE, [RoPE(SHAPE), ALiBi(SHAPE), Window(SHAPE, 6)]), 3)
-    outside = Stack(
-        SHAPE, [constant(Stack(SHAPE, [RoPE(SHAPE), ALiBi(SHAPE)]), 3), Window(SHAPE, 6)]
-    )
-    here = Where.whole(torch.arange(12.0).double(), inside.scale, sees=inside.sees)
-    close(kernels.attention(inside, q, k, v, here), kernels.attention(outside, q, k, v, here))
-    assert not torch.allclose(weights(inside, q, k, here), weights(inside.part, q, k, here))
-
-
-def test_a_map_asks_for_distances_and_no_kernel_but_the_explicit_one():
-    mapped = constant(ALiBi(SHAPE), 3)
-    assert mapped.uses("score") and mapped.uses("bias") and mapped.uses("rotate")
-    assert not mapped.uses(
-        "distance_bias", "attend", "sees", "mix", "temperature", "sink", "embed", "positions"
-    )
-    assert kernels.kernel(mapped, at(mapped, 4)) is kernels.explicit
-
-
 @pytest.mark.parametrize("farthest, window", [(6, 2), (7, 3), (8, 1), (6, 3)])
 def test_dual_chunks_as_in_the_authors_code(farthest, window):
     """The positions that it gives to queries within a chunk, towards the one before and towards all
@@ -246,15 +223,3 @@ def test_dual_chunks_as_in_the_authors_code(farthest, window):
     together = (near < window) & lower(T)
     close(ours[together], near[together])
     assert float(ours.max()) <= farthest and float(ours.min()) >= 0
-
-
-def test_rotations_meet_at_the_distances_of_three_zones():
-    s = DualChunk(RoPE(SHAPE), 6, 2)
-    q, k, _ = qkv(SHAPE, 15)
-    D = distances(DualChunk(Distance(SHAPE), 6, 2), 15)
-    ours = s.score(*s.rotate(q, k, at(s, 15)), at(s, 15))
-    close(
-        ours[..., lower(15)],
-        logits(q, k, D, RoPE(SHAPE).spectrum(15))[..., lower(15)] * 8**-0.5,
-        1e-10,
-    )

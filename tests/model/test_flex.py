@@ -10,7 +10,7 @@ from torch.nn.attention import flex_attention as torchs
 
 from extrap.model import attention as kernels
 from extrap.model import flex
-from extrap.model.attention import explicit, flexible, fused, masked, strided
+from extrap.model.attention import flexible, masked, strided
 from extrap.model.scheme import Scheme, Where
 from extrap.model.stack import Stack
 from extrap.schemes.alibi import ALiBi
@@ -137,16 +137,6 @@ def test_on_a_cpu_nothing_changes_unless_asked(name, monkeypatch):
     assert kernels.kernel(scheme, at) is (masked if name == "window" else strided)
     monkeypatch.setattr(flex, "DEVICES", ("cpu",))
     assert kernels.kernel(scheme, at) is flexible
-
-
-@pytest.mark.parametrize(
-    "name, kernel",
-    [("rope", fused), ("softmax-1", fused), ("fire", masked), ("forgetting", masked),
-     ("rope-sigmoid", explicit), ("urpe", explicit)],
-)  # fmt: skip
-def test_the_others_keep_their_kernels(everywhere, name, kernel):
-    scheme = gpt(name).scheme
-    assert kernels.kernel(scheme, place(scheme, 40)) is kernel
 
 
 def test_a_bias_at_uneven_coordinates_is_no_table(everywhere):

@@ -103,18 +103,6 @@ def test_without_the_mask_every_query_sees_every_key():
     assert not inspected(gpt("path")).orderless  # a product over the tokens between
 
 
-def test_weights_that_changed_are_shown_as_changed():
-    """An extension's scheme is looked through like any other."""
-    from extrap.extensions.rerope import ReRoPE
-
-    model = gpt("rope", length=16)
-    extended = ReRoPE()(model)
-    a, b = inspected(model).attention(TOKENS), inspected(extended).attention(TOKENS)
-    assert not torch.allclose(a, b)
-    shown = inspected(extended).hidden(TOKENS, attend=defined({}))
-    torch.testing.assert_close(shown, extended.hidden(TOKENS), rtol=1e-8, atol=1e-8)
-
-
 @pytest.mark.parametrize("name", ["rope", "nope", "alibi", "xpos"])
 def test_clusters_are_cosines_of_means_of_turned_queries_and_keys(name):
     model = gpt(name)

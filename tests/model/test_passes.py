@@ -14,15 +14,6 @@ from extrap.model.gpt import GPT
 from tests.support.discover import gpt
 
 
-@pytest.mark.parametrize("options", [{}, {"layers": 1}])
-@pytest.mark.parametrize("last", [0, 1, 7, 40])
-@torch.no_grad()
-def test_equals_the_tail_of_the_whole(options, last):
-    model, tokens = gpt("rope", **options), torch.randint(50, (3, 40))
-    whole = model(tokens)
-    torch.testing.assert_close(model(tokens, last=last), whole[:, 40 - last :], rtol=0, atol=1e-12)
-
-
 @torch.no_grad()
 def test_gradients_and_states_are_those_of_the_whole():
     model, tokens = gpt("t5"), torch.randint(50, (3, 40))

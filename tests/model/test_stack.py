@@ -9,7 +9,7 @@ from extrap.model import attention as kernels
 from extrap.model.distance_maps import constant
 from extrap.model.inspection import InspectedModel, defined
 from extrap.model.parts import has, parts
-from extrap.model.scheme import HOOKS, Scheme, Shape, Where, attend_rows
+from extrap.model.scheme import HOOKS, Scheme, Shape, Where
 from extrap.model.stack import Only, Stack
 from extrap.model.wrapper import Wrapper
 from extrap.schemes.alibi import ALiBi
@@ -20,7 +20,6 @@ from extrap.schemes.log_n import LogN
 from extrap.schemes.nope import NoPE
 from extrap.schemes.rope import RoPE
 from extrap.schemes.sinusoidal import Sinusoidal
-from extrap.schemes.t5 import T5
 from extrap.schemes.urpe import URPE
 from extrap.schemes.window import Window
 from tests.support.discover import names, scheme
@@ -122,21 +121,6 @@ def test_warns_where_a_pattern_picks_no_layer():
 
 
 @torch.no_grad()
-def test_two_bases_in_disjoint_layers():
-    """Gemma 3's: each layer equals the layer of a model with one RoPE."""
-    local, far = RoPE(SHAPE, 100.0), RoPE(SHAPE, 10000.0)
-    both = Stack(SHAPE, [Only(SHAPE, local, "not every 4"), Only(SHAPE, far, "every 4")])
-    q, k, v = qkv(SHAPE, T)
-    for layer, one in enumerate([local, local, local, far]):
-        close(
-            kernels.attention(both, q, k, v, at(both, T, layer)),
-            one.attend(q, k, v, at(one, T, layer)),
-        )
-    with pytest.raises(ValueError):
-        Stack(SHAPE, [Only(SHAPE, local, "not every 4"), Only(SHAPE, far, "2:")])
-
-
-@torch.no_grad()
 def test_owners_of_attention_in_some_layers():
     linear, rope, alibi = LinearRoPE(SHAPE), RoPE(SHAPE), ALiBi(SHAPE)
     mixed = Stack(
@@ -208,15 +192,6 @@ def test_what_has_no_form_without_the_causal_mask_says_so(name):
         kernels.attention(s, q, k, v, replace(at(s, T), causal=False))
     with pytest.raises(ValueError):
         InspectedModel(around(s), around(s), lambda layers: around(s), causal=False)
-
-
-def test_owners_of_one_hook_in_disjoint_layers():
-    a, b = moved(URPE(SHAPE)), moved(URPE(SHAPE, 4))
-    both = Stack(SHAPE, [Only(SHAPE, a, ":2"), Only(SHAPE, b, "2:"), T5(SHAPE, 8, 8)]).double()
-    q, k, v = qkv(SHAPE, T)
-    for layer, one in enumerate([a, a, b, b]):
-        here = at(both, T, layer)
-        close(both.attend(q, k, v, here), attend_rows(one, q, k, v, here))
 
 
 def test_what_is_added_to_tokens_belongs_to_layer_zero():

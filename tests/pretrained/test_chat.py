@@ -222,9 +222,3 @@ def test_a_template_that_is_no_text_is_one_line(tmp_path):
     (written(tmp_path) / "chat_template.jinja").write_bytes(b"{{ \xff }}")
     with pytest.raises(UserError, match=r"chat_template\.jinja: not UTF-8 .*model\.chat=false"):
         PublishedVocabulary.of_folder(tmp_path, 1000, 0, "here", chat=True)
-
-
-@pytest.mark.parametrize("bos", ["<s>", 1.0, True, None, [1]])
-def test_a_first_id_that_is_none_is_one_line(bos, folder):
-    with pytest.raises(UserError, match=r"^model\.bos=.*: expected an id from 0 to 999$"):
-        PublishedVocabulary.of_folder(folder, 1000, bos, "here")

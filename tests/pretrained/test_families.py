@@ -19,10 +19,7 @@ from tests.support import tiny_checkpoints as tiny
 TOKENS = torch.randint(61, (2, 75), generator=torch.Generator().manual_seed(5))
 INSIDE, PAST = 13, 75
 
-ROPE = [
-    *(("llama", tiny.rope(name)) for name in tiny.SCALED),
-    *(("neox", tiny.rope(name, pairs=2, partial_rotary_factor=0.5)) for name in tiny.SCALED),
-]
+ROPE = [("llama", tiny.rope(name)) for name in tiny.SCALED]
 TWO = {
     "rope_parameters": {
         "full_attention": {"rope_type": "linear", "factor": 3.0, "rope_theta": 900.0},
@@ -35,6 +32,7 @@ OTHERS = [
     ("qwen2", WINDOWS | tiny.rope("yarn")),
     ("gemma2", {"attention_bias": True} | tiny.rope("yarn", pairs=6)),
     ("gemma3", {"final_logit_softcapping": 3.0, "layer_types": ["full_attention"] * 3} | TWO),
+    ("neox", tiny.rope("yarn", pairs=2, partial_rotary_factor=0.5)),
     ("neox", {"use_parallel_residual": False}),
     ("neox", {"hidden_act": "gelu_new", "tie_word_embeddings": True}),
     ("gpt2", {}),
@@ -89,7 +87,6 @@ REFUSED = [
     ("llama", {"model_type": ["llama"]}, "model_type=['llama']"),
     ("llama", {"rope_parameters": {"rope_type": "spiral"}}, "transformers does not read it"),
     ("llama", {"hidden_size": "wide"}, "transformers does not read it"),
-    ("llama", {"is_causal": False}, "sees later tokens"),
     ("llama", {"quantization_config": {"bits": 4}}, "quantization_config="),
     ("bloom", {"seq_length": None}, "model.train_length"),
     ("gpt2", {"n_layer": 2}, "unexpected tensors: transformer.h.2"),

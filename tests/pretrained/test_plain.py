@@ -75,22 +75,12 @@ def test_what_would_act_on_positions_is_refused(words, expected, elsewhere):
     assert expected in str(error.value) and "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"model_type": "bert"}, "missing tensors"),
-        ({"model_type": "clip"}, "model_type=clip is not supported"),
-        ({"num_hidden_layers": 4}, "11 missing tensors: model.layers.3."),
-        ({"num_hidden_layers": 2}, "11 unexpected tensors: model.layers.2."),
-        ({"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine"}}, "model_type=mine is not"),
-    ],
-)
-def test_what_cannot_be_read_is_one_line(changes, expected, tmp_path):
+def test_code_of_a_checkpoint_is_not_run(tmp_path):
+    changes = {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine"}}
     checkpoint = tiny.rewritten(tmp_path, "hunyuan", **changes)
     (tmp_path / "mine.py").write_text("raise SystemExit('code of a checkpoint was run')")
-    with pytest.raises(UserError) as error:
+    with pytest.raises(UserError, match="model_type=mine is not"):
         checkpoint.model()
-    assert expected in str(error.value) and "\n" not in str(error.value)
 
 
 def test_a_model_that_sees_what_follows_is_refused(tmp_path):

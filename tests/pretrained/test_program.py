@@ -19,8 +19,6 @@ from extrap.runs.folder import Named
 from extrap.runs.study import Entry
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.utils.errors import UserError
-from tests.support import tiny_checkpoints as tiny
-from tests.support import word_tokenizer
 from tests.support.checkpoint_jobs import L, asked, measured, placed, saved
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -195,24 +193,6 @@ def test_retrieval_is_asked_in_the_words_of_the_tokenizer(place):
     longest = len(this.source.vocabulary.encoder(text.encode())[0])
     assert abs(asked_for.length.iloc[0] - (1 + longest + 2 + 6)) <= 6
     assert asked_for.length.iloc[0] < 1 + len(text) + 2 + 6  # fewer tokens than bytes
-
-
-def test_records_are_asked_in_words(place, elsewhere):
-    """A random model finds nothing; that it was asked in words, within L, and that no gate holds is
-    in the rows.
-    """
-    folder = word_tokenizer.written(elsewhere / "words")
-    tiny.made("llama", vocab_size=1000, **tiny.rope("default")).save_pretrained(folder)
-    small = ["task=[kv]", "task.kv.multiples=[0.5,0.75]", "task.kv.depths=[0,0.5,1]"]
-    small += ["task.kv.trials=3", "task.kv.pairs=2", "model.bos=0"]
-    this = measured(*small, "model.checkpoint=words")
-    frame = rows.read(this.results)
-    kv = frame[frame.task == "kv"]
-    assert set(kv[kv.metric == "accuracy"].length) == {16, 24}
-    assert set(kv.status) == {"not trained"}
-    assert kv[kv.metric == "gate"].length.tolist() == [16]
-    chance = kv[kv.metric == "chance"].value.iloc[0]
-    assert chance == 1 / this.source.vocabulary.words.values < 0.05
 
 
 @pytest.mark.parametrize(

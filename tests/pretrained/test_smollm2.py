@@ -54,10 +54,3 @@ def test_perplexity_is_that_of_transformers(checkpoint, ids):
     )
     assert 3 < float(found) < 30
     torch.testing.assert_close(found, expected, atol=1e-3, rtol=1e-3)
-
-
-def test_its_shape(checkpoint):
-    made = checkpoint.model(empty=True)
-    assert made.scheme.shape.length == 8192
-    assert made.scheme.base == 1e5
-    assert sum(p.numel() for p in made.parameters()) == 134_515_008

@@ -13,8 +13,6 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.tasks.haystack import Haystack
 from extrap.tasks.kv import KV
-from extrap.tasks.multidoc import MultiDoc
-from extrap.tasks.nth import NthRecord
 from extrap.utils.errors import UserError
 from tests.support import word_tokenizer
 from tests.support.hand import Texts, measure, values
@@ -136,22 +134,6 @@ def test_who_looks_up_finds_everything(words, filler):
     accuracy = values(found, "accuracy")
     assert len(accuracy) >= 8 and set(accuracy.values()) == {1.0}
     assert values(found, "all")["multiquery", L] == 1.0
-
-
-@pytest.mark.parametrize(
-    ("task", "length"),
-    [
-        (MultiDoc(multiples=(1,), depths=(0, 0.5, 1), trials=4, facts=1, top=(2,)), 80),
-        (NthRecord(multiples=(1,), depths=(0, 0.5, 1), trials=4, copies=2, count=("start",)), L),
-    ],
-    ids=["multidoc", "nth"],
-)
-def test_other_questions_are_asked_in_words(words, filler, task, length):
-    found = measure(task, lookup(words), filler, length, words)
-    accuracy = values(found, "accuracy")
-    assert accuracy and all(0 <= value <= 1 for value in accuracy.values())
-    if task.name == "multidoc":
-        assert accuracy["ordered", length, 0.5] == 1.0
 
 
 def test_the_gate_within_the_training_length_is_the_shortest(words, filler):

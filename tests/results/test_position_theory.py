@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrap.results.shapes import shape, shapes
 from extrap.studies.reference.position_theory import (
     agreement,
     by_record,
@@ -12,7 +11,6 @@ from extrap.studies.reference.position_theory import (
     influence,
     predicted,
 )
-from tests.support.plausible import run_rows
 
 
 @pytest.mark.parametrize("layers", [1, 2, 4, 8])
@@ -34,12 +32,6 @@ def test_the_density_is_its_limit(layers):
     n, x = 200_000, np.array([0.02, 0.2, 0.5, 0.9])
     found = n * influence(n, layers, 0.5)[(x * n).astype(int)]
     np.testing.assert_allclose(found, density(x, layers, 0.5), rtol=1e-3)
-
-
-def test_two_layers_are_known_by_hand():
-    """a = 1/2: C(2,1)/4 + C(2,2)/4 (-ln x)."""
-    x = np.array([0.1, 0.5, 1.0])
-    np.testing.assert_allclose(density(x, 2, 0.5), 0.5 - np.log(x) / 4)
 
 
 @pytest.mark.parametrize("a", [0.02, 0.3, 0.9])
@@ -84,53 +76,6 @@ def test_agreement_of_another_model_has_a_line_of_its_own():
     assert found == {"nope [a]": pytest.approx(1), "nope [b]": pytest.approx(-1 / 7)}
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ([3, 1, 1, 3], "interior minimum"),
-        ([3, 2.95, 3], "flat"),
-        ([3, 2, 1, 1], "falls"),
-        ([1, 1.05, 2, 3], "rises"),
-        ([3, 1, 3, 1, 3], "several minima"),
-        ([1, 3, 1], "several minima"),
-        ([1, 3, 3], "rises"),
-        ([1, 1.3, 1.15, 1.3], "rises"),
-    ],
-)
-def test_a_curve_has_the_shape_that_its_intervals_tell(values, said):
-    values = np.array(values, float)
-    assert shape(values, values - 0.1, values + 0.1) == said
-
-
-def test_what_intervals_do_not_tell_apart_is_flat():
-    values = np.array([3.0, 1, 3, 1, 3])
-    assert shape(values, values - 2, values + 2) == "flat"
-
-
 def test_a_record_is_the_mean_of_its_key_and_its_value():
     curve = pd.Series([9.0, 1, 2, 5, 7], index=[0.0, 1, 2, 4, 9])
     assert by_record(curve, 10).to_dict() == {0: 9, 1.5: 1.5, 4: 5, 9: 7}
-
-
-def depths(scheme, values, seed=0, status="ok", half=0.05):
-    return [
-        {"task": "kv", "metric": "accuracy", "protocol": "records", "length": 80, "scheme": scheme,
-         "train_length": 40, "extension": "direct", "factor": 1.0, "data": "mixture", "seed": seed,
-         "run": f"{scheme}-0-s{seed}", "config": "c", "corpus": "x", "status": status,
-         "depth": depth, "value": value, "low": value - half, "high": value + half}
-        for depth, value in zip((0, 0.5, 1), values, strict=True)
-    ]  # fmt: skip
-
-
-def test_every_series_that_learned_has_a_shape_at_every_length():
-    rows = depths("alibi", (0.9, 0.4, 0.9)) + depths("rope", (0.9, 0.5, 0.1))
-    rows += depths("t5", (0.2, 0.1, 0.2), status="not trained")
-    rows += [row for s in (0, 1) for row in depths("nope", (0.9, 0.4, 0.9), s)]
-    table = shapes(pd.DataFrame(rows))
-    assert table.to_dict() == {
-        "kv records 2x": {"alibi": "interior minimum", "rope": "falls", "nope": "-"}
-    }
-
-
-def test_rows_without_curves_have_no_shapes(frame):
-    assert shapes(frame(run_rows("rope", data="text"))).empty

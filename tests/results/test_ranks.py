@@ -75,10 +75,6 @@ def test_concordance_is_friedmans_statistic(seed):
     assert concordance(table) == pytest.approx(chi2 / (7 * 4))
 
 
-def test_units_of_one_order_agree_wholly():
-    assert concordance(np.array([[1, 2, 3], [10, 20, 40], [0, 5, 6]])) == pytest.approx(1)
-
-
 def test_the_interval_of_an_order_lies_above_the_truth_as_rarely_as_it_says():
     """Eight units at a time; a bootstrap over units would lie above in every third case."""
     rng = np.random.default_rng(1)

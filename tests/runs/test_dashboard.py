@@ -16,7 +16,6 @@ from extrap.cli import dashboard as command
 from extrap.cli import report
 from extrap.runs.dashboard import view, workspace
 from extrap.runs.dashboard.page import Page
-from extrap.runs.dashboard.study import COLUMNS, read
 from extrap.runs.evaluate import evaluate
 from extrap.runs.experiment import work
 from extrap.runs.folder import read_json
@@ -90,22 +89,18 @@ def test_rows_as_history_summary_and_tables():
 
 @pytest.mark.turns
 def test_a_study_is_shown_from_its_rows(study, capsys):
-    command.main(["demo", "--figures"])
+    command.main(["demo"])
     assert capsys.readouterr().out == f"rope-cafe0123-s0 direct: {len(study)} rows\n"
     pages = {records["run"][0]["job_type"]: (records, folder)
              for folder in folders() for records in [leet(folder)]}  # fmt: skip
     assert pages.keys() == {"run", "study"}
-    (records, folder), (whole, _) = pages["run"], pages["study"]
+    (records, _), (whole, folder) = pages["run"], pages["study"]
     assert records["exit"][0]["exit_code"] == 0
     names = (folder / "files/media/images/figure").iterdir()
     images = {path.name.rsplit("_", 2)[0] for path in names}
     assert images >= {"kv_depth", "kv_heatmap", "loss_length", "training_curves"}
     shown = {key for item in histories(whole) for key in item}
     assert {f"figure/{name}._type" for name in images} | {f"{workspace.TABLE}._type"} <= shown
-    (table,) = Path("wandb").glob("offline-run-*study-demo*/files/media/table/curves*.json")
-    lines = json.loads(table.read_text())
-    assert lines["columns"] == list(COLUMNS)
-    assert lines["data"] == [list(line) for line in read("demo").table] != []
     (page,) = Path("wandb").glob("offline-run-*/files/media/html/report*.html")
     assert page.read_text() == report.text(Path("results"), "demo", images=False)
 

@@ -38,7 +38,7 @@ def test_a_line_is_a_series_of_the_table_and_its_mean_is_the_mean_there(study):
     shown = read(study)
     table = summary(rows.read(place(Path("results"), study)))
     groups = defaultdict(list)
-    for page, own, _ in shown.pages:
+    for page, own in shown.pages:
         assert page.config["series"] == page.series
         groups[page.series] += [row for some in own.values() for row in some]
     assert (

@@ -31,11 +31,11 @@ def test_trackio_has_the_pages_of_a_study(study, tmp_path, monkeypatch, capfd):
     for _ in range(2):  # the second time replaces the pages of the first
         command.main(["demo", "--trackio"])
     shown = [f"{page.run} direct: {sum(map(len, own.values()))} rows"
-             for page, own, _ in study.pages]  # fmt: skip
+             for page, own in study.pages]  # fmt: skip
     assert capfd.readouterr().out.splitlines() == shown * 2
     runs = {run.name: run for run in sys.modules["trackio"].Api().runs("extrap")}
     assert runs.keys() == {page.id for page in [*study.jobs, study.page]}
-    for page, own, _ in study.pages:
+    for page, own in study.pages:
         config = runs[page.id].config
         assert {name: config[name] for name in page.config} == page.config
         history = storage.get_logs("extrap", page.id)
@@ -64,16 +64,6 @@ def test_trackio_that_is_not_installed_is_one_line(study, monkeypatch, capsys):
     assert capsys.readouterr() == ("", f"extrap dashboard: {line}")
     with pytest.raises(SystemExit, match="2"):
         command.main(["demo", "--trackio", "--online"])
-
-
-@pytest.mark.usefixtures("elsewhere")
-def test_a_job_without_trackio_goes_on(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "trackio", None)
-    this = job("scheme=rope", "logger=trackio")
-    train(this)
-    (line,) = [line for line in capsys.readouterr().err.splitlines() if "trackio" in line]
-    assert line.startswith("extrap: logger: ") and "going on without it" in line
-    assert this.run.trained
 
 
 @pytest.mark.usefixtures("elsewhere")

@@ -18,20 +18,6 @@ from tests.support.jobs import alike, equal, job, started, weights
 TWO = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
 
 
-def test_shares_are_a_batch_divided():
-    tokens = torch.arange(20).view(10, 2)
-    batch = Batch(tokens, -tokens, {"text": slice(0, 4), "retrieval": slice(4, 10)})
-    shares = [share(batch, rank, 2) for rank in range(2)]
-    for half in shares:
-        sizes = {name: rows.stop - rows.start for name, rows in half.parts.items()}
-        assert sizes == {"text": 2, "retrieval": 3}
-        assert torch.equal(half.targets, -half.tokens)
-    for name, rows in batch.parts.items():
-        seen = torch.cat([half.tokens[half.parts[name]] for half in shares])
-        assert sorted(seen[:, 0].tolist()) == batch.tokens[rows][:, 0].tolist()
-    assert share(batch, 0, 1).tokens is tokens
-
-
 @pytest.mark.parametrize(
     ("trainer", "sweep", "option"),
     [
@@ -45,11 +31,6 @@ def test_devices_that_cannot_work_are_rejected(trainer, sweep, option, monkeypat
     with pytest.raises(UserError) as error:
         devices.check(read(trainer), {"text": 6}, sweep)
     assert error.value.option == option
-
-
-def test_a_job_of_a_sweep_may_have_one_device():
-    devices.check(read({"devices": 1}), {"text": 3}, sweep=True)
-    devices.check(read({"devices": [1]}), {"text": 3}, sweep=True)
 
 
 @pytest.mark.sample(1)

@@ -114,12 +114,6 @@ def test_an_untrained_run_is_refused_and_trained_ones_of_its_label_are_named():
     assert error.value.problem.endswith("is not trained yet")
 
 
-def test_a_learned_table_has_no_rows_past_its_end():
-    frame = rows.read(run("scheme=learned").results)
-    measured = frame[frame.task.isin(["nll", "kv"]) & frame.length.notna()]
-    assert set(measured.length) == {64}
-
-
 def test_options_of_tasks_that_are_not_asked_are_left_aside():
     """`extrap experiment=suite task=[kv]`: the options of the experiment's other tasks stand there
     without their task.

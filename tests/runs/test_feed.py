@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from extrap.data.curriculum import EVERY
 from extrap.data.mixture import Batches
 from extrap.runs import train as stage
 from extrap.runs.training import feed
@@ -52,22 +51,6 @@ def test_batches_drawn_beside_are_those_drawn_when_asked_for(monkeypatch):
     assert equal(whole, weights(this))
 
 
-def test_no_batch_is_asked_for_before_its_switch_is_known(monkeypatch):
-    """Of every batch: the last step whose switches it needs is done when it is asked for."""
-    asked, walk = [], feed.FromStep.__iter__
-
-    def look(self):
-        for one in walk(self):
-            asked.append((one[0], self.lit.trainer.global_step))
-            yield one
-
-    monkeypatch.setattr(feed.FromStep, "__iter__", look)
-    trained("+trainer.workers=8")
-    assert [t for t, _ in asked] == list(range(40))
-    ahead = max(t - done for t, done in asked)
-    assert 1 < ahead <= EVERY
-
-
 def test_a_share_of_a_batch_is_drawn_beside_as_well():
     divided = trained("+trainer.accumulate_grad_batches=2")
     beside = trained("+trainer.accumulate_grad_batches=2", "+trainer.workers=2")
@@ -86,17 +69,12 @@ def test_what_keeps_a_batch_from_being_drawn_is_said_as_it_is(error, workers, mo
     assert raised.value.args == error.args
 
 
-def test_no_more_workers_draw_than_a_batch_has_shares(monkeypatch):
+def test_no_more_workers_draw_than_there_are_cores_and_shares():
     """Each would draw all of every batch."""
-    batches, lit, made = job(*BRIEF).training.batches, None, []
-    for words in ({"workers": 8}, {"workers": 8, "accumulate_grad_batches": 2}, {}):
-        options = read({"accelerator": "cpu", **words})
-        made.append(feed.feed(batches, lit, batches.switches(), 40, options))
-    assert [loader.num_workers for loader in made] == [2, 1, 0]
-    monkeypatch.setattr(feed, "cores", lambda: 1)
-    options = read({"accelerator": "cpu", "workers": 4})
-    alone = feed.feed(batches, lit, batches.switches(), 40, options)
-    assert alone.num_workers == 1
+    batches = job(*BRIEF).training.batches
+    for shares, workers in ((1, 2), (2, 1)):
+        options = read({"workers": 8, "accumulate_grad_batches": shares})
+        assert feed.feed(batches, None, batches.switches(), 40, options).num_workers == workers
 
 
 def test_batches_can_go_to_another_process():
@@ -127,22 +105,3 @@ def test_layers_computed_again_make_the_same_run(monkeypatch):
     again = trained("+trainer.recompute=true")
     assert len(blocks) == 2 * 40
     assert equal(whole, again)
-
-
-def test_memory_of_training_is_that_of_a_layer(monkeypatch):
-    """Numbers saved for the backward, of 6 layers and of 2: they grow by the input of a layer."""
-    from tests.support.discover import gpt
-
-    def saved(layers: int, recomputed: bool) -> int:
-        model = gpt("t5", layers=layers).train()
-        model.recomputed = recomputed
-        kept = []
-        with torch.autograd.graph.saved_tensors_hooks(
-            lambda t: kept.append(t.numel()) or t, lambda t: t
-        ):
-            model.hidden(torch.zeros(2, 40, dtype=torch.long))
-        return sum(kept)
-
-    of_a_layer = 2 * 40 * 32
-    assert saved(6, True) - saved(2, True) <= 4 * 2 * of_a_layer
-    assert saved(6, False) - saved(2, False) > 4 * 10 * of_a_layer

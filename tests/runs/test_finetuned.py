@@ -34,15 +34,7 @@ def tuned(*overrides: str, method: str = "full"):
     return job("scheme=rope", f"finetune={method}", *SMALL, *BRIEF, *overrides)
 
 
-def test_an_identity_without_tuning_says_nothing_of_it():
-    plain = job("scheme=rope", "extension=yarn")
-    assert plain.training.parent is None
-    assert set(plain.run.identity) == {"scheme", "model", "train", "precision", "data", "corpus"}
-    parent = job("scheme=rope", "extension=yarn", "finetune=full").training.parent
-    assert (parent.run, parent.parent) == (plain.run, None)
-
-
-@pytest.mark.parametrize("group", ["finetune", "trainer", "model", "task"])
+@pytest.mark.parametrize("group", ["finetune", "model"])
 def test_a_choice_has_options(group):
     """As the file of an experiment may set it."""
     values, choices = composed("finetune=full")
@@ -184,20 +176,7 @@ def test_the_extension_is_in_place_while_tuning_and_its_weights_are_found_again(
     assert not torch.equal(weights(j)["scheme.table"], plain.scheme.table)
 
 
-OWNERS = [
-    "rope",
-    "t5",
-    "kerple-log",
-    "learned",
-    "transformer-xl",
-    "fire",
-    "floater",
-    "t5-urpe",
-    "learned-every",
-]
-
-
-@pytest.mark.parametrize("scheme", OWNERS)
+@pytest.mark.parametrize("scheme", ["rope", "t5", "learned", "floater", "t5-urpe"])
 def test_parameters_are_found_again_under_every_extension(scheme):
     for name in names("extension"):
         model = gpt(scheme)
@@ -253,15 +232,9 @@ def test_tuning_that_diverges_marks_the_run_and_not_its_parent():
 
 
 CANNOT = [
-    (["finetune.steps=0"], "finetune.steps"),
-    (["finetune.factor=0.5"], "finetune.factor"),
     (["finetune.batch=0"], "finetune.batch"),
-    (["finetune.factor=x"], "finetune.factor"),
-    (["finetune.save_every=5", "finetune.log_every=2"], "finetune.save_every"),
     (["finetune=lora", "finetune.targets=[q]"], "finetune.targets"),
-    (["extension=nbce"], "extension"),
-    (["extension=crop", "finetune.factor=2"], "extension"),
-    (["scheme=alibi", "extension=ntk"], "extension"),
+    (["finetune.save_every=5", "finetune.log_every=2"], "finetune.save_every"),
     (["trainer=ddp", "trainer.accelerator=cpu"], "finetune"),
 ]
 

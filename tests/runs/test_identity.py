@@ -75,6 +75,7 @@ def test_a_mixture_of_conf_has_its_order_by_itself():
     "words",
     [
         "threads=2",
+        "sweep.jobs=2 sweep.grid={seed:[0,1]}",
         "study=other stage=train",
         "train.log_every=4",
         "train.save_every=8",

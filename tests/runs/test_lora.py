@@ -83,9 +83,3 @@ def test_nothing_but_the_addition_is_tuned():
         torch.equal(p, before[name]) for name, p in model.named_parameters() if name not in tuned
     )
     assert len(tuned) == 2 * (2 + 1)
-
-
-@pytest.mark.parametrize("targets", [("qkv", "query"), ()])
-def test_targets_that_the_model_lacks(targets):
-    with pytest.raises(ValueError, match=r"^targets="):
-        LoRA(targets=targets).adapt(gpt("rope"))

@@ -103,18 +103,6 @@ def test_echoes_are_asked_of_the_layers_before_the_last_too(batch):
     )
 
 
-def test_places_follow_a_batch_to_a_device_and_into_shares(batch):
-    moved = batch.to("cpu")
-    for part, rows in PARTS.items():
-        assert torch.equal(moved.scored[part], batch.scored[part])
-        mask = torch.zeros(10, 7, dtype=torch.bool)
-        mask[rows] = batch.targets[rows] >= 0
-        assert torch.equal(batch.scored[part], mask.flatten().nonzero()[:, 0])
-    half = share(batch, 1, 2)
-    scored = half.targets.flatten()[half.scored["text"]]
-    assert torch.equal(scored, batch.targets[1:4:2].flatten())
-
-
 class Waits(TorchDispatchMode):
     """Notes operators after which a GPU is waited for."""
 

@@ -66,9 +66,6 @@ class Hooks:
     def no_heads(self, d: Tensor, layer: int) -> Tensor:
         return -0.1 * d
 
-    def too_short(self, d: Tensor, layer: int) -> Tensor:
-        return -d[1:].expand(self.shape.heads, *d[1:].shape)
-
     def queries_alone(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         return q
 
@@ -88,7 +85,6 @@ class Hooks:
 WRONG = {
     "distance_bias": {
         "no_heads": r"returned torch.float64 \(48,\); return .*#H \*d.* where H=4, .*\*d=\(48,\)$",
-        "too_short": r"returned torch.float64 \(4, 47\); return .* where H=4, .*\*d=\(48,\)$",
         "without_layer": r"TypeError: .* takes 2 positional arguments but 3 were given",
         "of_no_option": r"AttributeError in .*test_probe\.py, line \d+: .* 'slop'",
     },

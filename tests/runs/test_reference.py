@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import yaml
 
-from extrap.results import rows
 from extrap.runs import validate
 from extrap.runs.evaluate import evaluate, measured
 from extrap.runs.experiment import done
@@ -75,37 +74,6 @@ def test_every_grid_of_every_tier_is_a_configuration_without_mistakes(tier, word
     assert sorted(this.tasks) == sorted(this.task_names)
     if tier in ("headline", "scale"):  # the others are seconds of building weights
         validate.check(this)
-
-
-@pytest.mark.parametrize("tier", TIERS)
-def test_two_steps_of_every_tier_leave_rows_of_every_task(tier):
-    small = ("model.dim=32", "model.layers=1", "model.heads=4", "data.length=40")
-    tasks = ("task.kv.multiples=[1]", "task.nll.multiples=[1]", "task.kv.trials=2")
-    this = job(
-        f"experiment=reference/{tier}",
-        "scheme=rope",
-        *here(tier),
-        *TASKLESS,
-        *small,
-        *tasks,
-        "train.steps=2",
-        "train.warmup=0",
-        *(f"task.{name}" for name in _shorter(tier)),
-        tiny=(),
-    )
-    train(this)
-    evaluate(this)
-    assert set(rows.read(this.results)["task"]) == {*this.task_names, "train"}
-
-
-def _shorter(tier: str) -> list[str]:
-    options = yaml.safe_load((CONF / f"{tier}.yaml").read_text())
-    asked = next(entry for entry in options["defaults"] if "override /task" in entry)
-    short = {
-        "context-gain": ["context-gain.multiples=[1]", "context-gain.documents=4"],
-        "diagnostics": ["diagnostics.inputs=2", "diagnostics.layers=[1]", "diagnostics.probes=2"],
-    }
-    return [word for name in asked["override /task"] for word in short.get(name, [])]
 
 
 def test_a_job_whose_rows_are_here_is_not_trained_again(elsewhere):

@@ -11,7 +11,7 @@ from torch import nn
 
 from extrap.runs.job import Job
 from extrap.runs.train import train
-from extrap.runs.training import devices, shards
+from extrap.runs.training import shards
 from extrap.utils.errors import UserError
 from tests.support.jobs import alike, job, started, weights
 from tests.support.killed import killed
@@ -19,17 +19,6 @@ from tests.support.killed import killed
 LONGER = ["scheme=t5", "train.steps=8", "train.save_every=2", "train.log_every=2"]
 SHARDS = ["trainer=fsdp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
 WHERE = {"one device": [], "shards": [*SHARDS, "trainer.devices=1"]}
-
-
-@pytest.fixture
-def alone(monkeypatch):
-    """A process group of this process, gone afterwards, and what Lightning says of it."""
-    for name in (*devices.RANKS, "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
-        monkeypatch.setenv(name, "0")
-        monkeypatch.delenv(name)
-    yield
-    if torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()
 
 
 def stopped(monkeypatch: pytest.MonkeyPatch, *words: str) -> Job:

@@ -9,7 +9,7 @@ import pytest
 from extrap.cli import status
 from extrap.results import rows
 from extrap.runs.folder import Named
-from extrap.runs.study import Entry, State, entries, standing, studies, uses
+from extrap.runs.study import Entry, State, entries, standing, studies
 from extrap.utils import lock
 from tests.support.plausible import run_rows
 from tests.support.program import until
@@ -134,16 +134,9 @@ def test_a_part_waits_for_training_and_for_the_same_part(capsys):
     assert steps == ["done", "after training", "done", "after the same part"]
 
 
-def test_who_does_not_want_to_wait_is_told_who_holds_it():
-    entry = asked("rope-1-s0")
-    for holding in (entry.folder.alone(), entry.folder.alone_at(entry.work)):
-        with (
-            holding,
-            pytest.raises(lock.Held, match=r"^process "),
-            entry.folder.alone_at(entry.work, wait=False),
-        ):
-            pass
-    with entry.folder.alone(), pytest.raises(lock.Held), entry.folder.alone(wait=False):
+def test_who_does_not_want_to_wait_for_a_training_is_told_who_holds_it():
+    folder = asked("rope-1-s0").folder
+    with folder.alone(), pytest.raises(lock.Held, match=r"^process "), folder.alone(wait=False):
         pass
 
 
@@ -210,10 +203,3 @@ def test_a_job_keeps_its_tasks_and_takes_their_newest_configuration():
     Entry("s", "rope-1-s0", "direct", {"kv": "new", "nll": "new"}, "extrap").write()
     [entry] = entries("s")
     assert entry.tasks == {"train": CONFIG, "kv": "new", "nll": "new"}
-
-
-def test_the_studies_that_use_a_run():
-    finished("rope-1-s0")
-    asked("rope-1-s0", study="b")
-    assert uses("rope-1-s0") == {"s", "b"}
-    assert uses("rope-1-s") == set()

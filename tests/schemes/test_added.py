@@ -5,14 +5,11 @@ implementations.
 import pytest
 import torch
 
-from extrap.model.decoder import Decoder
 from extrap.model.functional import sinusoid
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.schemes.concatenated import ConcatenatedProjected, ConcatenatedSplit
 from extrap.schemes.digits import Digits
 from extrap.schemes.multiplicative import MultiplicativeLearned, MultiplicativeSinusoidal
-from extrap.schemes.nope import NoPE
 from extrap.schemes.raw_index import RawIndex
 from extrap.schemes.sinusoidal import Sinusoidal
 from tests.support.scheme_case import close
@@ -70,15 +67,6 @@ def test_split_replaces_a_quarter_of_the_token():
     close(y[..., 12:], sinusoid(PLACES, 4).expand(2, -1, -1))
 
 
-@pytest.mark.parametrize("head", ["untied", "tied"])
-def test_a_tied_head_reads_the_idle_entries_of_a_split_embedding(head):
-    """Untied they get no gradient; tied they serve the output alone."""
-    model = GPT(ConcatenatedSplit(WIDE), 20, Decoder(16, 1, 2, head=head))
-    model(torch.arange(20)[None]).square().sum().backward()
-    idle = model.embedding.weight.grad[:, 12:].abs().sum()
-    assert bool(idle > 0) is (head == "tied")
-
-
 def digits_of(base: int, t: float, channels: int) -> list[float]:
     s = Digits(Shape(channels, 1), base)
     at = Where.whole(torch.tensor([t], dtype=torch.float64), 1.0)
@@ -132,22 +120,6 @@ def raw(shape: Shape, direction: str = "broadcast", step: float = 1.0) -> Scheme
         return RawIndex(shape, direction, step)
     with pytest.warns(UserWarning, match=f"norm={shape.norm}"):
         return RawIndex(shape, direction, step)
-
-
-def logits(scheme: Scheme, norm: str) -> torch.Tensor:
-    torch.manual_seed(1)
-    model = GPT(scheme, 50, Decoder(32, 2, 4, norm=norm)).double()
-    with torch.no_grad():
-        return model(torch.randint(50, (2, 64), generator=torch.Generator().manual_seed(0)))
-
-
-@pytest.mark.parametrize("direction", ["broadcast", "channel", "random-unit"])
-@pytest.mark.parametrize("norm", ["layer", "rms"])
-def test_only_a_broadcast_index_under_layer_norm_is_nope(direction, norm):
-    shape = Shape(32, 4, 2, norm=norm)
-    gap = float((logits(raw(shape, direction), norm) - logits(NoPE(shape), norm)).abs().max())
-    same = (direction, norm) == ("broadcast", "layer")
-    assert gap < 1e-9 if same else gap > 1e-2
 
 
 def embedded(scheme: Scheme, token: list[float], position: float) -> torch.Tensor:

@@ -8,8 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extrap.model.scheme import OutOfRange, Scheme, Shape
-from extrap.model.stack import Stack
-from extrap.schemes.alibi import ALiBi
 from extrap.schemes.random_floats import RandomFloats
 from extrap.schemes.randomised import EqualMeanPositions, RandomisedPositions
 
@@ -131,9 +129,3 @@ def test_random_floats_are_drawn_anew_in_training_alone():
     assert torch.equal(once, s.positions(plain(9)))
     assert torch.equal(state, torch.random.get_rng_state())
     assert not torch.equal(once, s.positions(plain(10))[:9])
-
-
-def test_other_schemes_read_random_floats():
-    part, bias = RandomFloats(WIDE), ALiBi(WIDE)
-    t = Stack(WIDE, [part, bias]).eval().positions(plain(5))
-    assert torch.equal(t, part.eval().positions(plain(5)))

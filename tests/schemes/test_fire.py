@@ -28,16 +28,6 @@ def test_the_papers_formula(sharing):
     close(s.bias(q, k, at(s, T, layer=2)).tril(), pairs(T, entry))
 
 
-def test_the_threshold_is_learned_from_the_rows_before_it():
-    s = FIRE(SHAPE)
-    q, k, _ = qkv(SHAPE, 32, dtype=torch.float32)
-    for rows, expected in ((at(s, 32).block(0, 8), True), (at(s, 32).block(9, 32), False)):
-        s.zero_grad()
-        s.bias(q, k, rows)[0].square().sum().backward()
-        assert s.c.grad[0] != 0 and bool(s.a.grad[0] != 0) is expected
-        assert not s.c.grad[1:].any() and s.f[0][2].weight.grad[0].any()
-
-
 @pytest.mark.parametrize("hidden", [1, 5, 32])
 @pytest.mark.parametrize("first", [0, 300])
 @pytest.mark.parametrize("spacing", [1.0, 0.25])

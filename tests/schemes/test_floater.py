@@ -75,17 +75,6 @@ def test_qkv_against_a_loop():
             close(found[i, c], sum(a[j] * v[j, c] for j in range(i + 1)))
 
 
-@torch.no_grad()
-def test_qkv_handles_queries_and_keys_at_different_coordinates():
-    scheme = FloaterQKV(SHAPE).double()
-    at = Where.whole(torch.arange(6, dtype=torch.float64), 1.0)
-    far = at.moved(at.q / 2, at.k / 3, "far")
-    zero = torch.zeros(1, 2, 6, 4, dtype=torch.float64)
-    q, k = scheme.rotate(zero, zero, far)
-    close(q[0].transpose(0, 1).reshape(6, 8), scheme.flow(scheme.start[0, 0], at.q / 2))
-    close(k[0].transpose(0, 1).reshape(6, 8), scheme.flow(scheme.start[1, 0], at.k / 3))
-
-
 @pytest.mark.parametrize("cls", [Floater, FloaterQKV])
 @torch.no_grad()
 def test_the_path_is_integrated_once_per_forward(cls, monkeypatch):

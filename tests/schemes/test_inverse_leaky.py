@@ -38,10 +38,3 @@ def test_evaluation_is_the_inner_scheme_and_its_kernel(inner):
     assert not torch.allclose(
         kernels.attention(s.train(), q, k, v, here), kernels.attention(inner, q, k, v, here)
     )
-
-
-def test_a_window_of_the_training_length_is_the_inner_scheme():
-    s, (q, k, v) = InverseLeaky(SHAPE, RoPE(SHAPE), window=T).train(), qkv(SHAPE, T)
-    close(
-        kernels.attention(s, q, k, v, at(s, T)), kernels.attention(RoPE(SHAPE), q, k, v, at(s, T))
-    )

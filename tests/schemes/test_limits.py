@@ -7,14 +7,13 @@ import torch
 
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.schemes.learned_frequencies import LearnedFrequencies
-from extrap.schemes.nope import NoPE
 from extrap.schemes.p_rope import PRoPE
 from extrap.schemes.partial_rope import PartialRoPE
 from extrap.schemes.rope import RoPE
 from extrap.schemes.rope_id import RoPEID
 from extrap.schemes.ssmax import AffineSSMax
 from tests.support.discover import scheme
-from tests.support.scheme_case import around, at, close, hidden, moved, qkv
+from tests.support.scheme_case import at, close, hidden, moved, qkv
 
 SHAPE = Shape(dim=16, heads=2, length=64)
 NOPE, ROPE, HALF = Scheme(SHAPE), RoPE(SHAPE), RoPE(SHAPE, layout="half")
@@ -79,23 +78,3 @@ def attended(s: Scheme, t: torch.Tensor, known_even: bool) -> torch.Tensor:
 def test_even_coordinates_need_not_be_known_to_be_even(name, spacing):
     s, t = moved(scheme(name, EVEN), 0.3), torch.arange(20, dtype=torch.float64) * spacing
     close(attended(s, t, known_even=True), attended(s, t, known_even=False), 1e-9)
-
-
-@pytest.mark.parametrize("layers", [1, 2, 4])
-@torch.no_grad()
-def test_a_repeated_token_gives_equal_rows_at_every_depth(layers):
-    h = around(NoPE(Shape(32, 4, layers))).hidden(torch.full((1, 33), 7))
-    torch.testing.assert_close(h, h[:, :1].expand_as(h), atol=1e-12, rtol=0)
-
-
-def test_without_the_mask_attention_is_permutation_equivariant():
-    q, k, v = torch.randn(
-        3, 2, 4, 15, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64
-    )
-    order = torch.randperm(15, generator=torch.Generator().manual_seed(1))
-    scheme = NoPE(Shape(32, 4))
-    for causal, equal in ((False, True), (True, False)):
-        at = Where.whole(torch.arange(15, dtype=torch.float64), scheme.scale, causal=causal)
-        a = scheme.attend(q, k, v, at)[:, :, order]
-        b = scheme.attend(q[:, :, order], k[:, :, order], v[:, :, order], at)
-        assert torch.allclose(a, b, atol=1e-13, rtol=0) is equal

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from extrap.model import attention as kernels
 from extrap.model.attention import explicit
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Shape, Where
 from extrap.model.stack import Stack
-from extrap.schemes.alibi import ALiBi
 from extrap.schemes.entmax import ASEntmax, entmax15
 from extrap.schemes.polar import NullFloor, PolarAttention
 from extrap.schemes.sigmoid_attention import SigmoidAttention
@@ -81,14 +80,6 @@ def test_softpick():
     assert (expected.sum(-1) < 1).any() and ((expected == 0) & lower(T)).any()
 
 
-@pytest.mark.parametrize("scale", [1.0, 60.0])
-def test_softpick_gradients(scale):
-    q, k, _ = qkv(ONE, 6)
-    z = (scale * q @ k.mT).requires_grad_()
-    here = at(Softpick(ONE), 6)
-    assert torch.autograd.gradcheck(lambda z: Softpick(ONE).normalise(z, here), z, atol=1e-6)
-
-
 NARROW = Shape(dim=8, heads=2, layers=2, length=16)
 
 
@@ -149,22 +140,6 @@ def test_stick_breaking_of_long_texts_keeps_its_gradients():
     assert all(z.isfinite().all() for z in (o, q.grad, k.grad, v.grad))
     exact = s.attend(q.double() * 10, k.double(), v.double(), at(s, n))
     close(o.double(), exact, 1e-4)
-
-
-def test_stick_breaking_keeps_the_level_of_a_bias():
-    """Where softmax does not see a constant, this does: it is not taken off."""
-
-    class Level(Scheme):
-        def distance_bias(self, d, layer):
-            return 3 - d.expand(2, *d.shape)
-
-    q, k, v = qkv(ONE, T)
-    high = Stack(ONE, [StickBreaking(ONE), Level(ONE)])
-    z = q @ k.mT * high.scale + 3 - at(high, T).distance
-    z = z.masked_fill(~at(high, T).visible, -torch.inf)
-    close(kernels.attention(high, q, k, v, at(high, T)), high.normalise(z, at(high, T)) @ v)
-    zero = Stack(ONE, [StickBreaking(ONE), ALiBi(ONE)])
-    assert kernels.kernel(zero, at(zero, T)) is kernels.explicit
 
 
 BOTH = Shape(dim=16, heads=2, layers=2, length=16)

@@ -17,7 +17,7 @@ from extrap.schemes.chunked import Chunks, StepHeat
 from extrap.schemes.rope import RoPE
 from extrap.schemes.window import ReachWindow, Window
 from tests.support.discover import gpt, scheme
-from tests.support.scheme_case import around, at, lower
+from tests.support.scheme_case import around, at
 
 L = 24
 DEEP = {"dim": 16, "heads": 2, "layers": 8, "length": L, "vocab": 30}
@@ -77,17 +77,6 @@ def test_delta_rules_below_attention():
     assert [s.uses("attend", layer=n) for n in range(8)] == ([True] * 3 + [False]) * 2
 
 
-@torch.no_grad()
-def test_the_fourth_layer_reads_like_nope():
-    """Global layers of RNoPE-SWA and of the delta rule are plain attention."""
-    q, k, v = torch.randn(3, 1, 2, 40, 8, dtype=torch.float64)
-    for name in ("rnope-swa", "every-fourth-nope", "delta-rule-nope"):
-        model = gpt(name, **DEEP)
-        here = placed(model, 40).at_layer(3, torch.randn(1, 40, 16, dtype=torch.float64))
-        nope = Scheme(model.scheme.shape)
-        torch.testing.assert_close(model.scheme.attend(q, k, v, here), nope.attend(q, k, v, here))
-
-
 def test_chunks_by_the_order_of_tokens():
     s = Chunks(Shape(dim=8, heads=2, length=12), share=0.25)
     visible = s.sees(at(s, torch.arange(7, dtype=torch.float64) * 1.5 + 4))
@@ -144,13 +133,6 @@ def test_a_window_sees_what_transformers_sees(width, T):
 def test_a_window_counts_tokens_whatever_their_coordinates():
     t = torch.tensor([0, 0.5, 9, 100], dtype=torch.float64)
     assert torch.equal(windowed(Window(SHAPE, 2), t).visible, windowed(Window(SHAPE, 2), 4).visible)
-
-
-def test_a_window_is_as_wide_as_the_training_length():
-    s = Window(SHAPE)
-    assert torch.equal(
-        windowed(s, 66).visible, lower(66) & (torch.ones(66, 66, dtype=torch.bool).triu(-63))
-    )
 
 
 @pytest.mark.parametrize(

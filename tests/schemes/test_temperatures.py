@@ -9,12 +9,11 @@ import torch.nn.functional as F
 
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.stack import Stack
-from extrap.schemes.alibi import ALiBi
 from extrap.schemes.keynorm import CosA, KeyNorm
 from extrap.schemes.log_n import LogN
 from extrap.schemes.ssmax import SSMax
 from extrap.schemes.window import Window
-from tests.support.scheme_case import at, causal, close, moved, pairs, qkv, scores, weights
+from tests.support.scheme_case import at, close, moved, pairs, qkv, scores, weights
 
 
 def temperature(s: Scheme, T: int) -> torch.Tensor:
@@ -37,17 +36,6 @@ def test_log_n_counts_the_keys_a_window_leaves():
     shape = Shape(4, 1, length=64)
     s = Stack(shape, [LogN(shape), Window(shape, 8)])
     assert temperature(s, 64)[7:].tolist() == pytest.approx([log(8) / log(64)] * 57)
-
-
-def test_log_n_heats_no_bias():
-    shape, T = Shape(16, 2, length=8), 20
-    s = Stack(shape, [LogN(shape), ALiBi(shape)])
-    q, k, _ = qkv(shape, T)
-    place = at(s, T)
-    logits = s.temperature(place) * (q @ k.transpose(-1, -2)) * s.scale + ALiBi(
-        shape
-    ).distance_bias(place.distance, 0)
-    close(weights(s, q, k, place), causal(logits))
 
 
 THREE = Shape(dim=16, heads=2, layers=3, length=64)

@@ -1,8 +1,6 @@
 """Jobs as the command line composes them, without a process of their own."""
 
-import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from copy import deepcopy
 from functools import cache
@@ -10,18 +8,14 @@ from pathlib import Path
 
 import torch
 import yaml
-from hydra import compose, initialize_config_dir
-from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import OmegaConf, open_dict, read_write
 
-from extrap.cli import schema as config
+from extrap.cli import composed as cli
 from extrap.cli.sweep import grid
 from extrap.runs import source
 from extrap.runs.job import Job, make
-from extrap.runs.training import devices
-from extrap.utils.paths import conf_dir
 from tests.support import discover
+from tests.support.program import python
 
 TINY = [
     "logger=none",
@@ -46,25 +40,16 @@ def job(*overrides: str, tiny: Sequence[str] = TINY) -> Job:
 
 def composed(*overrides: str) -> tuple[dict, dict]:
     """Returns the configuration of `extrap <overrides>` and the choices of its groups."""
-    return deepcopy(_composed(overrides, tuple(discover.FOLDERS), tuple(discover.PLUGINS)))
+    found = _composed(overrides, tuple(discover.FOLDERS), tuple(discover.PLUGINS))
+    return deepcopy({k: v for k, v in found.values.items() if k != "sweep"}), dict(found.choices)
 
 
 @cache  # Hydra takes a fifth of a second, and many tests start from the same job
-def _composed(overrides: tuple[str, ...], *_: tuple) -> tuple[dict, dict]:
-    config.register()
+def _composed(overrides: tuple[str, ...], *_: tuple) -> cli.Composed:
     more = [f"file://{folder}" for folder in discover.FOLDERS[1:]]
     elsewhere = [f"hydra.searchpath={more}", f"plugins={discover.PLUGINS}"] if more else []
-    with initialize_config_dir(conf_dir(), version_base="1.3"):
-        cfg = compose("config", [*elsewhere, *overrides], return_hydra_config=True)
-    instance = HydraConfig.instance()
-    before, instance.cfg = instance.cfg, deepcopy(cfg)  # what `${hydra:...}` refers to
-    try:
-        choices = OmegaConf.to_container(cfg.hydra.runtime.choices)
-        with read_write(cfg), open_dict(cfg):
-            del cfg["hydra"], cfg["sweep"]
-        return OmegaConf.to_container(cfg, resolve=True, enum_to_str=True), choices
-    finally:
-        instance.cfg = before
+    one = "sweep.grid=null"  # of an experiment, whose first job is composed by its own words
+    return cli.composed([*elsewhere, *overrides, one])
 
 
 def first_jobs(experiment: Path) -> list[list[str]]:
@@ -85,18 +70,8 @@ def first_jobs(experiment: Path) -> list[list[str]]:
 
 
 def started(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs `extrap` with the options of TINY and these as a program, outside any launcher unless
-    the environment says so.
-    """
-    kept = {name: value for name, value in os.environ.items() if name not in devices.RANKS}
-    return subprocess.run(
-        [sys.executable, "-m", "extrap", *TINY, *words],
-        env=kept | {"PYTHONPATH": str(Path(__file__).parents[2])} | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+    """Runs `extrap` with the options of TINY and these as a program."""
+    return python("-m", "extrap", *TINY, *words, **environment)
 
 
 def weights(this: Job) -> dict[str, torch.Tensor]:

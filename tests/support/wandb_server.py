@@ -1,5 +1,5 @@
 """A server that speaks W&B's protocol as far as extrap uses it, on the loopback: it takes pages,
-workspaces, reports and charts, and keeps them. It can be slow, refuse, or be out of order.
+workspaces, reports and charts, and keeps them. It can refuse.
 
 Read off what wandb 0.31 and wandb_workspaces 0.4.13 send (GraphQL, the file stream, uploads).
 """
@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -45,7 +44,7 @@ class Kept:
 
 class Server(ThreadingHTTPServer):
     """`fails`: {word: status}: a request whose operation or path holds the word is answered with
-    that status, as often as it comes; `slow`: seconds before every answer.
+    that status, as often as it comes.
     """
 
     daemon_threads = True
@@ -56,7 +55,6 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.kept = Kept()
         self.fails: dict[str, int] = {}
-        self.slow = 0.0
         self.lock = threading.Lock()
 
     @property
@@ -101,7 +99,6 @@ class Handler(BaseHTTPRequestHandler):
         body = self._body()
         said = json.loads(body) if body[:1] == b"{" else {}
         what = said.get("operationName") or _operation(said.get("query", "")) or self.path
-        time.sleep(self.server.slow)
         for word, status in self.server.fails.items():
             if word in what:
                 self._reply(status, {"errors": [{"message": f"refused with {status}"}]})

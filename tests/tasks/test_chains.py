@@ -1,7 +1,5 @@
 """Tasks on chains of records and on all of them: aliases, traces, counts and the n-th value."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 import torch
@@ -14,18 +12,7 @@ from extrap.tasks.aggregate import Aggregation
 from extrap.tasks.alias import AliasRetrieval
 from extrap.tasks.mqar import MultiQueryRecall
 from extrap.tasks.nth import NthRecord
-from extrap.tasks.trace import VariableTracking
-from extrap.tasks.trace_written import WrittenTracking
-from tests.support.hand import (
-    VOCABULARY,
-    Texts,
-    drawn_from,
-    measure,
-    nth_answer,
-    solving,
-    values,
-    written_answer,
-)
+from tests.support.hand import VOCABULARY, Texts, drawn_from, measure, solving, values
 
 L = 32
 V = Vocabulary(keys=100, values=16)
@@ -80,10 +67,6 @@ def test_who_matches_letters_alone_knows_the_literal_name_alone():
     assert all(accuracy == (kind == "literal") for (kind, *_), accuracy in found.items())
 
 
-def writing(**options):
-    return WrittenTracking(**{"multiples": (0.75, 1, 2), "trials": 12, "hops": (0, 1, 2)} | options)
-
-
 def saying(step):
     """A model that says step(records, key): what stands behind a token, each of the last ones."""
 
@@ -95,18 +78,6 @@ def saying(step):
         return torch.nn.functional.one_hot(torch.tensor(said), VOCABULARY.size).double()
 
     return model
-
-
-def test_who_stops_after_one_hop_knows_chains_of_one():
-    def once(context, query):
-        """The last look-up of a longer chain is not made."""
-        naming = [key for key in context if written_answer(context, (key,)) == query[0]]
-        second = any(written_answer(context, (key,)) in naming for key in context)
-        return VOCABULARY.bos if second else written_answer(context, query)
-
-    found = values(measure(writing(), saying(once), TEXT, L), "accuracy")
-    for (protocol, *_), accuracy in found.items():
-        assert accuracy == (protocol != "written-2")
 
 
 @pytest.mark.parametrize("hops", [0, 1, 2])
@@ -123,24 +94,6 @@ def test_who_writes_a_chain_at_random_has_the_guess(hops):
 
 def nth(**options):
     return NthRecord(**{"multiples": (0.5, 1, 2), "trials": 12} | options)
-
-
-def trace(**options):
-    return VariableTracking(
-        **{"multiples": (0.75, 1, 2), "trials": 12, "hops": (0, 1, 2)} | options
-    )
-
-
-def test_who_always_takes_the_last_record_of_a_key_is_recency_itself():
-    def last(context, query, vocabulary):
-        return nth_answer(context, (vocabulary.key(15), query[1]), vocabulary)
-
-    result = measure(nth(), solving(last, 2), TEXT, L)
-    found = values(result, "accuracy")
-    assert all(accuracy == (depth == 1) for (_, _, depth), accuracy in found.items())
-    assert set(values(result, "recency").values()) == {1}
-    assert set(values(result, "primacy").values()) == {0}
-    assert {r["status"] for r in result.rows} == {"not trained"}
 
 
 def by_slot(copies):
@@ -171,35 +124,11 @@ def test_who_never_looks_at_the_key_cannot_answer_nth():
     assert max(rates["drawn"]) < 1 / 3
 
 
-def test_who_takes_one_hop_alone_knows_chains_of_no_hop():
-    """A reader that says the value of the record after the key, and gives up at a key."""
-
-    def one_hop(context, query, vocabulary):
-        (key,) = query
-        follows = [b for a, b in pairwise(context) if a == key]
-        return next((b for b in follows if b in vocabulary.value_ids), vocabulary.bos)
-
-    found = values(measure(trace(), solving(one_hop, 1), TEXT, L), "accuracy")
-    assert all(accuracy == (protocol == "hops-0") for (protocol, *_), accuracy in found.items())
-
-
 LENGTHS = (8, 32, 64)
 
 
 def counting(**options):
     return Aggregation(**{"multiples": (0.25, 1, 2), "trials": 20} | options)
-
-
-def test_who_reads_the_second_half_alone_fails_the_first():
-    def late(context, query, vocabulary):
-        half = context[len(context) // 2 :]
-        seen = [t for t in half if t in vocabulary.value_ids]
-        return max(set(seen), key=seen.count)
-
-    result = measure(counting(trials=200), solving(late, 1), TEXT, L)
-    found = values(result, "accuracy")
-    assert found["first-half", 64] < 0.4 < found["majority", 64] < 0.9
-    assert {r["status"] for r in result.rows} == {"not trained"}
 
 
 def test_a_constant_answer_is_chance():

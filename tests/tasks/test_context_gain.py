@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from extrap.tasks.context_gain import ContextGain
-from tests.support.hand import VOCABULARY, Texts, bigram, by_slot, measure, priced, values
+from tests.support.hand import Texts, bigram, by_slot, measure, priced, values
 from tests.tasks.test_nll import chain
 
 L, N = 8, 64
@@ -47,12 +47,8 @@ def test_nothing_is_read_in_windows_where_none_is_reported():
         assert (tokens[:, 1:].diff(dim=1) == 1).all()
         return by_slot(SLOWLY, tokens, last)
 
-    steps = []
-    result = ContextGain(multiples=(1, 1.25), documents=2).run(
-        model, Texts(text), VOCABULARY, L, lambda done, total: steps.append((done, total))
-    )
+    result = measure(ContextGain(multiples=(1, 1.25), documents=2), model, Texts(text), L)
     assert {r["protocol"] for r in result.rows} == {"full", "crop"}
-    assert steps[-1] == (2 * (4 + 8 + 10),) * 2
 
 
 def test_the_same_tokens_are_scored_in_every_context_and_protocol():

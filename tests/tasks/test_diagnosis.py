@@ -17,13 +17,6 @@ def row(*logits: float) -> torch.Tensor:
     return torch.tensor(logits, dtype=torch.float64).softmax(-1)
 
 
-def test_uniform_attention_is_heavy_at_the_start_by_itself():
-    expected = torch.tensor([0.520833, 0.270833, 0.145833, 0.0625], dtype=torch.float64)
-    torch.testing.assert_close(measures.uniform(4, 0), expected, rtol=0, atol=1e-6)
-    hundred = measures.uniform(100, 0)
-    assert [round(float(hundred[j]), 4) for j in (0, 50, 99)] == [0.0519, 0.0069, 0.0001]
-
-
 def test_entropy_of_known_rows():
     a = row(3, 0, 0, 0, 0, 2)
     assert measures.entropy(a[None])[0] == pytest.approx(-sum(p * math.log(p) for p in a.tolist()))

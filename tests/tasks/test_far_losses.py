@@ -65,12 +65,6 @@ def test_losses_at_written_coordinates(name):
     assert change["alone", N] == pytest.approx(alone - plain, abs=1e-9)
 
 
-def test_a_model_without_positions_feels_no_gap():
-    _, result = found("nope")
-    change = values(result, "change")
-    assert [change["jump", n] for n in (8, 16, 48)] == pytest.approx([0, 0, 0], abs=1e-12)
-
-
 def test_a_window_does_not_see_across_a_gap_that_is_longer():
     """In the long text the tokens in between would fill it."""
     model = gpt("window", length=L)
@@ -82,11 +76,6 @@ def test_a_window_does_not_see_across_a_gap_that_is_longer():
     expected = float(F.cross_entropy(logits.flatten(0, 1), text[:, N:].flatten()))
     assert [nll["jump", n] for n in (16, 48)] == pytest.approx([expected] * 2, abs=1e-9)
     assert abs(nll["none", N] - expected) > 1e-6
-
-
-def test_the_model_is_as_it_was():
-    model, _ = found("rope")
-    assert type(model.scheme).__name__ == "RoPE"
 
 
 LONG = 16
@@ -112,14 +101,6 @@ def test_matches_are_those_of_a_loop(match, far):
     found = matched(text, 30, match, far)
     np.testing.assert_array_equal(found, by_loop(text, 30, match, far))
     assert found.any() and not found.all()
-
-
-def test_a_token_that_is_told_by_a_near_match_is_left_out():
-    text = np.zeros((1, 78), int)
-    text[0, :8] = text[0, 70:78] = np.arange(1, 9)
-    assert np.flatnonzero(matched(text, 60, 3, 20)[0]).tolist() == [13, 14, 15, 16, 17]
-    text[0, 50:58] = np.arange(1, 9)  # the same words again, 20 tokens back
-    assert not matched(text, 60, 3, 20)[0, 13:].any()
 
 
 def far_reader(reach, better=0.25, worse=6.0):

@@ -8,7 +8,7 @@ from extrap.data.multivalue import needles, places
 from extrap.data.trials.base import Trials
 from extrap.tasks.haystack import Haystack
 from tests.support import hand
-from tests.support.hand import VOCABULARY, Texts, eliminating, measure, oracle, values, window
+from tests.support.hand import VOCABULARY, Texts, measure, oracle, values, window
 
 L = 32
 TEXT = Texts([np.arange(4000) % 251])
@@ -57,6 +57,8 @@ def test_an_oracle_finds_every_needle():
         (p, n): 1.0 for p in ("multivalue", "multiquery") for n in (L, 2 * L)
     }
     assert values(result, "gate") == {(p, L): 1.0 for p in PROTOCOLS}
+    chance = {r.get("protocol"): r["value"] for r in result.rows if r["metric"] == "chance"}
+    assert chance == {None: 1 / 16, "multivalue": 4 / 16}
     assert values(result, "k_max") == {("passkey", L): L - 2, ("passkey", 2 * L): 2 * L - 2}
     assert {r["status"] for r in result.rows} == {"ok"}
 
@@ -84,52 +86,6 @@ def test_a_window_is_a_step_at_its_distance(width):
     assert {r["status"] for r in result.rows if r.get("protocol") == "single"} == {
         "ok" if width >= 32 else "not trained"
     }
-
-
-def test_a_reader_of_single_values_names_one_of_several():
-    """The value behind the last record of the key, and no other."""
-
-    def model(tokens, last):
-        first = reader()(tokens, last)
-        order = torch.nn.functional.one_hot(tokens[:, -2], VOCABULARY.size)[:, None] * 2.0
-        return first * 0 + order if last == 1 else first
-
-    result = measure(task(), model, TEXT, L)
-    found = {k: v for k, v in cells(result, "recall").items() if k[0] == "multivalue"}
-    assert [v for (_, n, d), v in found.items() if d == 2] == [1.0, 1.0]
-    assert max(v for (_, n, d), v in found.items() if d > 2) < 1
-    assert values(result, "all")["multivalue", L] == 0
-    assert {r["status"] for r in result.rows if r.get("protocol") == "multivalue"} == {
-        "not trained"
-    }
-    assert {r["status"] for r in result.rows if r.get("protocol") == "multiquery"} == {"ok"}
-
-
-def test_guessing_values_is_chance():
-    """Values at random: 1/16 of one, 4/16 of being among four."""
-    generator, values_at = torch.Generator().manual_seed(0), VOCABULARY.value_ids.start
-
-    def model(tokens, last):
-        out = torch.full((len(tokens), last, VOCABULARY.size), -1.0)
-        out[..., values_at:] = torch.rand(len(tokens), last, VOCABULARY.values, generator=generator)
-        return out
-
-    result = measure(task(trials=100, passkey_trials=50), model, TEXT, L)
-    chance = {r.get("protocol"): r["value"] for r in result.rows if r["metric"] == "chance"}
-    assert chance == {None: 1 / 16, "multivalue": 4 / 16}
-    for protocol in PROTOCOLS:
-        rows = [
-            r
-            for r in result.rows
-            if r.get("protocol") == protocol and "at" in r and r["metric"] in ("accuracy", "recall")
-        ]
-        hits, n = sum(round(r["value"] * r["n"]) for r in rows), sum(r["n"] for r in rows)
-        p = chance.get(protocol, 1 / 16)
-        assert abs(hits / n - p) < 4 * np.sqrt(p * (1 - p) / n), protocol
-        assert {r["status"] for r in result.rows if r.get("protocol") == protocol} == {
-            "not trained"
-        }
-    assert set(values(result, "k_max").values()) == {0}
 
 
 def test_needles_with_several_answers_are_scored_three_ways():
@@ -162,12 +118,7 @@ def test_needles_with_several_answers_are_scored_three_ways():
         return out
 
     found = measure(task(), mixed, TEXT, L)
-    at_start = max(d for p, n, d in cells(found, "recall") if (p, n) == ("multiquery", L))
-    assert (
-        cells(found, "recall")["multiquery", L, at_start]
-        == 1.0
-        > max(v for (p, _, d), v in cells(found, "recall").items() if d == 2)
-    )
+    assert min(v for (p, _, _), v in cells(found, "recall").items() if p == "multiquery") < 1
     assert {v for (p, _, _), v in cells(found, "format").items() if p == "multiquery"} == {1.0}
 
 
@@ -183,25 +134,10 @@ def test_the_interval_of_the_furthest_passkey():
     assert all(r["low"] == r["value"] == r["high"] for r in furthest.values())
 
 
-@pytest.mark.turns
-@pytest.mark.parametrize("needles", [2, 4])
-def test_elimination_is_worth_the_guess_of_multiquery(needles):
-    """Right answers stand before later queries: 25/48 and a little luck with 4 needles."""
-    options = {"multiples": (1,), "trials": 1500, "needles": needles}
-    result = measure(task(**options), eliminating(np.random.default_rng(0)), TEXT, L)
-    (recall,) = (
-        r["value"]
-        for r in result.rows
-        if (r.get("protocol"), r["metric"]) == ("multiquery", "recall") and "depth" not in r
-    )
-    guess = values(result, "guess")["multiquery", L]
-    harmonic = sum(1 / k for k in range(1, needles + 1)) / needles
-    assert guess == pytest.approx(harmonic + (1 - harmonic) / VOCABULARY.values)
-    assert recall == pytest.approx(guess, abs=0.03)
-
-
 def test_every_protocol_has_a_guess():
     """Where no record but the right ones stands in the context it is 1."""
     found = values(measure(task(multiples=(1,)), reader(), TEXT, L), "guess")
     assert set(found) == {(protocol, L) for protocol in PROTOCOLS}
     assert found["single", L] == found["passkey", L] == found["multivalue", L] == 1
+    first_of = (1 / 4 + 1 / 3 + 1 / 2 + 1) / 4  # right answers stand before later queries
+    assert found["multiquery", L] == pytest.approx(first_of + (1 - first_of) / 16)

@@ -5,7 +5,7 @@ import pytest
 
 from extrap.tasks.kv_serial import KVSerial
 from tests.support import hand
-from tests.support.hand import Texts, measure, reader, window
+from tests.support.hand import Texts, measure, reader
 
 L = 20
 TEXT = Texts([np.arange(4000) % 251])
@@ -17,12 +17,6 @@ def task(**options):
 
 def curve(result, metric="accuracy"):
     return hand.cells(result, metric, "length", "at")
-
-
-@pytest.mark.parametrize("width", [5, 20])
-def test_a_window_is_a_step_at_its_width(width):
-    for (length, index), accuracy in curve(measure(task(), reader(window(width)), TEXT, L)).items():
-        assert accuracy == (1 + 2 * index >= length - width)
 
 
 def test_a_hole_of_one_record_shows():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.wide import Wide, WideForm
+from extrap.data.wide import Wide
 from extrap.tasks.kv_wide import KVWide
 from tests.support.hand import VOCABULARY as V
 from tests.support.hand import Texts, drawn_from, measure, speak, values
@@ -17,7 +17,7 @@ def task(**options):
     return KVWide(**({"multiples": (1, 2), "trials": 20, "pool": 6} | options))
 
 
-def matcher(part, width=2, sees=lambda slot, length: slot >= 0):
+def matcher(part, width=2):
     """Names the value of the first record whose key agrees with the query in the tokens `part`."""
 
     def model(tokens, last):
@@ -27,9 +27,7 @@ def matcher(part, width=2, sees=lambda slot, length: slot >= 0):
             start = next(t for t, token in enumerate(row) if token in V.key_ids)
             query = row[len(row) - 2 * width + 1 : len(row) - width + 1]
             keys = range(start, len(row) - 2 * width + 1, 2 * width)
-            at = [
-                t for t in keys if all(row[t + j] == query[j] for j in part) and sees(t, len(row))
-            ]
+            at = [t for t in keys if all(row[t + j] == query[j] for j in part)]
             said.append(row[at[0] + width : at[0] + 2 * width] if at else [V.bos] * width)
         return torch.cat([speak([s[j] for s in said], V) for j in range(width)], 1)
 
@@ -54,18 +52,6 @@ def test_half_a_value_is_no_answer_and_no_value_of_the_context():
 
     result = measure(task(), model, TEXT, L)
     assert [set(values(result, m).values()) for m in ("accuracy", "format")] == [{0.0}, {0.0}]
-
-
-def test_a_window_is_a_step_at_its_width():
-    result = measure(
-        task(), matcher(range(2), sees=lambda slot, length: slot >= length - 30), TEXT, L
-    )
-    for (_, length, depth), accuracy in values(result, "accuracy").items():
-        n = WideForm(2, 6).records(length)
-        assert accuracy == (length - 1 - 2 - 4 * (n - round(depth * (n - 1))) + 1 >= length - 30), (
-            length,
-            depth,
-        )
 
 
 @pytest.mark.parametrize("progress", [0.0, 1.0])

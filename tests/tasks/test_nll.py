@@ -30,24 +30,6 @@ def chain(documents=6, tokens=300, seed=0):
     return text, log_p
 
 
-def test_the_loss_of_a_known_source_is_recovered():
-    text, log_p = chain()
-    result = measure(NLL(multiples=ALL, documents=6), partial(bigram, log_p), Texts(text), L)
-    found, per_byte = values(result, "nll"), values(result, "bits_per_byte")
-    assert set(found) == {(p, n) for p in PROTOCOLS for n in LENGTHS}
-    losses = -log_p[text[:, :-1], text[:, 1:]].numpy()  # column t - 1 is the loss on token t
-    region, segment = losses[:, 127:255], losses[:, 251:255]
-    for n in LENGTHS:
-        step = round(n / 8)
-        starved = np.array([np.log(4) if (t - 128) % n == 0 else 0 for t in range(128, 256)])
-        assert found["nonoverlap", n] == pytest.approx(
-            np.where(starved, starved, region).mean(), abs=1e-12
-        )
-        assert found["sliding", n] == pytest.approx(region.mean(), abs=1e-12) and step < n
-        assert found["last_segment", n] == pytest.approx(segment.mean(), abs=1e-12)
-        assert per_byte["sliding", n] == pytest.approx(region.mean() / np.log(2), abs=1e-12)
-
-
 def test_the_same_tokens_are_scored_at_every_length():
     text = np.arange(2 * 64).reshape(2, 64)
     model, cost = priced()
@@ -107,29 +89,6 @@ def test_a_loss_that_falls_with_context_gives_the_sums_of_hand():
             (whole * (h[n] - h[n - step]) + h[n] - h[n - rest]) / 128, abs=1e-12
         )
         assert found["last_segment", n] == pytest.approx((h[n] - h[n - 4]) / 4, abs=1e-12)
-
-
-def test_the_interval_is_over_documents():
-    """Zeros cost 1 nat and ones 3: two kinds of documents, whole documents apart."""
-    price = torch.zeros(VOCABULARY.size, dtype=torch.float64)
-    price[0], price[1] = -1, -3
-    price[2] = np.log(1 - np.exp(-1) - np.exp(-3))
-    price[3:] = -torch.inf
-    text = np.repeat([[0], [1]], 8, axis=0) * np.ones((16, 32))
-    rows = measure(
-        NLL(multiples=(1, 2), documents=16),
-        lambda t, last: price.expand(len(t), last, -1),
-        Texts(text),
-        L,
-    ).rows
-    for row in rows:
-        unit = {"nll": 1, "bits_per_byte": np.log(2)}[row["metric"]]
-        assert row["value"] == pytest.approx(2 / unit) and row["n"] == 16
-        # Of 16 draws between two kinds, the 1.4 and 98.6 % points (stats.expanded) of the binomial
-        # are 4 and 12; resampled, off by one.
-        assert (row["low"], row["high"]) == pytest.approx(
-            (1.5 / unit, 2.5 / unit), abs=0.126 / unit
-        )
 
 
 def test_half_precision_logits_are_summed_in_single():

@@ -60,6 +60,8 @@ def test_a_loss_by_slot_is_read_off_exactly():
         assert len(found) == len(edges(N, L, 4)) - 1
         for (first, last), value in found.items():
             assert value == pytest.approx(expected[int(first) - 1 : int(last)].mean(), abs=1e-12)
+        bits = [value / np.log(2) for value in found.values()]
+        assert [*curve(result, protocol, "bits_per_byte").values()] == pytest.approx(bits)
         assert past(result, protocol)["value"] == pytest.approx(expected[L:].mean(), abs=1e-12)
         assert past(result, protocol)["tokens"] == 3 * (N - L)
 
@@ -82,19 +84,3 @@ def test_full_and_windowed_score_the_same_tokens_once():
             assert row["value"] == pytest.approx(
                 cost[text[:, first : first + width]].mean(), abs=1e-12
             )
-
-
-def test_bits_per_byte_count_the_bytes_behind_the_tokens():
-    class Twice(Texts):
-        def sizes(self, split, at_least=0):
-            return [np.full(len(d), 2, np.uint8) for d in self.documents(split, at_least)]
-
-    result = measure(
-        NLLPosition(multiples=(8,), documents=3),
-        partial(by_slot, torch.full((N,), 2.0)),
-        Twice(np.zeros((3, N))),
-        L,
-    )
-    for protocol in ("full", "windowed"):
-        found = list(curve(result, protocol, "bits_per_byte").values())
-        assert found == pytest.approx([1 / np.log(2)] * len(found))

@@ -34,6 +34,10 @@ HOPS = {"hops": (0, 1, 2), "multiples": (0.75, 1, 2)}
 WRITTEN = {f"written-{h}": 1 / (V.keys**h * V.values) for h in range(3)}
 
 
+def at(item):
+    return item["protocol"], item["length"]
+
+
 def wanted(items, mark):
     return items if mark == V.key_ids[0] else items[-4:]
 
@@ -71,6 +75,11 @@ def test_who_knows_the_answers_is_right_everywhere(name):
     guesses = {(r["protocol"], r["length"]) for r in result.rows if r["metric"] == "guess"}
     assert guesses == cells
     chances = {r.get("protocol"): r["value"] for r in result.rows if r["metric"] == "chance"}
+    distances = [
+        [i["value"] for i in result.items if i["metric"] == "distance" and at(i) == place]
+        for place in {at(i): None for i in result.items}
+    ]
+    assert all(one == sorted(one, reverse=True) for one in distances)
     if isinstance(chance, dict):
         assert chances.items() >= chance.items()
     else:

@@ -41,10 +41,6 @@ def copier(reach=10**9):
     return model
 
 
-def uniform(tokens, last):
-    return torch.zeros(len(tokens), last, VOCABULARY.size)
-
-
 def test_an_exact_copier_is_right_on_later_copies_and_nowhere_else():
     result = measure(Repeat(multiples=(1, 2, 4), documents=12), copier(), Texts(distinct()), L)
     found, nll, gain = (
@@ -57,18 +53,6 @@ def test_an_exact_copier_is_right_on_later_copies_and_nowhere_else():
         assert found["repeated", n] == (n - L) / n
     assert [found["nonrepeated", n] for n in (8, 16, 32)] == [0, 0, 0]
     assert found["within", L] == gain["value"] == gain["low"] == gain["high"] == 1
-
-
-def test_a_guesser_has_the_loss_and_the_accuracy_of_chance():
-    """All logits are equal: token 0 is said always, as often right as it occurs."""
-    text = noise(symbols=2)
-    result = measure(Repeat(multiples=(1, 2), documents=12), uniform, Texts(text), L)
-    assert all(
-        value == pytest.approx(np.log(VOCABULARY.size), abs=1e-6)
-        for value in values(result, "nll").values()
-    )
-    assert values(result, "accuracy")["nonrepeated", 16] == (text[:, :16] == 0).mean()
-    assert values(result, "accuracy")["later", 16] == (text[:, :8] == 0).mean()
 
 
 def test_a_reader_of_one_token_gives_the_sums_of_hand():

@@ -37,35 +37,15 @@ def test_file_for_the_sweep_is_written_now_and_then_and_at_the_end(
     assert [f.name for f in tmp_path.iterdir()] == ["job.json"]
 
 
-def test_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("place", ["terminal", "notebook"])
+def test_a_bar_is_drawn(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(progress.FILE, raising=False)
-    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(sys, "stderr", Terminal() if place == "terminal" else io.StringIO())
+    if place == "notebook":
+        monkeypatch.setitem(sys.modules, "ipykernel", sys)
     with Progress("nll") as p:
-        p(1, total=4)
-        p(4, note="length 1024")
-    assert "nll" in sys.stderr.getvalue()
-    assert "4/4" in sys.stderr.getvalue()
-
-
-def test_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(progress.FILE, raising=False)
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    monkeypatch.setitem(sys.modules, "ipykernel", sys)
-    with Progress("nll") as p:
-        p(4, total=4)
-    assert "4/4" in sys.stderr.getvalue()
-
-
-def test_one_line_per_phase_elsewhere(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delenv(progress.FILE, raising=False)
-    with Progress("kv", 7) as p:
-        for done in range(1, 8):
-            p(done)
-    progress.end("failed", "said on stderr by the caller")
-    (said,) = capsys.readouterr().err.splitlines()
-    assert said.startswith("kv: 7 in ")
+        p(4, total=4, note="length 1024")
+    assert "nll" in sys.stderr.getvalue() and "4/4" in sys.stderr.getvalue()
 
 
 class Watch:

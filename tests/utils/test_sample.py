@@ -9,8 +9,6 @@ import pytest
 
 from tests.support import sample
 
-CHANGED = sample.changed
-
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,31 +37,21 @@ def items(test: str, n: int, *marks: pytest.MarkDecorator) -> list:
 
 
 def chosen(cases: list, always: tuple[str, ...] = ()) -> list[str]:
-    kept, left_out = list(cases), []
-
-    def deselected(items: list) -> None:
-        left_out.extend(items)
-
-    hook = SimpleNamespace(pytest_deselected=deselected)
+    kept = list(cases)
+    hook = SimpleNamespace(pytest_deselected=lambda items: None)
     sample.choose(SimpleNamespace(hook=hook, args=["tests"]), kept, always)
-    assert len(kept) + len(left_out) == len(cases)
     return [case.nodeid for case in kept]
 
 
-def test_a_sample_is_that_of_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_is_that_of_its_seed_and_holds_what_is_needed(monkeypatch) -> None:
     cases = items("a", 50, pytest.mark.sample(5))
     once = chosen(cases)
     assert len(once) == 5
     assert chosen(cases) == once
+    assert {"a[3]", "a[4]"} <= set(chosen(cases, ("3", "4")))
+    assert len(chosen(items("b", 8))) == 8
     monkeypatch.setenv(sample.SEED, "0000000")
     assert chosen(cases) != once
-
-
-def test_what_is_not_marked_stays_and_what_is_needed_is_in_every_sample() -> None:
-    few = items("b", 50, pytest.mark.sample(5))
-    assert chosen([*items("a", 8), *few], ("3", "4"))[:8] == [f"a[{i}]" for i in range(8)]
-    assert {"b[3]", "b[4]"} <= set(chosen(few, ("3", "4")))
-    assert sample.some("abcdef", 1, "key", "bd").count("b") == 1
 
 
 def test_what_changed_is_in_every_sample(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,24 +59,6 @@ def test_what_changed_is_in_every_sample(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "a[7]" in chosen(items("a", 50, pytest.mark.sample(5)))
     assert chosen(items("a", 9, pytest.mark.whole)) == ["a[7]"]
     assert "7" in sample.some("0123456789", 1, "key")
-
-
-def test_a_clone_without_history_has_changed_nothing(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(sample, "ROOT", tmp_path)
-    monkeypatch.setattr(sample, "changed", CHANGED.__wrapped__)
-    assert sample.changed() == frozenset()
-    monkeypatch.delenv(sample.SEED)
-    assert sample.seed() == "0"
-
-
-def test_a_test_that_takes_turns_runs_at_some_commits(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = []
-    for commit in range(60):
-        monkeypatch.setenv(sample.SEED, str(commit))
-        ran += chosen(items("a", 1, pytest.mark.turns))
-    assert 10 < len(ran) < 30
-    monkeypatch.setattr(sample, "changed", lambda: frozenset({"test_it"}))
-    assert chosen(items("a", 1, pytest.mark.turns))
 
 
 def test_whole_tests_and_every_case_under_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,5 +75,3 @@ def test_fast_is_one_case_of_a_third_of_the_tests(monkeypatch: pytest.MonkeyPatc
     slow = [*items("a", 9, pytest.mark.turns), *items("b", 3, pytest.mark.subprocess)]
     ran = [name.partition("[")[0] for name in chosen([*cases, *slow])]
     assert 10 < len(ran) == len(set(ran)) < 30
-    monkeypatch.setattr(sample, "changed", lambda: frozenset({"test_it"}))
-    assert len(chosen([*cases, *slow])) == 60

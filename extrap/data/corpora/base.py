@@ -78,21 +78,6 @@ class Corpus:
             )
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """A source read with an encoder of its own."""
-
-    source: "Source"
-    encoder: Encoder
-
-    @property
-    def place(self) -> str:
-        return self.source.place
-
-    def open(self, cache: str | Path | None = None) -> Corpus:
-        return self.source.open(cache, self.encoder)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Source(ABC):
     """A source of text. validation: share of the documents kept for validation, chosen by a hash of

@@ -15,6 +15,10 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
 DEPTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+SEED = 0
+"""Of every test: the same for every run, so that extrap compares runs trial by trial."""
+FEWEST = 2
+"""Records of a context at least: with one there is nothing to choose from."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,6 @@ class Trials:
     stream: np.ndarray
     length: int
     items: Sequence[int]
-    seed: int = 0
 
     def shorter(self, tokens: int) -> Self:
         """Returns the same trials with so many tokens less."""
@@ -36,7 +39,7 @@ class Trials:
     def contexts(self, *code: int) -> Iterator[Context]:
         """Yields the context of each trial; code: keeps the draws of test sets apart."""
         for i in self.items:
-            rng = np.random.default_rng((self.seed, *code, i))
+            rng = np.random.default_rng((SEED, *code, i))
             yield Context(rng, self.vocabulary, self.stream, self.length)
 
 
@@ -132,10 +135,10 @@ def checksum(*drawn: np.ndarray) -> int:
     return zlib.crc32(b"".join(np.ascontiguousarray(array, "<i8").tobytes() for array in drawn))
 
 
-def check_records(option: str, length: int, records: int, fewest: int = 2) -> None:
-    """Raises UserError if a context holds fewer than so many records next to its question."""
-    if records < fewest:
-        problem = f"{length} tokens hold a question and {max(0, records)} of {fewest} records"
+def check_records(option: str, length: int, records: int) -> None:
+    """Raises UserError if a context holds fewer than FEWEST records next to its question."""
+    if records < FEWEST:
+        problem = f"{length} tokens hold a question and {max(0, records)} of {FEWEST} records"
         raise UserError(option, problem=problem, remedy="give longer lengths")
 
 

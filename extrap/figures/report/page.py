@@ -15,7 +15,6 @@ import pandas as pd
 from extrap.figures.drawing.palette import COLOURS, colour_and_marker
 from extrap.figures.report import sections
 from extrap.figures.report.chart import chart, mark, symbols
-from extrap.figures.report.heatmap import heatmap
 from extrap.figures.report.leaderboard import leaderboard
 from extrap.figures.report.pictures import pictures
 from extrap.figures.report.views import View, views
@@ -65,7 +64,6 @@ def page(
         "leaderboard": board,
         "switches": _switches(all_series, styles),
         "charts": "".join(_chart(view, names, styles, lengths) for view in shown),
-        "heatmaps": _heatmaps(shown, names),
         "findings": sections.findings(found),
         "failures": sections.failures(rows),
         "configuration": sections.configuration(rows),
@@ -100,18 +98,4 @@ def _chart(view: View, names, styles, lengths) -> str:
         f'<figure class="view" data-kind="{view.kind}" data-score="{escape(view.score)}" '
         f'data-length="{view.length or ""}">{chart(view, names, styles, lengths)}'
         f"<figcaption>{caption}, by {view.kind}</figcaption></figure>"
-    )
-
-
-def _heatmaps(shown: Sequence[View], names: Sequence[str]) -> str:
-    """A block per score that has lengths and depths."""
-    by_score: dict[str, list[pd.DataFrame]] = {}
-    for view in shown:
-        if view.kind == "depth" and not view.loss:
-            by_score.setdefault(view.score, []).append(view.points.assign(length=view.length))
-    return "".join(
-        f'<div class="heats" data-score="{escape(score)}"><h3>{escape(score)}</h3>'
-        + "".join(heatmap(part, i, names[i]) for i, part in pd.concat(of).groupby("series"))
-        + "</div>"
-        for score, of in by_score.items()
     )

@@ -29,14 +29,7 @@
   all("option", one("kind")).forEach((o) => { if (!kinds.includes(o.value)) o.remove(); });
   ["kind", "score", "length"].forEach((id) => one(id).addEventListener("change", show));
 
-  const heats = all(".heats");
-  const showHeat = () => heats.forEach((h) => {
-    h.classList.toggle("off", h.dataset.score !== one("heatscore").value);
-  });
-  fill(one("heatscore"), heats.map((h) => h.dataset.score));
-  one("heatscore").addEventListener("change", showHeat);
-
-  // Series on and off, in charts, heat-maps and the leaderboard.
+  // Series on and off, in charts and the leaderboard.
   const boxes = all(".switches input");
   const set = (box) => all(`.s[data-s="${box.dataset.s}"]`).forEach((s) => {
     s.classList.toggle("off", !box.checked);
@@ -136,5 +129,4 @@
   });
 
   show();
-  showHeat();
 })();

@@ -42,14 +42,15 @@ one model differ by their own parameters.
 
 @dataclass(frozen=True)
 class Study:
-    """records: all rows; pages: of each job the page, its rows by task and their files; parts: by
+    """records, files: of all rows; pages: of each job the page and its rows by task; parts: by
     label of a series, the part that shows it; lines: of the table; best: by label, the values that
     series are ranked by; place: task and protocol of these.
     """
 
     name: str
     records: list[dict]
-    pages: list[tuple[Page, dict[str, list[dict]], list[Path]]]
+    files: list[Path]
+    pages: list[tuple[Page, dict[str, list[dict]]]]
     series: list[Series]
     parts: Mapping[str, str]
     lines: list[dict[str, Any]]
@@ -57,12 +58,8 @@ class Study:
     place: tuple[str, str] | None
 
     @property
-    def files(self) -> list[Path]:
-        return list(dict.fromkeys(file for *_, files in self.pages for file in files))
-
-    @property
     def jobs(self) -> list[Page]:
-        return [page for page, *_ in self.pages]
+        return [page for page, _ in self.pages]
 
     @property
     def colours(self) -> dict[str, str]:
@@ -92,7 +89,7 @@ def read(study: str) -> Study:
         own = {task: file for task in tasks if (file := entry.file(task).rows).exists()}
         files |= {file: rows.records([file]) for file in own.values() if file not in files}
         if any(files[file] for file in own.values()):
-            jobs.append((entry, {task: files[file] for task, file in own.items()}, [*own.values()]))
+            jobs.append((entry, {task: files[file] for task, file in own.items()}))
     if not jobs:
         raise rows.no_rows(study)
     records = [row for some in files.values() for row in some]
@@ -107,9 +104,9 @@ def read(study: str) -> Study:
     loss = next((view for view in shown if view.kind == "length" and view.loss), None)
     ranked = [*dict.fromkeys((v.task, v.protocol, _metric(v)) for v in (of, loss) if v)]
     best = {s.label: _best(s, lines, ranked) for s in found}
-    pages = [(_page(entry, own, sizes, best), own, its) for entry, own, its in jobs]
+    pages = [(_page(entry, own, sizes, best), own) for entry, own in jobs]
     place = (of.task, of.protocol) if of else None
-    return Study(study, records, pages, found, parts, lines, best, place)
+    return Study(study, records, [*files], pages, found, parts, lines, best, place)
 
 
 def _page(entry: Entry, own: dict[str, list[dict]], sizes: Mapping, best: Mapping) -> Page:

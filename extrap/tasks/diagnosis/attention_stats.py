@@ -11,7 +11,7 @@ FIRST = 8  # rows before it see so few keys that a large share says nothing
 SINK = 0.3  # mean attention to token 0 from which a head counts as a sink, arXiv 2410.10781
 
 
-def uniform(n: int, first: int = FIRST) -> Tensor:
+def uniform(n: int) -> Tensor:
     """(n,) what `mass` is when every query looks at all it sees alike: the mean over rows i of 1[j
     <= i] / (i + 1).
 
@@ -21,14 +21,12 @@ def uniform(n: int, first: int = FIRST) -> Tensor:
         torch.ones(n, n, dtype=torch.float64).tril()
         / torch.arange(1, n + 1, dtype=torch.float64)[:, None]
     )
-    return mass(rows, first)
+    return mass(rows)
 
 
-def mass(a: Tensor, first: int = FIRST) -> Tensor:
-    """(..., T): mean attention to each key over the rows from `first` on (the last one
-    at least).
-    """
-    return a[..., min(first, a.shape[-2] - 1) :, :].mean(-2)
+def mass(a: Tensor) -> Tensor:
+    """(..., T): mean attention to each key over the rows from FIRST on."""
+    return a[..., FIRST:, :].mean(-2)
 
 
 def entropy(a: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 from extrap.data.context import Context
 from extrap.data.keyvalue import Records, most
 from extrap.data.text import Text
-from extrap.data.trials.base import Trials
+from extrap.data.trials.base import SEED, Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import batches
 
@@ -53,7 +53,7 @@ def read(content: str, trials: Trials) -> Inputs:
 
 def text(trials: Trials) -> Inputs:
     """Returns BOS and running text."""
-    rng = np.random.default_rng((trials.seed, trials.length))
+    rng = np.random.default_rng((SEED, trials.length))
     context = Context(rng, trials.vocabulary, trials.stream, trials.length)
     tokens, _ = Text(size=len(trials.items)).draw(context, 1.0)
     return Inputs(torch.from_numpy(tokens[:, :-1]), torch.from_numpy(tokens[:, -1]))

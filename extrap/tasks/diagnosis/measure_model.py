@@ -44,7 +44,6 @@ class ModelMeasures:
 
         sink, mass, entropy, rollout = gathered(measure, self.batch_tokens, inputs.tokens)
         uniform = measures.uniform(n).tolist()
-        recorder.value("sink_uniform", uniform[0])
         recorder.value("sink_rate", (sink.mean(0) > measures.SINK).double().mean().item())
         for layer, head in np.ndindex(sink.shape[1:]):
             recorder.mean("sink", sink[:, layer, head], layer=layer, head=head)

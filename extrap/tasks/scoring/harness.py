@@ -17,8 +17,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from extrap.data.trials.base import Trials
-from extrap.tasks.scoring.retrieval import SEED, Grid
+from extrap.data.trials.base import SEED, Trials
+from extrap.tasks.scoring.retrieval import Grid
 
 NEEDLE, PASSAGE = "values are words, not numbers of 7 digits", "one word, not a passage of a chat"
 ALIASES = {
@@ -97,7 +97,7 @@ def cells(
     _, _, only, why = ALIASES.get(name, (name, {}, "", ""))
     forms = {p: form for p, form in task.forms(words).items() if only in ("", p)}
     for (protocol, form), length, depth in product(forms.items(), lengths, task.depths):
-        made = form.questions(Trials(words, stream, length, range(trials), SEED), depth)
+        made = form.questions(Trials(words, stream, length, range(trials)), depth)
         cell = f"{name}-{protocol}-{length}-d{round(100 * depth)}"
         where = {"task": name, "protocol": protocol, "length": length, "depth": depth, "seed": SEED}
         found = []

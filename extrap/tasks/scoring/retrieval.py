@@ -24,7 +24,6 @@ from extrap.utils.bounds import Count, Depths
 from extrap.utils.errors import UserError
 
 Scores = Callable[[list[Questions]], list[dict[str, np.ndarray]]]
-SEED = 0  # of the questions: the same for every run, so that runs can be compared trial by trial
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +166,7 @@ class Retrieval(AtLengths):
         self, model: Model, counter: Counter, vocabulary: Vocabulary, stream: np.ndarray, n: int
     ) -> Exam:
         """Returns the trials of a length, for a model."""
-        of, read = (vocabulary, stream, n, range(self.trials), SEED), self.batch_tokens
+        of, read = (vocabulary, stream, n, range(self.trials)), self.batch_tokens
         return Exam(*of, model=model, batch_tokens=read, counter=counter)
 
     def plan(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int) -> list[Cell]:

@@ -46,12 +46,6 @@ class LocalSweeper(Sweeper):
         own sweeper.
         """
         overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(words)
-        for override in overrides:
-            if override.is_sweep_override() and not override.is_discrete_sweep():
-                raise UserError(
-                    f"{override.input_line}: values without end; list them, or give a range with "
-                    "a step"
-                )
         jobs = 1
         for override in {one.get_key_element(): one for one in overrides}.values():
             if not override.is_discrete_sweep():
