@@ -134,6 +134,12 @@ def test_a_part_waits_for_training_and_for_the_same_part(capsys):
     assert steps == ["done", "after training", "done", "after the same part"]
 
 
+def test_who_does_not_want_to_wait_for_a_training_is_told_who_holds_it():
+    folder = asked("rope-1-s0").folder
+    with folder.alone(), pytest.raises(lock.Held, match=r"^process "), folder.alone(wait=False):
+        pass
+
+
 def test_a_run_of_a_later_version_hides_no_other_job(capsys):
     entry, done = finished("rope-1-s0"), finished("t5-1-s0")
     (entry.folder.folder / "state.json").write_text('{"schema": 99}')
