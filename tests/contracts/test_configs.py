@@ -38,29 +38,6 @@ def test_every_parameter_is_there_with_its_default(name):
             assert call[key] == ("???" if default is inspect.Parameter.empty else default), key
 
 
-@pytest.mark.parametrize("corpus", CORPORA)
-@pytest.mark.parametrize(
-    ("data", "parts"),
-    [("mixture", ["text", "retrieval"]), ("text", ["text"]), ("retrieval", ["retrieval"])],
-)
-def test_every_mixture_takes_every_corpus(data, parts, corpus):
-    required = ["data.corpus.path=some.txt"] if corpus == "files" else []
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        cfg = compose(
-            overrides=[
-                f"+data={data}",
-                f"data/corpus={corpus}",
-                "data.vocabulary.keys=300",
-                "data.length=128",
-                *required,
-            ]
-        )
-    mixture = build(OmegaConf.to_container(cfg)["data"], "data")
-    assert type(mixture.corpus).__name__.lower() == corpus
-    assert list(mixture.parts) == parts
-    assert (mixture.vocabulary.keys, mixture.length) == (300, 128)
-
-
 def test_forms_of_the_query_are_tuned_on_as_many_answers():
     """Models tuned on them stand side by side: as many steps must be as much to learn from."""
     stream, scored = np.random.default_rng(0).integers(256, size=10000).astype(np.uint16), {}
