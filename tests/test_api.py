@@ -209,8 +209,6 @@ def wrong(kind: str, tokenizer):
             return lambda ids: None
         case "function":
             return lambda ids: torch.eye(577)[ids]
-        case "numbers":
-            return lambda ids: torch.eye(577)[ids].numpy()
         case "random":
             return lambda ids: torch.randn(*ids.shape, 577)
         case "ahead":
@@ -227,7 +225,6 @@ def wrong(kind: str, tokenizer):
         ("masked", (), "model=bert: sees later tokens"),
         ("shape", ("model.train_length=32",), "returned a tensor of shape (1, 9) for ids of"),
         ("none", ("model.train_length=32",), "returned NoneType for ids of shape (1, 8)"),
-        ("numbers", ("model.train_length=32",), "returned ndarray for ids of shape (1, 8)"),
         ("random", ("model.train_length=32",), "model=lambda: returns other logits for the same"),
         ("ahead", ("model.train_length=32",), "model=lambda: sees later tokens"),
         ("none", (), "model.train_length=null: lambda does not say for which context"),

@@ -5,8 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from extrap.audit import cost, distance, logits, zoo
-from extrap.audit.subject import gpt
+from extrap.audit import distance, logits, zoo
 from extrap.model.parts import kind
 from tests.support.discover import names
 from tests.support.exceptions import EXCUSED, PREFIX, SHIFT
@@ -62,15 +61,6 @@ def test_every_property_has_a_head_of_its_own_and_says_what_it_is():
     columns = zoo.COLUMNS
     assert len({c.name for c in columns}) == len({c.head for c in columns}) == len(columns) > 15
     assert all(c.says and len(c.head) <= 9 for c in columns)
-
-
-def test_a_gate_costs_its_projection():
-    """W of every layer, C x C in the default model, and what it multiplies."""
-    of_gate = cost.own(gpt(subject("rope-gate").scheme(cost.SHAPE)))
-    without = cost.own(gpt(subject("rope").scheme(cost.SHAPE)))
-    C, T, layers = cost.SHAPE.dim, cost.SHAPE.length, cost.SHAPE.layers
-    projection = layers * T * C * C
-    assert projection < of_gate - without < 1.1 * projection
 
 
 @pytest.mark.parametrize("name", ["rnope-swa", "two-bases", "every-fourth-nope", "hwfa"])

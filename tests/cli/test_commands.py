@@ -4,7 +4,6 @@ import importlib
 from pathlib import Path
 
 import pytest
-import yaml
 
 from extrap.audit import catalogue
 from extrap.cli import schemes
@@ -67,14 +66,6 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys, *words: str) -> str:
 )
 def test_words_of_the_command_line(words, line, monkeypatch, capsys):
     assert line in shown(monkeypatch, capsys, *words)
-
-
-def test_choices_of_a_folder_of_ones_own_and_an_option_that_goes(tmp_path, monkeypatch, capsys):
-    (tmp_path / "scheme").mkdir()
-    (tmp_path / "scheme/mine.yaml").write_text("_target_: extrap.schemes.rope.RoPE\nbase: 7\n")
-    words = ["--config-dir", str(tmp_path), "scheme=mine", "~task.kv", "--cfg", "job"]
-    node = yaml.safe_load(shown(monkeypatch, capsys, *words))
-    assert node["scheme"]["base"] == 7 and list(node["task"]) == ["nll"]
 
 
 @pytest.mark.parametrize("group", catalogue.ROWS)

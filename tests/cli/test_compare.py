@@ -10,7 +10,7 @@ from extrap.cli import compare
 from extrap.results import rows
 from extrap.results.comparison import pairs
 from extrap.results.comparison.cells import SUMMARIES, Cell, opened
-from extrap.results.stats.paired import by_seeds, holm
+from extrap.results.stats.paired import holm
 from extrap.utils.errors import UserError
 from tests.support.plausible import run_rows
 
@@ -92,35 +92,8 @@ def curve(run):
     return {r["depth"]: r["value"] for r in here if r["metric"] == "accuracy"}
 
 
-def accuracy(run):
-    return np.mean(list(curve(run).values()))
-
-
 def shown(difference):
     return [f"{x:.4f}" for x in (difference.value, difference.low, difference.high)]
-
-
-@pytest.mark.parametrize("with_items", [True, False])
-def test_several_seeds_have_the_error_of_items_where_they_are_at_hand(tmp_path, capsys, with_items):
-    runs = [run_rows(name, seed) for name in ("t5", "alibi") for seed in range(3)]
-    results = study(tmp_path, runs, with_items)
-    means = {
-        name: [accuracy(run_rows(name, seed)) for seed in range(3)] for name in ("t5", "alibi")
-    }
-    alone = by_seeds(np.subtract(means["t5"], means["alibi"]))
-    (cell,) = compare.values(results, "demo", ["t5", "alibi"], ["kv records 256 accuracy"])[
-        "pairs"
-    ][0]["cells"]
-    fixed = (cell["difference"], cell["fixed_low"], cell["fixed_high"])
-    assert fixed == pytest.approx((alone.value, alone.low, alone.high))
-    assert (cell["seeds"], cell["items"]) == (3, 200 if with_items else None)
-    if with_items:
-        assert cell["low"] < cell["fixed_low"] and cell["fixed_high"] < cell["high"]
-    else:
-        assert (cell["low"], cell["high"], cell["p"]) == (alone.low, alone.high, alone.p)
-    said = capsys.readouterr().err
-    assert said.count("\n") == (0 if with_items else 1)
-    assert with_items or "`extrap experiment=demo` in a fresh clone makes them" in said
 
 
 def test_no_difference_is_said_with_what_would_have_shown(tmp_path):

@@ -142,7 +142,6 @@ def test_inspect_finds_the_fields_of_a_cell(words, monkeypatch):
     [
         (["kvs"], "TASK=kvs: no such task; did you mean"),
         (["nll"], "TASK=nll: is not asked in words"),
-        (["mqar"], "TASK=mqar: is not asked in words"),
         (["kv", "--lengths", "long"], "--lengths=long: expected tokens"),
         (["kv", "--lengths", "20"], "20 tokens"),
         (["kv", "--trials", "0"], "--trials=0: expected 1 or more"),

@@ -5,8 +5,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from extrap import figures
-from extrap.cli import plot, table
+from extrap.cli import table
 from extrap.results import rows
 from extrap.results.summary import summary
 from tests.support import plausible
@@ -17,14 +16,6 @@ from tests.support.plausible import IDENTITY, run_rows
 def results(tmp_path):
     rows.write(tmp_path / "demo" / "rows" / "a.csv", run_rows("rope"))
     return tmp_path
-
-
-def test_the_list_needs_no_study(capsys):
-    plot.main(["--list"])
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[::2]] == list(figures.available())
-    assert all(line.lstrip().startswith("rows: ") for line in lines[1::2])
-    assert max(map(len, lines)) < 150
 
 
 def test_the_table_says_what_the_rows_say(demo):

@@ -21,11 +21,9 @@ from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import turning_layers
 from extrap.model.stack import InLayers, Only, Stack
 from extrap.runs.build import build
-from extrap.runs.finetuned import shared
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.delta_rule import GatedDeltaRule
 from extrap.schemes.rope import RoPE
-from extrap.schemes.t5 import T5
 from extrap.schemes.window import Window
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.utils.errors import NotApplicable
@@ -167,18 +165,6 @@ def test_layers_whose_attention_is_owned_are_passed_over():
 def test_an_extension_that_changes_no_logit_is_refused(extension):
     with pytest.raises(NotApplicable):
         extension(gpt("rope", **DEEP))
-
-
-def test_asking_leaves_shared_parameters_as_they_are():
-    """While tuning, copies of a model share their parameters; the probe draws its own."""
-    model = gpt("t5", **DEEP | {"length": 64})
-    shared(model)
-    before = {name: p.detach().clone() for name, p in model.named_parameters()}
-    extended = ReRoPE(5)(model)
-    assert all(torch.equal(p, before[name]) for name, p in model.named_parameters())
-    assert isinstance(extended.scheme.part, T5)
-    ours, theirs = (list(m.parameters()) for m in (extended.scheme, model.scheme))
-    assert ours and all(a is b for a, b in zip(ours, theirs, strict=True))
 
 
 def test_a_deep_model_is_looked_at_as_far_as_the_first_layer_that_differs():

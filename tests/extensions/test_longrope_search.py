@@ -16,8 +16,9 @@ from extrap.results import rows
 from extrap.runs.evaluate import evaluate, trained_model
 from extrap.runs.train import train
 from extrap.utils.errors import UserError
-from tests.support.extension_case import close, row
+from tests.support.extension_case import row
 from tests.support.jobs import TINY, job
+from tests.support.scheme_case import close
 
 
 def valley(*target: float):

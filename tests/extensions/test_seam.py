@@ -20,8 +20,8 @@ from extrap.schemes.nope import NoPE
 from extrap.schemes.rope import RoPE
 from extrap.tasks.diagnosis.effective import frequency_rows
 from tests.support.discover import scheme
-from tests.support.extension_case import close, rope, row
-from tests.support.scheme_case import around
+from tests.support.extension_case import rope, row
+from tests.support.scheme_case import around, close
 
 SHAPE = Shape(dim=16, heads=2, layers=3, length=64, vocab=50)
 

@@ -75,18 +75,6 @@ def test_buckets_of_t5_are_those_of_whole_distances(factor):
     close(bias("t5", factor, 200), table[bucket(n, 32, 32)].movedim(-1, 0), 0)
 
 
-@pytest.mark.parametrize("name", ["alibi", "kerple-log", "t5"])
-@torch.no_grad()
-def test_adaptive_by_default(name):
-    model, x = discover.gpt(name), text(128)
-    extended = BiasInterpolation()(model)
-    close(extended(x[:, :64]), model(x[:, :64]), 0)
-    close(extended(x), BiasInterpolation(2.0)(model)(x), 0)
-    assert (
-        BiasInterpolation().effective(512, 64) == 8 and BiasInterpolation().effective(32, 64) == 1
-    )
-
-
 @pytest.mark.parametrize("policy", ["interpolate", "hierarchical"])
 @torch.no_grad()
 def test_a_table_is_read_by_its_policy_whatever_layer_zero_sees(policy):

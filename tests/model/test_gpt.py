@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from torch.nn import functional as F
 
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
@@ -62,26 +61,6 @@ def test_queries_and_keys_are_normed_before_they_turn():
             (z / norm.weight).square().mean(-1), torch.ones(2, 4, 5).double()
         )
     assert v.square().mean() > 9
-
-
-@torch.no_grad()
-def test_the_embedding_is_normed():
-    made, tokens = model(embedding_norm="layer"), torch.arange(45)[None]
-    norm = made.embedding_norm
-    expected = F.layer_norm(made.embedding(tokens), (32,), norm.weight, norm.bias)
-    torch.testing.assert_close(made.embed(tokens), expected, atol=1e-12, rtol=1e-12)
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("residual", [None, "parallel"])
-def test_attention_and_mlp_read_one_input_if_they_are_parallel(residual):
-    made, tokens = model(residual=residual), torch.arange(45)[None]
-    block, at, x = made.blocks[0], made.where(tokens), made.embed(tokens)
-    found, fed = block(x, made.scheme, at, 0), block.feed
-    block.feed = torch.zeros_like
-    o = block(x, made.scheme, at, 0) - x
-    expected = x + o + fed(x if residual else x + o)
-    torch.testing.assert_close(found, expected, atol=1e-12, rtol=1e-12)
 
 
 def test_epsilon_is_that_of_every_norm():

@@ -35,13 +35,9 @@ OTHERS = [
     ("neox", tiny.rope("yarn", pairs=2, partial_rotary_factor=0.5)),
     ("neox", {"use_parallel_residual": False}),
     ("neox", {"hidden_act": "gelu_new", "tie_word_embeddings": True}),
-    ("gpt2", {}),
     ("gpt2", {"activation_function": "relu", "n_inner": 40}),
-    ("bloom", {}),
     ("bloom", {"n_head": 6, "hidden_size": 36}),
-    ("mpt", {}),
     ("mpt", {"n_heads": 6, "d_model": 36}),
-    ("opt", {}),
     ("opt", {"activation_function": "gelu"}),
 ]
 

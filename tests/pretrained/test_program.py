@@ -2,7 +2,6 @@
 of any other.
 """
 
-import json
 import math
 
 import numpy as np
@@ -11,12 +10,10 @@ import torch
 from torch.nn import functional as F
 
 from extrap.cli import layers
-from extrap.data.trials.json_prompt import generate
 from extrap.results import rows
 from extrap.runs import experiment, source, train, validate
-from extrap.runs.evaluate import entry, evaluate, planned
+from extrap.runs.evaluate import entry, evaluate
 from extrap.runs.folder import Named
-from extrap.runs.study import Entry
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.utils.errors import UserError
 from tests.support.checkpoint_jobs import L, asked, measured, placed, saved
@@ -64,14 +61,6 @@ def test_losses_are_those_of_transformers(place):
     assert set(frame[frame.protocol == "last_segment"].tokens) == {32}
 
 
-def test_a_finished_run_is_finished_for_the_status(place):
-    this = measured()
-    assert Named(this.run.name).trained
-    assert Entry(this.study, this.run.name, this.extension_stem, planned(this)).missing() == []
-    config = json.loads((this.run.folder / "config.json").read_text())
-    assert config["identity"]["checkpoint"] == this.source.checkpoint.sha256
-
-
 def test_layers_are_printed(place, capsys):
     layers.main(["model=checkpoint", "model.checkpoint=model.gguf", "logger=none"])
     head, *lines = capsys.readouterr().out.strip().splitlines()
@@ -103,18 +92,6 @@ def test_used_rows_say_what_is_in_force(place):
         for metric, value in (("pairs", 4), ("channels", 8), ("base", 500))
         for n in range(3)
     }
-
-
-def test_diagnostics_look_inside(place):
-    small = [
-        "task=[diagnostics]",
-        "task.diagnostics.multiples=[1,2]",
-        "task.diagnostics.contents=[text]",
-    ]
-    small += ["task.diagnostics.inputs=4", "task.diagnostics.layers=[1]"]
-    frame = rows.read(measured(*small).results)
-    inside = frame[frame.task == "diagnostics"]
-    assert set(inside.layer.dropna()) == {0, 1, 2}
 
 
 @torch.no_grad()
@@ -180,19 +157,6 @@ def test_a_checkpoint_too_large_to_be_tuned_says_what_to_do(place, monkeypatch):
         validate.check(
             asked("finetune=full", *(w for w in TUNED if "lora" not in w and "rank" not in w))
         )
-
-
-def test_retrieval_is_asked_in_the_words_of_the_tokenizer(place):
-    task = "task.lost-in-the-middle"
-    small = ["pairs=[2]", "trials=2", "characters=6", "generate=8", "query=[last]"]
-    this = measured("task=[lost-in-the-middle]", *(f"{task}.{word}" for word in small))
-    frame = rows.read(this.results)
-    asked_for = frame[(frame.task == "lost-in-the-middle") & (frame.metric == "accuracy")]
-    assert set(asked_for.depth) == {0, 1} and set(asked_for["at"]) == {2}
-    text = generate(2, 6, 0, 0).prompt(0, "last")[0]
-    longest = len(this.source.vocabulary.encoder(text.encode())[0])
-    assert abs(asked_for.length.iloc[0] - (1 + longest + 2 + 6)) <= 6
-    assert asked_for.length.iloc[0] < 1 + len(text) + 2 + 6  # fewer tokens than bytes
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,8 @@ import pytest
 import scipy.optimize
 import scipy.stats
 
-from extrap.results.stats.crossed import Mean, over_both, over_seeds
+from extrap.results.stats.crossed import Mean, over_both
 from extrap.results.stats.paired import by_items
-
-
-def test_one_error_is_students_interval_and_test():
-    values = np.random.default_rng(0).normal(0.3, 1, 7)
-    found = over_seeds(values)
-    expected = scipy.stats.ttest_1samp(values, 0)
-    assert found.interval == pytest.approx(tuple(expected.confidence_interval(0.95)))
-    assert found.p == pytest.approx(expected.pvalue)
 
 
 def test_the_errors_are_those_of_a_double_loop():

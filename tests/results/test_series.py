@@ -8,7 +8,6 @@ from extrap.results.series import judged, select, series, spread, where_known
 from extrap.results.stats.intervals import t_interval
 from extrap.results.summary import summary
 from extrap.utils.errors import UserError
-from tests.support import plausible
 from tests.support.plausible import run_rows
 
 LOSS = {"task": "nll", "metric": "nll", "protocol": "sliding"}
@@ -82,15 +81,6 @@ def test_untrained_seeds_form_a_series_of_their_own(frame):
     assert not other.ok
     assert set(trained.rows["seed"]) == {0, 1}
     assert labels(select(rows, **LOSS)) == ["rope"]
-
-
-def test_one_seed_keeps_the_interval_of_its_rows(frame):
-    rows = select(frame(run_rows("rope")), **LOSS)
-    curve = spread(rows, "length")
-    assert (curve["high"] - curve["value"]).tolist() == pytest.approx(
-        [0.06] * len(plausible.LENGTHS)
-    )
-    assert curve.index.tolist() == list(plausible.LENGTHS)
 
 
 def test_two_seeds_have_no_interval_and_three_their_mean_and_its_t_interval(frame):

@@ -42,21 +42,6 @@ def test_a_rank_among_fewer_schemes_is_no_rank_of_the_seed(tmp_path):
     assert judged(tmp_path, cut, statistic="lowest", **asked).reason == found.reason
 
 
-def test_a_rank_correlation_is_spearmans_of_each_seed(tmp_path):
-    drawn = np.random.default_rng(0).random((2, 4))
-    names = list(SCHEMES)
-    rows = [
-        row(names[i], seed, multiple, drawn[j, i])
-        for j, multiple in enumerate((1, 8))
-        for i in range(4)
-        for seed in range(3)
-    ]
-    more = {"statistic": "rank_correlation", "over": "scheme"}
-    terms = [{"multiple": 1}, {"multiple": 8}]
-    found = judged(tmp_path, rows, rows={"task": "kv"}, terms=terms, above=0, **more)
-    assert found.effect == pytest.approx(spearmanr(*drawn).statistic)
-
-
 def test_equal_means_of_different_numbers_are_tied(tmp_path):
     """The mean of .72, .6, .5 and .34 is an ulp below .54."""
     one = [(0.54,) * 4, (0.72, 0.6, 0.5, 0.34), (0.6,) * 4]

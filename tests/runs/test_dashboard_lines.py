@@ -5,7 +5,6 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -134,11 +133,3 @@ def test_seeds_below_the_gate_are_no_part_of_a_line_above_it():
     page = next(page for page in shown.jobs if not all(page.trained.values()))
     shown_as = {f"trained/{task}": page.trained[task] for task in page.tasks}
     assert shown_as.items() <= page.config.items()
-
-
-def test_numbers_of_the_table_are_numbers_of_json():
-    shown = read("demo")
-    for line in shown.table:
-        for value in line:
-            assert value is None or isinstance(value, (str, int)) or np.isfinite(value)
-    json.dumps(shown.table, allow_nan=False)

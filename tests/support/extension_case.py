@@ -24,7 +24,3 @@ def theta(extension: SchemeExtension, scheme: Scheme, n: int | None = None) -> T
 
 def row(*values: float) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
-
-
-def close(a: Tensor, b: Tensor, tolerance: float = 1e-9) -> None:
-    torch.testing.assert_close(a, b, atol=tolerance, rtol=tolerance)

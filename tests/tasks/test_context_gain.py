@@ -39,18 +39,6 @@ def test_a_loss_that_falls_with_context_gives_the_gains_of_hand():
     assert all(r["n"] == 3 and r["tokens"] == 12 for r in result.rows)
 
 
-def test_nothing_is_read_in_windows_where_none_is_reported():
-    """Below 1.5 L they would begin before the text and go on from its end."""
-    text = np.arange(2 * N).reshape(2, N)
-
-    def model(tokens, last):
-        assert (tokens[:, 1:].diff(dim=1) == 1).all()
-        return by_slot(SLOWLY, tokens, last)
-
-    result = measure(ContextGain(multiples=(1, 1.25), documents=2), model, Texts(text), L)
-    assert {r["protocol"] for r in result.rows} == {"full", "crop"}
-
-
 def test_the_same_tokens_are_scored_in_every_context_and_protocol():
     text = np.arange(2 * N).reshape(2, N)
     model, cost = priced()

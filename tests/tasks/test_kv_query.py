@@ -9,7 +9,6 @@ from tests.support.hand import VOCABULARY, Texts, measure, reader, speak, values
 L = 20
 K = L // 2 - 2
 TEXT = Texts([np.arange(4000) % 251])
-KEYS, VALUES = VOCABULARY.key_ids, VOCABULARY.value_ids
 
 
 def task(**options):

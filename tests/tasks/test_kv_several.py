@@ -45,14 +45,6 @@ def value(result, metric, length=L, at=None):
     return found["value"], found.get("low"), found.get("high")
 
 
-def test_an_oracle_answers_every_query():
-    result = measure(task(), answering(), TEXT, L)
-    for length in (L, 2 * L, 4 * L):
-        assert [value(result, "accuracy", length, at)[0] for at in (None, 1, 2, 3, 4)] == [1.0] * 5
-        assert value(result, "all", length)[0] == 1.0
-    assert {r["status"] for r in result.rows} == {"ok"}
-
-
 def test_answers_that_stand_and_fall_together_are_as_many_samples_as_contexts():
     """Half of the contexts are answered."""
     result = measure(

@@ -150,14 +150,6 @@ def test_the_gate_of_a_file_that_is_too_long_is_of_as_many_of_its_records_as_fit
         assert 2 <= row["at"] < 30 and L - record < row["length"] <= L
 
 
-def test_the_gate_is_over_depths_where_indices_are_asked(tmp_path):
-    """Right for the first record alone is not learned, whichever record is looked at."""
-    asked = task(path=published(tmp_path, 3), indices=(0,), depths=(0, 0.5, 1), query=("last",))
-    result = measure(asked, writer(oracle), None, 4096)
-    (gate,) = gates(result).values()
-    assert (gate["n"], gate["tokens"]) == (3, 9)
-
-
 def test_without_two_records_that_fit_there_is_no_gate(tmp_path):
     made = generate(30, 6, 5, 0)
     one, two = (len(made.first(k).prompt(0, "last")[0]) + 1 + 2 + 6 for k in (1, 2))

@@ -13,7 +13,6 @@ from tests.support.hand import VOCABULARY, Texts, measure, values
 L = 32
 TEXT = Texts([32 + np.arange(4000) % 26])
 KEYS = VOCABULARY.key_ids
-R, S = KEYS[0], KEYS[1]
 
 
 def task(**options):

@@ -31,7 +31,6 @@ class Config:
     flag: bool = False
     threads: int = 1
     act: str = "work"
-    meet: int = 0
     sweep: Sweep = field(default_factory=Sweep)
     name: str = "${scheme.name}-s${seed}"
 
@@ -80,7 +79,7 @@ def run(cfg: SimpleNamespace) -> None:
         case "hang":
             hang(cfg.name)
         case "work":
-            work(cfg.name, cfg.meet)
+            work(cfg.name)
 
 
 def hang(name: str) -> None:
@@ -95,10 +94,9 @@ def hang(name: str) -> None:
         say(f"clean {name}")
 
 
-def work(name: str, meet: int) -> None:
+def work(name: str) -> None:
     with progress.Progress("train", 2) as p:
         p(1)
-        wait(lambda: Path("events.txt").read_text(encoding="utf-8").count("start") >= meet)
         p(2)
     say(f"end {name}")
 
