@@ -62,7 +62,7 @@ def on(base: list[str], words: str) -> list[str]:
 
 @pytest.mark.sample(30)
 @pytest.mark.parametrize("words", cases_whole.CASES)
-def test_the_program_as_it_is_started(words, base, monkeypatch, check):
+def test_the_program_as_it_is_started(words, here, base, monkeypatch, check):
     option = cases_whole.CASES[words]
     check(lambda: whole(on(base, words), monkeypatch), f"extrap {words}", option)
 
@@ -72,7 +72,7 @@ OPTIONS = cases_options.CASES
 
 @pytest.mark.sample(80)
 @pytest.mark.parametrize("words", OPTIONS)
-def test_options_of_what_is_chosen(words, base, check):
+def test_options_of_what_is_chosen(words, here, base, check):
     check(lambda: shared(on(base, words)), words, OPTIONS[words])
 
 
