@@ -112,7 +112,7 @@ def test_the_command_that_draws_names_the_plug_ins():
 @pytest.mark.turns
 def test_under_contract(mine):
     """All of it holds, and it is found: one check that each of the four would be missed in."""
-    files = ["schemes", "shapes", "extensions", "tasks", "figures", "hints"]
+    files = ["schemes", "extensions", "tasks", "figures", "hints"]
     words = [str(ROOT / "tests" / "contracts" / f"test_{name}.py") for name in files]
     words += ["--config-dir", "my_conf", "--plug-in", "my_package"]
     words += ["-k", "tilt or level or induction or plain_loss", "-p", "no:cacheprovider", "-v"]
