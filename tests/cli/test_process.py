@@ -1,6 +1,7 @@
 """One job as a process: failed, held by another process, finished by another sweep meanwhile."""
 
 import signal
+import threading
 
 import pytest
 
@@ -116,3 +117,19 @@ def test_an_interrupt_lets_a_job_at_work_finish_and_ends_one_that_has_not_begun(
         run(started)
     assert started.reason.startswith(f"killed by {end}")
     assert "extrap: waiting for the jobs to finish" in capsys.readouterr().err
+
+
+def test_a_signal_handler_ends_a_job_whatever_it_interrupts():
+    """It may interrupt `poll` of subprocess, whose lock nobody else gives back."""
+    running = job("sleep 60")
+    running.start()
+    lock = running._process._waitpid_lock
+    lock.acquire()
+    rescue = threading.Timer(20, lock.release)  # else a failure would wait for ever
+    rescue.start()
+    running.end(patience=5)
+    assert lock.locked()
+    rescue.cancel()
+    lock.release()
+    running._process.wait()
+    assert running.ended() and running.reason == "killed by SIGINT"

@@ -41,9 +41,5 @@ class Work:
         from submitit.helpers import DelayedSubmission
 
         if self._process is not None:
-            self._process.interrupt()
-            end = time.monotonic() + PATIENCE
-            while not self._process.ended() and time.monotonic() < end:
-                time.sleep(TICK)
-            self._process.kill()
+            self._process.end(PATIENCE)
         return DelayedSubmission(Work(self.label, self.command, self.entry))

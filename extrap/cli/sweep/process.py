@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -109,6 +110,21 @@ class Process:
     def interrupt(self) -> None:
         """Sends Ctrl-C to the job and its processes."""
         self._signal(signal.SIGINT)
+
+    def end(self, patience: float) -> None:
+        """Sends Ctrl-C to the job and its processes, and kills them after `patience` seconds.
+
+        A signal handler may call it in the middle of `ended`: it takes no lock of subprocess.
+        """
+        if self._process is None or self._process.returncode is not None:
+            return
+        job, until = self._process.pid, time.monotonic() + patience
+        with suppress(ProcessLookupError, ChildProcessError):  # `ended` has just seen its end
+            os.killpg(job, signal.SIGINT)
+            look = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            while os.waitid(os.P_PID, job, look) is None and time.monotonic() < until:
+                time.sleep(0.1)
+            os.killpg(job, signal.SIGKILL)
 
     def kill(self) -> None:
         """Ends the job at once, if it still runs."""
