@@ -78,7 +78,7 @@ bench: $(STAMP)  ## ratios of kernels, steps and schemes on this machine; tables
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.pretrained
 
-torture: $(DEV)  ## kill a tiny study 100 times at random moments, start it again, compare what is left (10 processor minutes of an EPYC of family 26)
+torture: $(DEV)  ## kill a tiny study 100 times at random moments, start it again, compare what is left (three minutes of an EPYC of family 26)
 	$(BIN)/python -m tests.faults.torture
 
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations=20
