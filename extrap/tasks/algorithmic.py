@@ -86,10 +86,14 @@ class LengthGeneralisation(Task):
         def measure(protocol: str, n: int, cells: Recorder, counter: Counter) -> None:
             tokens = self._strings(protocol, n, vocabulary)
             correct = self._correct(model, tokens, TASKS[protocol].answer_width(n))
+            exact = np.all(correct, 1)
             if n <= self.longest:
-                inside[protocol].append(np.all(correct, 1))
+                inside[protocol].append(exact)
             if (protocol, n) in wanted:
-                self._report(cells.at(length=tokens.shape[1] - 1), correct)
+                cell = cells.at(length=tokens.shape[1] - 1)
+                cell.proportion("accuracy", exact, correct.size)
+                cell.per_token("token", correct.sum(1), correct.shape[1])
+                cell.scores("accuracy", exact, f"{n}:")
                 cells.value("chance", TASKS[protocol].chance(vocabulary, n))
 
         recorder = recorded(
@@ -126,9 +130,3 @@ class LengthGeneralisation(Task):
             for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens)
         ]
         return np.concatenate(likely) == tokens[:, -width:]
-
-    def _report(self, cell: Recorder, correct: np.ndarray) -> None:
-        exact = np.all(correct, 1)
-        cell.proportion("accuracy", exact, correct.size)
-        cell.per_token("token", correct.sum(1), correct.shape[1])
-        cell.scores("accuracy", exact, f"{cell.where['at']}:")

@@ -205,13 +205,7 @@ class Counter:
         self.done = 0
 
     def __call__(self, tokens: int) -> None:
-        self.up_to(self.done + tokens)
-
-    def up_to(self, done: int) -> None:
-        """Counts up to `done`, including the tokens of lengths that the model cannot read
-        (OutOfRange).
-        """
-        self.done = done
+        self.done += tokens
         self.progress(self.done, self.total)
 
 

@@ -83,7 +83,7 @@ class RetrievalHeads(AtLengths, Diagnostic):
             said = tokens.expand(len(looked_at), -1, -1).gather(2, looked_at)
             return [(said == targets[:, None]).transpose(0, 1)]
 
-        (each,) = gathered(copied, self.batch_tokens, inputs.tokens, inputs.targets)
+        (each,) = gathered(copied, self.batch_tokens, *inputs)
         scores = {}
         for layer, head in np.ndindex(each.shape[1:]):
             cells.mean("copying", each[:, layer, head], layer=layer, head=head)
@@ -98,7 +98,7 @@ class RetrievalHeads(AtLengths, Diagnostic):
             logits = model.silenced(tokens, heads, last=1) if heads else model(tokens, last=1)
             return [logits[:, -1].argmax(-1).cpu() == targets]
 
-        return gathered(right, self.batch_tokens, inputs.tokens, inputs.targets)[0].numpy()
+        return gathered(right, self.batch_tokens, *inputs)[0].numpy()
 
     def sets(self, ranked: list[Head]) -> Iterator[tuple[str, list[list[Head]]]]:
         """Yields protocols with their sets of heads."""

@@ -92,24 +92,19 @@ class Repeat(TextLoss):
         return torch.stack([(logits.argmax(-1) == targets).to(losses), losses], -1)
 
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
-        recorder, L, u = Recorder(), train_length, round(self.period * train_length)
+        recorder, L = Recorder(), train_length
+        period = np.array([round(self.period * L)])
         running = read.pop((L, L, "half")).of("running")[0][..., 0].sum(1)
         for (n, _, _), losses in read.items():
             for protocol in losses.plan:
-                found, about = losses.of(protocol)[0], (losses.text, np.array([u]))
-                _report(recorder.at(protocol=protocol, length=n), about, found)
+                cell, found = recorder.at(protocol=protocol, length=n), losses.of(protocol)[0]
+                (correct, nats), tokens = found.sum(1).T, found.shape[1]
+                right = np.where(np.isfinite(nats).all(), correct, np.nan)
+                cell.per_token("accuracy", right, tokens)
+                cell.per_token("nll", nats, tokens)
+                items = {"correct": right, "nll_sum": nats}
+                cell.documents(items, tokens, losses.text, period)
         copied = read[L, L // 2, "half"].of("within")[0][..., 0]
         within = recorder.at(protocol="within", length=L)
         low, _ = within.per_token("gain", copied.sum(1) - running, copied.shape[1])
         return recorder.result(lambda protocol: low > 0 or protocol == "nonrepeated")
-
-
-def _report(cell: Recorder, about: tuple, found: np.ndarray) -> None:
-    """Rows and items of one protocol at one length; found: (documents, tokens, 2); about: the text
-    and its period.
-    """
-    (correct, nats), tokens = found.sum(1).T, found.shape[1]
-    right = np.where(np.isfinite(nats).all(), correct, np.nan)
-    cell.per_token("accuracy", right, tokens)
-    cell.per_token("nll", nats, tokens)
-    cell.documents({"correct": right, "nll_sum": nats}, tokens, *about)

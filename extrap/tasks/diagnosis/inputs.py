@@ -1,14 +1,15 @@
 """The inputs of the diagnostics: text, or records with a question about one of them at the end."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from extrap.data.context import Context
-from extrap.data.keyvalue import Records, most
+from extrap.data.keyvalue import Records
 from extrap.data.text import Text
 from extrap.data.trials.base import SEED, Trials
 from extrap.data.vocabulary import Vocabulary
@@ -29,8 +30,7 @@ def gathered(
     return [torch.cat(found) for found in zip(*parts, strict=True)]
 
 
-@dataclass(frozen=True)
-class Inputs:
+class Inputs(NamedTuple):
     """tokens (N, n), and the right token after each (N,)."""
 
     tokens: Tensor
@@ -38,25 +38,20 @@ class Inputs:
 
 
 def read(content: str, trials: Trials) -> Inputs:
-    """Returns sequences of text, or of records with the asked one at depths spread evenly over the
-    sequences.
+    """Returns sequences of BOS and text, or of records with the asked one at depths spread evenly
+    over the sequences.
     """
     if content == "text":
-        return text(trials)
+        rng = np.random.default_rng((SEED, trials.length))
+        context = Context(rng, trials.vocabulary, trials.stream, trials.length)
+        tokens, _ = Text(size=len(trials.items)).draw(context, 1.0)
+        return Inputs(torch.from_numpy(tokens[:, :-1]), torch.from_numpy(tokens[:, -1]))
     depths = np.linspace(0, 1, len(trials.items))
     each = [
         records(replace(trials, items=[i]), depth)
         for i, depth in zip(trials.items, depths, strict=True)
     ]
-    return Inputs(torch.cat([one.tokens for one in each]), torch.cat([one.targets for one in each]))
-
-
-def text(trials: Trials) -> Inputs:
-    """Returns BOS and running text."""
-    rng = np.random.default_rng((SEED, trials.length))
-    context = Context(rng, trials.vocabulary, trials.stream, trials.length)
-    tokens, _ = Text(size=len(trials.items)).draw(context, 1.0)
-    return Inputs(torch.from_numpy(tokens[:, :-1]), torch.from_numpy(tokens[:, -1]))
+    return Inputs(*map(torch.cat, zip(*each, strict=True)))
 
 
 def records(trials: Trials, depth: float) -> Inputs:
@@ -65,11 +60,6 @@ def records(trials: Trials, depth: float) -> Inputs:
     """
     made = Records().questions(trials, depth)
     return Inputs(torch.from_numpy(made.tokens), torch.from_numpy(made.answers[:, 0]))
-
-
-def slot(length: int, depth: float) -> int:
-    """Returns the index of the record at a depth, from 0."""
-    return round(depth * (most(length) - 1))
 
 
 def with_dummy(inputs: Inputs, at: int, vocabulary: Vocabulary) -> Tensor:

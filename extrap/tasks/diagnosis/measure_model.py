@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from extrap.data.keyvalue import most
 from extrap.data.trials.base import Trials
 from extrap.tasks.base import Inside, batches
 from extrap.tasks.diagnosis import attention_stats as measures
-from extrap.tasks.diagnosis.inputs import Inputs, gathered, records, slot, slots, with_dummy
+from extrap.tasks.diagnosis.inputs import Inputs, gathered, records, slots, with_dummy
 from extrap.tasks.scoring.recorder import Recorder
 
 KEYS = 16
@@ -30,7 +31,7 @@ class ModelMeasures:
 
     def attention(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
         n = inputs.tokens.shape[1]
-        seen, keys, at = measures.doublings(n), min(KEYS, n), measures.record_places(n, self.places)
+        seen, keys = measures.doublings(n), min(KEYS, n)
 
         def measure(tokens: Tensor) -> list[Tensor]:
             a = model.attention(tokens).double()
@@ -52,7 +53,7 @@ class ModelMeasures:
             recorder.along("entropy", entropy[:, layer], "keys", seen.tolist(), layer=layer)
         for key in range(keys):
             recorder.value("mass_uniform", uniform[key], axis="key", at=float(key))
-        _profile(recorder, "rollout", rollout, at)
+        self._profile(recorder, "rollout", rollout)
 
     def clusters(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
         parts: dict[int, list[Tensor]] = {}
@@ -64,16 +65,11 @@ class ModelMeasures:
 
     def gradients(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
         self.influence(recorder, model, inputs)
-        (norms,) = gathered(
-            lambda *both: [model.gradient(*both)], self.batch_tokens, inputs.tokens, inputs.targets
-        )
+        (norms,) = gathered(lambda *both: [model.gradient(*both)], self.batch_tokens, *inputs)
         n = norms.shape[1]
-        distances = torch.cat(
-            [torch.tensor([0, 1]), measures.doublings(n)[:-1], torch.tensor([n - 1])]
-        ).unique()
-        recorder.along(
-            "gradient", measures.cumulated(norms)[:, distances], "distance", distances.tolist()
-        )
+        distances = sorted({0, 1, *measures.doublings(n)[:-1].tolist(), n - 1})
+        within = measures.cumulated(norms)[:, distances]
+        recorder.along("gradient", within, "distance", distances)
         for share in SHARES:
             recorder.mean("reach", measures.reach(norms, share).double(), axis="share", at=share)
 
@@ -82,32 +78,34 @@ class ModelMeasures:
         (norms,) = gathered(
             lambda tokens: [model.jacobian(tokens, probes)], self.batch_tokens, inputs.tokens
         )
-        _profile(
-            recorder,
-            "influence",
-            measures.share(norms),
-            measures.record_places(norms.shape[1], self.places),
-        )
+        self._profile(recorder, "influence", measures.share(norms))
+
+    def _profile(self, recorder: Recorder, metric: str, profile: Tensor) -> None:
+        """Records a profile (N, n) over positions, at some of them, and how its ends stand out."""
+        at = measures.record_places(profile.shape[1], self.places)
+        recorder.along(metric, profile[:, at], "position", at.tolist())
+        for end, values in measures.ends(profile).items():
+            if values.isfinite().all():  # a window leaves the middle without any share
+                recorder.mean(f"{metric}_{end}", values)
 
     def slots(self, recorder: Recorder, model: Inside, trials: Trials, depths: np.ndarray) -> None:
         """Three readings of each gold slot share their contents: of all slots, of the record asked
         for, of a dummy in its place.
         """
-        depth_of = {slot(trials.length, depth): depth for depth in depths.tolist()}
+        last = most(trials.length) - 1
+        depth_of = {round(depth * last): depth for depth in depths.tolist()}
 
-        def attended(tokens: Tensor) -> Tensor:
-            """(N, layers, records)."""
-
-            def measure(t: Tensor) -> list[Tensor]:
-                return [slots(model.attention(t)[..., -1, :].double()).mean(2).transpose(0, 1)]
-
-            return gathered(measure, self.batch_tokens, tokens)[0]
+        def attended(tokens: Tensor) -> list[Tensor]:
+            """Returns the attention of the query to every record, (N, layers, records)."""
+            row = model.attention(tokens)[..., -1, :].double()
+            return [slots(row).mean(2).transpose(0, 1)]
 
         every = []
         for at, depth in depth_of.items():
             inputs = records(trials, depth)
             dummies = with_dummy(inputs, at, trials.vocabulary)
-            gold, dummy = attended(inputs.tokens), attended(dummies)
+            (gold,) = gathered(attended, self.batch_tokens, inputs.tokens)
+            (dummy,) = gathered(attended, self.batch_tokens, dummies)
             found, other = gold.mean(1)[:, at], dummy.mean(1)[:, at]
             every.append(gold[..., [*depth_of]])
             masses = {"gold_mass": found, "dummy_mass": other, "calibrated": found - other}
@@ -118,11 +116,3 @@ class ModelMeasures:
         for layer in range(each.shape[1]):
             recorder.along("slot_mass", each[:, layer], "slot", depth_of, layer=layer)
         recorder.value("slot_mass_uniform", 2 / trials.length)
-
-
-def _profile(recorder: Recorder, metric: str, profile: Tensor, at: Tensor) -> None:
-    """profile (N, n) over positions, at some of them, and how its ends stand out."""
-    recorder.along(metric, profile[:, at], "position", at.tolist())
-    for end, values in measures.ends(profile).items():
-        if values.isfinite().all():  # a window leaves the middle without any share
-            recorder.mean(f"{metric}_{end}", values)

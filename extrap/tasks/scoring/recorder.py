@@ -230,5 +230,5 @@ def recorded(plan: Sequence[Cell], progress: Progress) -> Recorder:
         done = counter.done + cell.tokens
         with recorder.at(**cell.where).within_range() as cells:
             cell.measure(cells, counter)
-        counter.up_to(done)
+        counter(done - counter.done)  # tokens that the model cannot read count as well
     return recorder

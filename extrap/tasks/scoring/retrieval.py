@@ -26,7 +26,7 @@ from extrap.utils.errors import UserError
 Scores = Callable[[list[Questions]], list[dict[str, np.ndarray]]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Exam(Trials):
     """Trials and the model that reads them, the same trials for every run; it counts the tokens
     read.
@@ -51,7 +51,14 @@ class Exam(Trials):
             for texts in self.read_alike([questions.tokens for questions in several], width)
         ]
         whole = np.concatenate(likely, 2)  # (several, 2, trials, a)
-        return [self._scored(*one) for one in zip(several, whole, strict=True)]
+        return [
+            {
+                "accuracy": (full == one.answers).all(1),
+                "restricted": (restricted == one.answers).all(1),
+                "format": (full[:, None, -one.values.shape[2] :] == one.values).all(2).any(1),
+            }
+            for one, (full, restricted) in zip(several, whole, strict=True)
+        ]
 
     def _likely(self, questions: Questions, logits: torch.Tensor) -> np.ndarray:
         """Returns the most likely of all ids, and of ids of the answer's kind: (2, B, a)."""
@@ -60,16 +67,6 @@ class Exam(Trials):
         ids_of = [*named, range(min(min(ids) for ids in named))]
         of_kind = [best_of(logits[:, j], ids_of[k], 1)[:, 0] for j, k in enumerate(kinds)]
         return torch.stack([logits.argmax(-1), torch.stack(of_kind, 1)]).cpu().numpy()
-
-    @staticmethod
-    def _scored(questions: Questions, likely: np.ndarray) -> dict[str, np.ndarray]:
-        full, restricted = likely
-        answers, width = questions.answers, questions.values.shape[2]
-        return {
-            "accuracy": (full == answers).all(1),
-            "restricted": (restricted == answers).all(1),
-            "format": (full[:, None, -width:] == questions.values).all(2).any(1),
-        }
 
     def named(
         self, tokens: np.ndarray, slots: np.ndarray, ids: Sequence[int], most: int = 1
@@ -166,8 +163,7 @@ class Retrieval(AtLengths):
         self, model: Model, counter: Counter, vocabulary: Vocabulary, stream: np.ndarray, n: int
     ) -> Exam:
         """Returns the trials of a length, for a model."""
-        of, read = (vocabulary, stream, n, range(self.trials)), self.batch_tokens
-        return Exam(*of, model=model, batch_tokens=read, counter=counter)
+        return Exam(vocabulary, stream, n, range(self.trials), model, self.batch_tokens, counter)
 
     def plan(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int) -> list[Cell]:
         """Returns the cells of every length and protocol."""

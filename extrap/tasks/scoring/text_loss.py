@@ -83,11 +83,6 @@ class Losses:
         cell.loss(losses.sum(1), len(places), sizes, text)
 
 
-def inputs(targets: torch.Tensor, bos: int) -> torch.Tensor:
-    """Returns the tokens (B, T) that a model reads to predict these."""
-    return torch.cat([torch.full_like(targets[:, :1], bos), targets[:, :-1]], 1)
-
-
 @dataclass(frozen=True, kw_only=True)
 class TextLoss(AtLengths):
     """A task on the losses of windows of held-out text.
@@ -180,7 +175,8 @@ class TextLoss(AtLengths):
             for rows in batches(len(stop), width, self.batch_tokens):
                 slots = stop[rows, None] - width + np.arange(width)
                 targets = torch.from_numpy(text[document[rows, None], slots])
-                scores = self.scores(model, inputs(targets, bos), targets[:, width - scored :])
+                tokens = torch.cat([torch.full_like(targets[:, :1], bos), targets[:, :-1]], 1)
+                scores = self.scores(model, tokens, targets[:, width - scored :])
                 each.append(scores.cpu().double().numpy())
                 counter(targets.numel())
             by_end = np.concatenate(each).reshape(len(text), len(ends), *each[0].shape[1:])
