@@ -1,16 +1,22 @@
 """What the turning pairs of a trained model do: two scores of each head and the band it uses.
 
-metric       layer, head; protocol records, text
-semantic     how surely a preferred key stays preferred at other distances, 1/2 is chance
-positional   how far a logit changes from one distance to the next, 0 is not at all
-band         theta of the pair that queries and keys are longest in, radians per token
+A logit at distance D is g(D) = Re sum_p c_p e^(i theta_p D) + rest, c_p = q_p conj(k_p), where q_p,
+k_p are pairs of channels as complex numbers, and the rest is of channels that never turn.
 
-Formulas: extrap.tasks.diagnosis.rotary_stats; distances 0 .. n - 1 of a text of n tokens, under the
-frequencies of that text. `queries` tokens of the later half meet `keys` tokens in front of the
-first of them: all pairs for positional, for semantic each query with neighbours in a random order
-of the keys. Values are means over inputs with a 95 % t-interval. A layer has rows if one part turns
-its pairs by frequencies of the distance: not xPos, which fades them, nor several axes. Temperatures
-and biases are left out. Source: arXiv 2609.39929; band: openreview.net/forum?id=AmTpr6Axh6.
+metric       layer, head; protocol records, text
+semantic     of a query and two keys: the probability that the key preferred at distance 0 is
+             preferred at a distance drawn from 0 .. n - 1, if the difference of their logits were
+             Gaussian: 1 - erfc(mu / (sigma sqrt 2)) / 2, mu and sigma of the difference over the
+             distances, signed as at 0
+positional   of a query and a key: the mean of |g(D + 1) - g(D)| over D = 0 .. n - 2, by |c|
+band         theta_p of the pair with the greatest mean of |q_p| |k_p|, radians per token
+
+A head that knows neither content nor place has 1/2 and 0. Frequencies are the ones of a text of n
+tokens. `queries` tokens of its later half meet `keys` tokens in front of the first of them: all
+pairs for positional, for semantic each query with neighbours in a random order of the keys. Values
+are means over inputs with a 95 % t-interval. A layer has rows if one part turns its pairs by
+frequencies of the distance: not xPos, which fades them, nor several axes. Temperatures and biases
+are left out. Source: arXiv 2609.39929; band: openreview.net/forum?id=AmTpr6Axh6.
 """
 
 from dataclasses import dataclass
@@ -22,14 +28,13 @@ from torch import Tensor
 
 from extrap.data.trials.base import SEED, Trials
 from extrap.model.parts import parts
-from extrap.model.rotary import Rotary, Turning
+from extrap.model.rotary import Layout, Rotary, Turning, pairing
 from extrap.model.scheme import Scheme
 from extrap.model.spectrum import frequencies_used, turns_pairs
 from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Result, batches
-from extrap.tasks.diagnosis import rotary_stats as stats
 from extrap.tasks.diagnosis.inputs import CONTENTS, read
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.utils.bounds import Count, Multiples, OneOrMore, Several
+from extrap.utils.bounds import Count, OneOrMore, Several
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +46,6 @@ class RotaryScores(AtLengths, Diagnostic):
 
     name: ClassVar[str] = "rotary"
 
-    multiples: Multiples = (1, 2, 4, 8)
     contents: OneOrMore[Literal["records", "text"]] = CONTENTS
     inputs: Several = 32
     queries: Count = 4
@@ -73,25 +77,22 @@ class RotaryScores(AtLengths, Diagnostic):
     def _measure(self, cells: Recorder, model: Inside, tokens: Tensor) -> None:
         found: dict[int, list[dict[str, Tensor]]] = {}
         n = tokens.shape[1]
+        rng = np.random.default_rng((SEED, n))
+        queries = np.sort(n // 2 + rng.permutation(n - n // 2)[: self.queries])
+        keys = rng.permutation(int(queries[0]))[: self.keys]  # before all queries
+        places = torch.from_numpy(queries), torch.from_numpy(keys)
         for here in batches(len(tokens), n, self.batch_tokens):
             for layer, (q, k) in model.rotated(tokens[here], turn=False).items():
                 if (part := turning(model.scheme, layer)) is not None:
                     theta = frequencies_used(model.scheme, n, layer)
                     assert theta is not None
-                    each = scores(q, k, part, theta.detach(), *self._places(n))
+                    each = scores(q, k, part, theta.detach(), *places)
                     found.setdefault(layer, []).append(each)
         for layer, batch in found.items():
             for metric in batch[0]:
                 values = torch.cat([one[metric] for one in batch]).cpu()
                 for head in range(values.shape[1]):
                     cells.mean(metric, values[:, head], layer=layer, head=head)
-
-    def _places(self, n: int) -> tuple[Tensor, Tensor]:
-        """Returns the places of queries and, in a random order, of keys before all of them."""
-        rng = np.random.default_rng((SEED, n))
-        queries = np.sort(n // 2 + rng.permutation(n - n // 2)[: self.queries])
-        keys = rng.permutation(int(queries[0]))[: self.keys]
-        return torch.from_numpy(queries), torch.from_numpy(keys)
 
 
 def turning(scheme: Scheme, layer: int) -> Turning | None:
@@ -109,19 +110,52 @@ def scores(
 ) -> dict[str, Tensor]:
     """Returns {metric: (B, H)} of queries and keys (B, H, T, D) at these places of a text."""
     n, theta = q.shape[2], theta.to(q.device)
-    (of_q, rest_q), (of_k, rest_k) = (stats.as_pairs(x, part.layout, len(theta)) for x in (q, k))
-    band = stats.band(of_q, of_k, theta)
+    (of_q, rest_q), (of_k, rest_k) = (as_pairs(x, part.layout, len(theta)) for x in (q, k))
+    used = band(of_q, of_k, theta)
     of_q, rest_q = (x[:, :, queries, None] for x in (of_q, rest_q))
     of_k, rest_k = (x[:, :, None, keys] for x in (of_k, rest_k))
     c, rest = of_q * of_k.conj(), (rest_q * rest_k).sum(-1)
     pairs = len(keys) // 2 * 2
     first, second = slice(0, pairs, 2), slice(1, pairs, 2)
-    preferred = stats.semantic(
+    preferred = semantic(
         c[..., first, :] - c[..., second, :], rest[..., first] - rest[..., second], theta, n
     )
-    moved = stats.positional(c, theta, n)
     return {
         "semantic": preferred.flatten(2).nanmean(-1),
-        "positional": moved.flatten(2).nanmean(-1),
-        "band": band,
+        "positional": positional(c, theta, n).flatten(2).nanmean(-1),
+        "band": used,
     }
+
+
+def as_pairs(x: Tensor, layout: Layout, pairs: int) -> tuple[Tensor, Tensor]:
+    """Returns channels (..., D) as complex pairs (..., P) and the rest (..., D - 2 P)."""
+    both = x[..., pairing(layout, 2 * pairs).to(x.device)].double()
+    return torch.view_as_complex(both.contiguous()), x[..., 2 * pairs :].double()
+
+
+def logits(c: Tensor, theta: Tensor, window: int) -> Tensor:
+    """Returns g (..., W), without the rest, at distances 0 .. W - 1."""
+    angle = torch.outer(theta.double(), torch.arange(window, dtype=torch.float64).to(theta.device))
+    return c.real @ angle.cos() - c.imag @ angle.sin()
+
+
+def semantic(c: Tensor, rest: Tensor, theta: Tensor, window: int) -> Tensor:
+    """Returns the semantic score (...) of differences c (..., P), rest (...) of two keys; nan where
+    neither is preferred at distance 0.
+    """
+    g = logits(c, theta, window) + rest[..., None]
+    sign, spread = g[..., 0].sign(), g.std(-1, correction=0)
+    mu = g.mean(-1) * sign
+    kept = 1 - torch.erfc(mu / (spread * 2**0.5)) / 2
+    certain = spread <= 1e-12 * (c.abs().sum(-1) + rest.abs())
+    return torch.where(certain, (mu > 0).double(), kept).where(sign != 0, torch.nan)
+
+
+def positional(c: Tensor, theta: Tensor, window: int) -> Tensor:
+    """Returns the positional score (...) of c (..., P); nan where c is 0."""
+    return logits(c, theta, window).diff(dim=-1).abs().mean(-1) / c.abs().square().sum(-1).sqrt()
+
+
+def band(q: Tensor, k: Tensor, theta: Tensor) -> Tensor:
+    """Returns the band (...) in radians per token of q, k (..., T, P)."""
+    return theta.double()[(q.abs().mean(-2) * k.abs().mean(-2)).argmax(-1)]

@@ -16,7 +16,7 @@ from extrap.model.inspection import InspectedModel
 from extrap.model.scheme import Shape
 from extrap.schemes.partial_rope import PartialRoPE
 from extrap.schemes.rope import RoPE
-from extrap.tasks.diagnosis import rotary_stats as stats
+from extrap.tasks import rotary
 from extrap.tasks.rotary import RotaryScores, scores, turning
 from tests.support.discover import gpt, scheme
 from tests.support.hand import Texts, cells, measure
@@ -39,8 +39,8 @@ def logit(c, distance: int, rest: float = 0.0) -> float:
 @pytest.mark.parametrize("rest", [0.0, 0.7])
 def test_the_papers_scores(rest):
     c = drawn(5, 3)
-    semantic = stats.semantic(c, torch.full((5,), rest).double(), THETA, 9)
-    positional = stats.positional(c, THETA, 9)
+    semantic = rotary.semantic(c, torch.full((5,), rest).double(), THETA, 9)
+    positional = rotary.positional(c, THETA, 9)
     for one, preferred, moved in zip(c, semantic.tolist(), positional.tolist(), strict=True):
         g = [logit(one, d, rest) for d in range(9)]
         sign = 1 if g[0] > 0 else -1
@@ -48,7 +48,7 @@ def test_the_papers_scores(rest):
         steps = [abs(b - a) for a, b in pairwise(g)]
         norm = sqrt(sum(abs(z) ** 2 for z in one.tolist()))
         assert moved == pytest.approx(fmean(steps) / norm)
-    assert stats.semantic(0 * c, torch.zeros(5).double(), THETA, 9).isnan().all()
+    assert rotary.semantic(0 * c, torch.zeros(5).double(), THETA, 9).isnan().all()
 
 
 PARTS = {
@@ -92,7 +92,7 @@ def test_equals_rope_profiler(name):
 def test_the_band_is_where_queries_and_keys_are_long():
     q, k = torch.ones(2, 4, 3) + 0j, torch.ones(2, 4, 3) + 0j
     q[0, :, 1], k[1, :, 0], q[1, :, 2] = 3, 5, 4
-    assert stats.band(q, k, THETA).tolist() == pytest.approx([0.3, 1.0])
+    assert rotary.band(q, k, THETA).tolist() == pytest.approx([0.3, 1.0])
 
 
 @pytest.mark.parametrize("name", ["rope", "keynorm-rope", "rope-gate", "alibi"])
