@@ -15,9 +15,9 @@ relation, object) in a template, which a small model can learn.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, ClassVar
 
+import numpy as np
 from annotated_types import Interval
 
 from extrap.data.facts import RELATIONS, Template
@@ -68,28 +68,26 @@ class MultiDoc(Grid):
         """
         of, form = (vocabulary, corpus.stream("validation")), self.forms(vocabulary)["shuffled"]
         known = Trials(*of, self.gate_length(train_length), range(self.trials))
-        drawn = [
-            ("oracle", 1, form.without_search(known, 1), {}),
-            ("closed_book", 0, form.without_search(known, 0), {}),
+
+        def cell(protocol: str, K: int, questions: Questions, **more: np.ndarray) -> Cell:
+            length = questions.tokens.shape[1]
+            where = {"protocol": protocol, "length": length, "axis": "documents", "at": K}
+
+            def measure(cells: Recorder, counter: Counter) -> None:
+                exam = self.exam(model, counter, *of, length)
+                cells.answers(exam.score(questions) | more, {})
+
+            return Cell(where, questions.tokens.size, measure)
+
+        cells = [
+            cell("oracle", 1, form.without_search(known, 1)),
+            cell("closed_book", 0, form.without_search(known, 0)),
+            *super().plan(model, corpus, vocabulary, train_length),
         ]
         for top in sorted(self.top):
             questions, handed = form.retrieved(known, top, self.hit)
-            drawn.append(("retrieved", top, questions, {"handed": handed}))
-
-        def measure(questions: Questions, more: dict, cells: Recorder, counter: Counter) -> None:
-            exam = self.exam(model, counter, *of, cells.where["length"])
-            cells.answers(exam.score(questions) | more, {})
-
-        cells = [
-            Cell(
-                {"protocol": name, "length": questions.tokens.shape[1]}
-                | {"axis": "documents", "at": K},
-                questions.tokens.size,
-                partial(measure, questions, more),
-            )
-            for name, K, questions, more in drawn
-        ]
-        return cells[:2] + super().plan(model, corpus, vocabulary, train_length) + cells[2:]
+            cells.append(cell("retrieved", top, questions, handed=handed))
+        return cells
 
     def where(self, form: DocumentForm, vocabulary: Vocabulary, length: int) -> dict:
         return {"axis": "documents", "at": form.records(length - vocabulary.turns.extra)}
