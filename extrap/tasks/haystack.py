@@ -39,15 +39,15 @@ Measure = Callable[[Recorder, Exam], np.ndarray]
 NOISE = b"Rain falls on the hills. Nothing is to be learned from this line. The road goes on. "
 
 
-def k_max(distances: Sequence[int], success: np.ndarray, share: float = 0.2) -> np.ndarray:
-    """Returns the largest distance k with that share of successes at every distance up to k; 0 if
+def k_max(distances: Sequence[int], success: np.ndarray) -> np.ndarray:
+    """Returns the largest distance k with a fifth of successes at every distance up to k; 0 if
     there is none.
 
     distances: (d,), in any order; success: (..., d); the result is (...). A billionth is left to
     rounding.
     """
     order = np.argsort(distances)
-    reached = (np.asarray(success)[..., order] >= share - 1e-9).cumprod(-1).sum(-1)
+    reached = (np.asarray(success)[..., order] >= 0.2 - 1e-9).cumprod(-1).sum(-1)
     return np.array([0, *np.asarray(distances)[order]])[reached]
 
 
@@ -109,8 +109,7 @@ class Haystack(AtDepths):
         return (len(self.depths) if moved else 1) * self.trials * length
 
     def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
-        by_luck = 1 / vocabulary.values
-        return {"": by_luck, "multivalue": self.needles / vocabulary.values}
+        return {"": 1 / vocabulary.values, "multivalue": self.needles / vocabulary.values}
 
     def measure(self, cells: Recorder, form: Measure, exam: Exam) -> np.ndarray:
         return form(cells, exam)

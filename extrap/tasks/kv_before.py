@@ -14,7 +14,6 @@ from typing import ClassVar
 from extrap.data.keyvalue import Records, ValueFirst
 from extrap.data.trials.base import Form
 from extrap.tasks.scoring.retrieval import Grid
-from extrap.utils.bounds import Multiples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +23,6 @@ class KVBefore(Grid):
     """
 
     name: ClassVar[str] = "kv-before"
-
-    multiples: Multiples = (1, 2, 4, 8)
 
     def forms(self, vocabulary) -> dict[str, Form]:
         return {"after": Records(), "before": Records(layout=ValueFirst())}

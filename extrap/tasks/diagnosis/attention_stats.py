@@ -17,11 +17,8 @@ def uniform(n: int) -> Tensor:
 
     It falls with j by itself, so that no column mean means anything unless it is divided by this.
     """
-    rows = (
-        torch.ones(n, n, dtype=torch.float64).tril()
-        / torch.arange(1, n + 1, dtype=torch.float64)[:, None]
-    )
-    return mass(rows)
+    seen = torch.ones(n, n, dtype=torch.float64).tril()
+    return mass(seen / seen.sum(1, keepdim=True))
 
 
 def mass(a: Tensor) -> Tensor:
@@ -108,7 +105,6 @@ def record_places(n: int, places: int) -> Tensor:
 
 def probes(count: int, width: int, seed: int = 0) -> Tensor:
     """(min(count, width), width) random orthonormal rows."""
-    drawn = torch.randn(
-        width, min(count, width), generator=torch.Generator().manual_seed(seed), dtype=torch.float64
-    )
+    rng, size = torch.Generator().manual_seed(seed), (width, min(count, width))
+    drawn = torch.randn(size, generator=rng, dtype=torch.float64)
     return torch.linalg.qr(drawn).Q.T

@@ -31,9 +31,8 @@ def exact(
     generation.
     """
     found = np.zeros(len(prompts), bool)
-    for rows in _alike(
-        [(len(p), len(a)) for p, a in zip(prompts, answers, strict=True)], batch_tokens
-    ):
+    sizes = [(len(p), len(a)) for p, a in zip(prompts, answers, strict=True)]
+    for rows in _alike(sizes, batch_tokens):
         right = np.stack([answers[i] for i in rows])
         tokens = np.concatenate([np.stack([prompts[i] for i in rows]), right[:, :-1]], axis=1)
         predicted = model(torch.from_numpy(tokens), last=right.shape[1]).argmax(-1)
@@ -60,12 +59,8 @@ def greedy(
         known = dict.fromkeys(rows, 0)
         while left := [i for i in rows if known[i] < count]:
             texts = [np.concatenate([prompts[i], out[i, : known[i]]]) for i in left]
-            read = np.stack(
-                [
-                    np.concatenate([text, likely(text, count - known[i])])
-                    for i, text in zip(left, texts, strict=True)
-                ]
-            )
+            guesses = [likely(text, count - known[i]) for i, text in zip(left, texts, strict=True)]
+            read = np.stack([np.concatenate(both) for both in zip(texts, guesses, strict=True)])
             predicted = model(torch.from_numpy(read[:, :-1]), last=count).argmax(-1).cpu().numpy()
             agreed = (predicted == read[:, -count:]).cumprod(1).sum(1)
             out[left] = predicted
