@@ -49,13 +49,7 @@ class LengthGeneralisation(Task):
     longest: Count = 20
     trials: Count = 200
     batch_tokens: Count = 4096
-    ask: OneOrMore[str] = (
-        "copy",
-        "reverse",
-        "even-pairs",
-        "flip-flop",
-        "flip-flop-sparse",
-    )
+    ask: OneOrMore[str] = ("copy", "reverse", "even-pairs", "flip-flop", "flip-flop-sparse")
 
     @property
     def symbols(self) -> list[int]:
@@ -96,17 +90,12 @@ class LengthGeneralisation(Task):
                 cell.scores("accuracy", exact, f"{n}:")
                 cells.value("chance", TASKS[protocol].chance(vocabulary, n))
 
-        recorder = recorded(
-            [
-                Cell(
-                    {"protocol": protocol, "axis": "symbols", "at": n},
-                    TASKS[protocol].width(n) * self.trials,
-                    partial(measure, protocol, n),
-                )
-                for protocol, n in dict.fromkeys(wanted + learned)
-            ],
-            progress,
-        )
+        cells = []
+        for protocol, n in dict.fromkeys(wanted + learned):
+            where = {"protocol": protocol, "axis": "symbols", "at": n}
+            tokens = TASKS[protocol].width(n) * self.trials
+            cells.append(Cell(where, tokens, partial(measure, protocol, n)))
+        recorder = recorded(cells, progress)
         for protocol in self.ask:
             trials = inside[LEARNED.get(protocol, protocol)]
             exact = np.concatenate(trials) if trials else np.zeros(1)

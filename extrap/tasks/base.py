@@ -5,8 +5,8 @@ construction.
 
 `tokens` (B, T) int64 are on the CPU, logits on any device. `last` limits the logits to the last w
 positions, so that a long context never costs T x vocab numbers. A task that scores all positions
-calls losses_of, which uses `losses` of the model if it has them; a task that reads texts which
-begin alike calls endings_of, which uses `endings`.
+calls losses_of, which uses `losses` of the model if it has them; a task of retrieval uses `endings`
+for texts that begin alike.
 """
 
 import math
@@ -56,21 +56,18 @@ def checked(result: Any, task: str) -> Result:
     """Returns the result of a task with a status in every row. Raises UserError, naming the task,
     for anything but a Result and for the first row that the results schema cannot hold.
     """
+    option = f"task.{task}"
     if not isinstance(result, Result):
-        raise UserError(
-            f"task.{task}",
-            problem=f"run returned {type(result).__name__}",
-            remedy="return Result(rows)",
-        )
+        problem = f"run returned {type(result).__name__}"
+        raise UserError(option, problem=problem, remedy="return Result(rows)")
     try:
         rows = [{"status": "ok"} | row for row in result.rows]
         check_measured(rows)
     except (TypeError, ValueError) as error:
-        raise UserError(
-            f"task.{task}", problem=error, remedy="correct the rows that run returns"
-        ) from None
+        remedy = "correct the rows that run returns"
+        raise UserError(option, problem=error, remedy=remedy) from None
     if not rows:
-        line = f"task.{task}: no rows; run recorded none, or the model refuses every length"
+        line = f"{option}: no rows; run recorded none, or the model refuses every length"
         warnings.warn(line, UserWarning, stacklevel=2)
     return Result(rows, result.items)
 
@@ -176,17 +173,6 @@ def losses_of(model: Model, tokens: Tensor, targets: Tensor) -> Tensor:
     targets = targets.to(logits.device)
     losses = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
     return losses.view(targets.shape)
-
-
-def endings_of(model: Model, texts: Tensor, last: int) -> Tensor:
-    """Returns the logits at the last w positions of texts that begin alike: (N, B, T) -> (N, B, w,
-    vocab).
-
-    A model may have `endings(texts, last)`, which need not read the same beginning N times.
-    """
-    if hasattr(model, "endings"):
-        return model.endings(texts, last)
-    return torch.stack([model(text, last=last) for text in texts])
 
 
 def lengths(multiples: Sequence[float], train_length: int) -> list[int]:

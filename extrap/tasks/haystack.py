@@ -143,8 +143,7 @@ class Haystack(AtDepths):
         form = Padded(1, layout=layout)
         nearest = layout.width + len(turns.behind)
         farthest = length - len(turns.before) - layout.query_width
-        at = np.linspace(nearest, farthest, self.distances).round().astype(int)
-        at = sorted({*at.tolist()})
+        at = np.unique(np.linspace(nearest, farthest, self.distances).round().astype(int)).tolist()
         ids = vocabulary.encoder(NOISE)[0]
         noise = np.tile(ids, 1 + 2 * length // len(ids))
         exam = replace(exam, stream=noise, items=range(self.passkey_trials))

@@ -26,7 +26,7 @@ from extrap.data.trials.base import Questions, Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model
 from extrap.tasks.scoring.recorder import Cell, Recorder
-from extrap.tasks.scoring.retrieval import Grid
+from extrap.tasks.scoring.retrieval import Exam, Grid
 from extrap.utils.bounds import Count, Different, Fraction, Multiples, at_most
 
 
@@ -74,7 +74,7 @@ class MultiDoc(Grid):
             where = {"protocol": protocol, "length": length, "axis": "documents", "at": K}
 
             def measure(cells: Recorder, counter: Counter) -> None:
-                exam = self.exam(model, counter, *of, length)
+                exam = Exam(*of, length, range(self.trials), model, self.batch_tokens, counter)
                 cells.answers(exam.score(questions) | more, {})
 
             return Cell(where, questions.tokens.size, measure)

@@ -56,11 +56,9 @@ class RotaryScores(AtLengths, Diagnostic):
         super().check(corpus, vocabulary, train_length)
         shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
         if shortest < 2 * max(self.keys, self.queries):
-            raise self.error(
-                "multiples",
-                f"half of {shortest} tokens is less than {self.keys} keys",
-                f"give greater multiples, or fewer task.{self.name}.keys and queries",
-            )
+            problem = f"half of {shortest} tokens is less than {self.keys} keys"
+            remedy = f"give greater multiples, or fewer task.{self.name}.keys and queries"
+            raise self.error("multiples", problem, remedy)
         corpus.check("validation", longest + 1)
 
     def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:

@@ -56,11 +56,10 @@ def ends(profile: Tensor) -> dict[str, Tensor]:
     """primacy, recency (...,): mean of the first and of the last tenth of the keys over the mean
     of the rest; u: mean of the two.
     """
-    width = max(1, round(profile.shape[-1] / 10))
-    first, middle, last = (
-        part.mean(-1)
-        for part in (profile[..., :width], profile[..., width:-width], profile[..., -width:])
-    )
+    n = profile.shape[-1]
+    width = max(1, round(n / 10))
+    parts = profile.split([width, n - 2 * width, width], -1)
+    first, middle, last = (part.mean(-1) for part in parts)
     return {"primacy": first / middle, "recency": last / middle, "u": (first + last) / (2 * middle)}
 
 

@@ -46,11 +46,8 @@ def read(content: str, trials: Trials) -> Inputs:
         context = Context(rng, trials.vocabulary, trials.stream, trials.length)
         tokens, _ = Text(size=len(trials.items)).draw(context, 1.0)
         return Inputs(torch.from_numpy(tokens[:, :-1]), torch.from_numpy(tokens[:, -1]))
-    depths = np.linspace(0, 1, len(trials.items))
-    each = [
-        records(replace(trials, items=[i]), depth)
-        for i, depth in zip(trials.items, depths, strict=True)
-    ]
+    depths = zip(trials.items, np.linspace(0, 1, len(trials.items)), strict=True)
+    each = [records(replace(trials, items=[i]), depth) for i, depth in depths]
     return Inputs(*map(torch.cat, zip(*each, strict=True)))
 
 

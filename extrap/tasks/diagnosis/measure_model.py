@@ -36,11 +36,8 @@ class ModelMeasures:
         def measure(tokens: Tensor) -> list[Tensor]:
             a = model.attention(tokens).double()
             mass = measures.mass(a)
-            found = (
-                mass[..., 0],
-                mass[..., :keys].mean(2),
-                measures.relative_entropy(a, seen.to(a.device)).mean(2),
-            )
+            entropy = measures.relative_entropy(a, seen.to(a.device)).mean(2)
+            found = mass[..., 0], mass[..., :keys].mean(2), entropy
             return [f.transpose(0, 1) for f in found] + [measures.rollout(a)]
 
         sink, mass, entropy, rollout = gathered(measure, self.batch_tokens, inputs.tokens)

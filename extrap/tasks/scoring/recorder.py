@@ -77,8 +77,7 @@ class Recorder:
         trials, whose questions are not independent.
         """
         value, low, high = bootstrap_share(correct)
-        counts = {"n": len(correct), "tokens": correct.size}
-        self.value(metric, value, low=low, high=high, **counts, **more)
+        self.value(metric, value, low=low, high=high, n=len(correct), tokens=correct.size, **more)
 
     def mean(self, metric: str, values: Tensor | np.ndarray, **more: Any) -> None:
         """Records the mean of values (N,) of N >= 2 independent inputs with a 95 % t-interval."""
@@ -144,15 +143,11 @@ class Recorder:
         """Records the summaries of a curve over depth (intervals.depth_contrasts), bootstrapped
         over trials. correct: (trials, depths).
         """
-        counts = {"n": len(correct), "tokens": correct.size}
         for metric, (value, low, high) in depth_summaries(correct, depths).items():
-            self.value(metric, value, low=low, high=high, **counts)
+            self.value(metric, value, low=low, high=high, n=len(correct), tokens=correct.size)
 
     def answers(
-        self,
-        scores: dict[str, np.ndarray],
-        places: Mapping[str, float],
-        tokens: int | None = None,
+        self, scores: dict[str, np.ndarray], places: Mapping[str, float], tokens: int | None = None
     ) -> None:
         """Records a proportion of every metric {metric: (trials,)}; items: the first metric of each
         trial and the places.

@@ -18,7 +18,7 @@ import torch
 from extrap.data.trials.base import DEPTHS, Form, Questions, Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import depth_contrasts
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches, endings_of
+from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, Depths
 from extrap.utils.errors import UserError
@@ -83,12 +83,16 @@ class Exam(Trials):
     @torch.no_grad()
     def read_alike(self, several: Sequence[np.ndarray], last: int) -> Iterator[torch.Tensor]:
         """Yields the logits (N, B, last, vocab) at the end of N lists of tokens (n, T), the i-th
-        texts of which begin alike.
+        texts of which begin alike. A model may have `endings(texts, last)`, which need not read
+        the same beginning N times.
         """
         n, T = several[0].shape
         for rows in batches(n, T, self.batch_tokens):
             texts = torch.from_numpy(np.stack([tokens[rows] for tokens in several]))
-            yield endings_of(self.model, texts, last)
+            if hasattr(self.model, "endings"):
+                yield self.model.endings(texts, last)
+            else:
+                yield torch.stack([self.model(text, last=last) for text in texts])
             self.counter(texts.numel())
 
 
@@ -159,31 +163,23 @@ class Retrieval(AtLengths):
                 raise UserError(option, problem=problem, remedy=remedy)
             form.check(option, vocabulary, length - extra)
 
-    def exam(
-        self, model: Model, counter: Counter, vocabulary: Vocabulary, stream: np.ndarray, n: int
-    ) -> Exam:
-        """Returns the trials of a length, for a model."""
-        return Exam(vocabulary, stream, n, range(self.trials), model, self.batch_tokens, counter)
-
     def plan(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int) -> list[Cell]:
         """Returns the cells of every length and protocol."""
         stream = corpus.stream("validation")
 
         def measure(n: int, protocol: str, form: Any, cells: Recorder, counter: Counter) -> None:
-            exam = self.exam(model, counter, vocabulary, stream, n)
+            trials = vocabulary, stream, n, range(self.trials)
+            exam = Exam(*trials, model, self.batch_tokens, counter)
             correct = self.measure(cells, form, exam)
             if n == self.gate_length(train_length) and self.gate in (None, protocol):
                 cells.share("gate", correct)
 
-        return [
-            Cell(
-                {"protocol": protocol, "length": n} | self.where(form, vocabulary, n),
-                self.cost(form, n),
-                partial(measure, n, protocol, form),
-            )
-            for n in self.lengths(train_length)
-            for protocol, form in self.forms(vocabulary).items()
-        ]
+        cells = []
+        for n in self.lengths(train_length):
+            for protocol, form in self.forms(vocabulary).items():
+                where = {"protocol": protocol, "length": n} | self.where(form, vocabulary, n)
+                cells.append(Cell(where, self.cost(form, n), partial(measure, n, protocol, form)))
+        return cells
 
     def recorder(
         self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
