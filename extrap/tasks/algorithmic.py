@@ -111,9 +111,7 @@ class LengthGeneralisation(Task):
 
     @torch.no_grad()
     def _correct(self, model: Model, tokens: np.ndarray, width: int) -> np.ndarray:
-        """Returns (trials, width): whether each token of the answer, the last `width` of each row,
-        is the most likely one.
-        """
+        """Returns (trials, width): whether each of the last tokens is the most likely one."""
         likely = [
             model(torch.from_numpy(tokens[rows, :-1]), last=width).argmax(-1).cpu().numpy()
             for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens)

@@ -181,9 +181,7 @@ def lengths(multiples: Sequence[float], train_length: int) -> list[int]:
 
 
 class Counter:
-    """The tokens read so far, for a progress bar: `counter(n)` adds n; total: of all there are to
-    read.
-    """
+    """The tokens read so far, of `total`, for a progress bar: `counter(n)` adds n."""
 
     def __init__(self, progress: Progress, total: int):
         self.progress = progress
@@ -196,8 +194,6 @@ class Counter:
 
 
 def batches(n: int, length: int, batch_tokens: int) -> Iterator[slice]:
-    """Yields slices of n sequences of `length` tokens: as many at a time as batch_tokens hold, at
-    least one.
-    """
+    """Yields slices of n sequences: as many of `length` tokens as batch_tokens hold, or one."""
     step = max(1, batch_tokens // length)
     return (slice(start, min(start + step, n)) for start in range(0, n, step))

@@ -127,9 +127,7 @@ class Diagnostics(AtLengths, Diagnostic):
         return recorder.result(lambda protocol: learned or protocol != "trained_records")
 
     def _undone(self, model: Inside) -> Iterator[tuple[str, Inside]]:
-        """Yields untrained models of other depths, and one without the causal mask, as far as the
-        scheme allows.
-        """
+        """Yields untrained models of other depths and without the mask, if the scheme allows."""
         for layers in self.layers:
             try:
                 yield f"untrained_{layers}_layers", model.untrained(layers)

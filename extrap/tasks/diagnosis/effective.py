@@ -40,9 +40,7 @@ def frequency_rows(trained: Scheme, extended: Scheme, doublings: int = 4) -> lis
 
 
 def _changes(lengths: list[int], layers: int, of: Callable) -> Iterator[tuple[int, list]]:
-    """Yields lengths, and the numbers of(length, layer) of every layer, [] for None, where these
-    differ from the last.
-    """
+    """Yields the lengths at which of(length, layer) changes, with its numbers by layer."""
     last = None
     for n in lengths:
         found = [of(n, layer) for layer in range(layers)]
@@ -53,9 +51,7 @@ def _changes(lengths: list[int], layers: int, of: Callable) -> Iterator[tuple[in
 
 
 def _frequencies(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
-    """Records one set of rows if all layers are alike, else the rows of each layer with rotated
-    pairs.
-    """
+    """Records one set of rows if all layers are alike, else the rows of each layer."""
     for n, each in _changes(lengths, scheme.shape.layers, partial(frequencies_used, scheme)):
         alike = all(theta == each[0] for theta in each)
         for layer, theta in enumerate(each[:1] if alike else each):

@@ -75,7 +75,5 @@ def with_dummy(inputs: Inputs, at: int, vocabulary: Vocabulary) -> Tensor:
 
 
 def slots(row: Tensor) -> Tensor:
-    """Returns (..., records) of attention (..., n) of the query: the sum over key and value of each
-    record.
-    """
+    """Returns (..., records): attention (..., n) of the query, summed over key and value."""
     return row[..., 1 + row.shape[-1] % 2 : -1].unflatten(-1, (-1, 2)).sum(-1)

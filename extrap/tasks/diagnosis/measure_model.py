@@ -21,9 +21,7 @@ SHARES = (0.5, 0.9, 0.99)
 
 @dataclass(frozen=True)
 class ModelMeasures:
-    """places: positions that are recorded; probes: directions of the Jacobian; batch_tokens:
-    tokens per forward.
-    """
+    """places, probes, batch_tokens: options of extrap.tasks.diagnostics."""
 
     places: int
     probes: int

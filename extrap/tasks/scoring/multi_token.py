@@ -11,9 +11,7 @@ from extrap.tasks.base import Model, batches
 
 
 def _alike(sizes: Sequence, batch_tokens: int, extra: int = 0) -> Iterator[list[int]]:
-    """Yields the sequences of one size in batches; sizes are tuples that begin with the length in
-    tokens.
-    """
+    """Yields batches of sequences of one size, a tuple that begins with the length in tokens."""
     for size in sorted(set(sizes)):
         same = [i for i, other in enumerate(sizes) if other == size]
         yield from (same[rows] for rows in batches(len(same), size[0] + extra, batch_tokens))

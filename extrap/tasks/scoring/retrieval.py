@@ -28,9 +28,7 @@ Scores = Callable[[list[Questions]], list[dict[str, np.ndarray]]]
 
 @dataclass(frozen=True)
 class Exam(Trials):
-    """Trials and the model that reads them, the same trials for every run; it counts the tokens
-    read.
-    """
+    """Trials, the same for every run, and the model that reads them; it counts the tokens read."""
 
     model: Model
     batch_tokens: int

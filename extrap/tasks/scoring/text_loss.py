@@ -45,9 +45,7 @@ def sliding(n: int, step: int, start: int, end: int) -> list[TextWindow]:
 
 
 def shared(plan: Plan) -> Shapes:
-    """Returns the windows of all protocols, each once, with as many scored predictions as any
-    protocol scores.
-    """
+    """Returns the windows of all protocols, each once, with the most predictions any scores."""
     most: dict[tuple[int, int], int] = {}
     for width, scored, end in chain.from_iterable(plan.values()):
         most[width, end] = max(scored, most.get((width, end), 0))
@@ -69,9 +67,7 @@ class Losses:
     by_window: dict[tuple[int, int], np.ndarray]
 
     def of(self, protocol: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the losses (documents, tokens, ...) of a protocol, and the places of these
-        tokens.
-        """
+        """Returns losses (documents, tokens, ...) of a protocol and the places of these tokens."""
         windows = self.plan[protocol]
         losses = [self.by_window[w.width, w.end][:, -w.scored :] for w in windows]
         places = [np.arange(w.end - w.scored, w.end) for w in windows]
