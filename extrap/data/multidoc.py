@@ -48,29 +48,23 @@ class MultiDocument(Graded):
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         template = Template.of(context.vocabulary, self.facts)
-        rng, length = context.rng, context.length
+        rng, length, rows = context.rng, context.length, []
         documents = counts(rng, self.size, FEWEST, template.most(length), difficulty)
         room = length - 1 - template.each - documents * template.width
         filled = rng.random(self.size) < difficulty * self.prefix
         filler = np.where(filled, rng.integers(room + 1), 0)
         text = context.texts(self.size, length)
-        rows = zip(documents, filler, text, strict=True)
-        return stacked((self._row(context, template, *one) for one in rows), length)
-
-    @staticmethod
-    def _row(
-        context: Context, template: Template, documents: int, filler: int, text: np.ndarray
-    ) -> Drawn:
-        """Returns one sequence, and where its answers are."""
-        rng = context.rng
-        facts = Facts.draw(context, documents, template.facts)
-        room = context.length - filler - documents * template.width
-        n = -(-room // (template.each + 1))  # the last one may be cut off
-        which, fact = rng.integers(documents, size=n), rng.integers(template.facts, size=n)
-        asked = template.questions(facts.subjects[which], facts.relations[which, fact])
-        asked = np.concatenate([asked, facts.objects[which, fact][:, None]], axis=1)
-        front = [context.vocabulary.bos], text[:filler], template.documents(facts).ravel()
-        return answered(np.concatenate(front), asked, 1)
+        for i, n in enumerate(documents):
+            facts = Facts.draw(context, n, self.facts)
+            left = length - filler[i] - n * template.width
+            ask = -(-left // (template.each + 1))  # the last question may be cut off
+            which, fact = rng.integers(n, size=ask), rng.integers(self.facts, size=ask)
+            asked = template.questions(facts.subjects[which], facts.relations[which, fact])
+            asked = np.concatenate([asked, facts.objects[which, fact][:, None]], axis=1)
+            told = template.documents(facts).ravel()
+            front = np.concatenate([[context.vocabulary.bos], text[i, : filler[i]], told])
+            rows.append(answered(front, asked, 1))
+        return stacked(rows, length)
 
 
 @dataclass(frozen=True)
