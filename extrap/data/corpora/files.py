@@ -109,10 +109,8 @@ class Files(Source):
         """
         path = Path(os.path.expanduser(self.path))
         if max(map(len, path.parts), default=0) > 255 or len(str(path)) > 4095:
-            problem = "the name is longer than a file system allows"
-            raise UserError(
-                "data.corpus.path", f"{self.path:.60}...", problem, "give a shorter one"
-            )
+            problem, remedy = "the name is longer than a file system allows", "give a shorter one"
+            raise UserError("data.corpus.path", f"{self.path:.60}...", problem, remedy)
         if path.is_file():
             root, found = path.parent, [path]
         elif path.is_dir():
@@ -132,11 +130,17 @@ class Files(Source):
                 "'folder/**/*.txt'"
             )
             raise UserError("data.corpus.path", self.path, _why(path), remedy)
-        if not self.links and not path.is_file():
-            _check_inside(root, named)
-        once: dict[Path, Path] = {}  # a file that links give a second name is one document
+        inside, once = root.resolve(), dict[Path, Path]()
         for name in sorted(named):
-            once.setdefault(named[name].resolve(), named[name])
+            there = named[name].resolve()
+            if not (self.links or path.is_file() or there.is_relative_to(inside)):
+                raise UserError(
+                    "data.corpus.path",
+                    root,
+                    f"{name} is a link to {there}, outside the folder",
+                    "remove it, or set data.corpus.links=true to read it",
+                )
+            once.setdefault(there, named[name])  # a file that links name twice is one document
         return root, list(once.values())
 
 
@@ -147,16 +151,3 @@ def _why(path: Path) -> str:
     if path.is_dir():
         return "empty: hidden files, links to folders, pipes and devices are not read"
     return "empty" if path.is_file() else "a pipe or a device"
-
-
-def _check_inside(root: Path, named: dict[str, Path]) -> None:
-    """Raises UserError for a file that only a link leads to, out of the folder that was given."""
-    inside = root.resolve()
-    for name in sorted(named):
-        if not (there := named[name].resolve()).is_relative_to(inside):
-            raise UserError(
-                "data.corpus.path",
-                root,
-                f"{name} is a link to {there}, outside the folder",
-                "remove it, or set data.corpus.links=true to read it",
-            )

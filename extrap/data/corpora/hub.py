@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 
 from extrap.data.corpora.base import Source, cut
 from extrap.data.corpora.reader import line, streamed
@@ -46,8 +45,7 @@ class Hub(Source):
     def documents(self) -> Iterator[tuple[str, bytes]]:
         left, size, rows = self.limit, self.document_tokens, self._rows()
         if self.join is None:
-            found = (cut(str(i), text, size) for i, text in enumerate(rows))
-            pieces = chain.from_iterable(found)
+            pieces = (piece for i, text in enumerate(rows) for piece in cut(str(i), text, size))
         else:
             pieces = _joined(rows, self.join.encode(), size)
         for name, text in pieces:

@@ -68,10 +68,9 @@ def records(path: Path) -> Iterator[tuple[str, Any]]:
     """Yields (place, record) of every row of a table. Raises UserError, naming the place, for any
     other content.
     """
-    return json_rows(path) if kind(path) == "json" else _parquet(path)
-
-
-def _parquet(path: Path) -> Iterator[tuple[str, dict]]:
+    if kind(path) == "json":
+        yield from json_rows(path)
+        return
     files = [escape(str(path.absolute()))]
     try:
         with streamed("parquet", data_files=files, split="train") as found:
