@@ -99,12 +99,6 @@ class Template:
         """
         return (length - 1 - self.each) // self.width
 
-    def distance(self, documents: int, fact: int) -> int:
-        """Returns the tokens from the subject of a fact, in the first of so many documents, to the
-        subject of the question right behind them.
-        """
-        return documents * self.width - fact * self.each + 1
-
     def documents(self, facts: Facts) -> np.ndarray:
         """Returns documents (..., K, width) int64."""
         subjects = np.broadcast_to(facts.subjects[..., None], facts.objects.shape)

@@ -212,15 +212,12 @@ class Records(PairForm):
         return self.layout.most(length)
 
     def distractors(self, length: int) -> np.ndarray:
-        return self._over(length) + self.layout.width * np.arange(self.records(length) - 1)
+        body, width = self.body(length), self.layout.width
+        return np.arange(body % width, body, width)
 
     def gold(self, length: int, depth: float) -> int:
         index = round(depth * (self.records(length) - 1))
-        return self._over(length) + self.layout.width * index
-
-    def _over(self, length: int) -> int:
-        """Returns the tokens that hold no record."""
-        return (length - 1 - self.layout.query_width) % self.layout.width
+        return self.body(length) % self.layout.width + self.layout.width * index
 
 
 @dataclass(frozen=True)

@@ -162,8 +162,14 @@ class Batches:
         for i, (name, part) in enumerate(m._every.items()):
             if not part.size:
                 continue
-            draws, difficulty = self._draws(t, name, part, switches)
-            rng = np.random.default_rng((self.seed, i, *draws))
+            phase, step, difficulty = 0, t, 1.0
+            if self.after:
+                phase, step = 3, self.after + t
+            elif isinstance(part, Graded):
+                switch = switches.at(name)
+                phase, step = (1, t) if t < switch else (2, t - switch)
+                difficulty = m.curriculum.difficulty(t, switch, self.steps)
+            rng = np.random.default_rng((self.seed, i, phase, step))
             if name in switches.decided:
                 weights[name] = m.curriculum.weight(difficulty)
             context = Context(rng, m.vocabulary, self.stream, m.length)
@@ -180,15 +186,3 @@ class Batches:
             early if early.any() else None,
             weights=weights,
         )
-
-    def _draws(
-        self, t: int, name: str, part: Part, switches: Switches
-    ) -> tuple[tuple[int, int], float]:
-        """Returns (phase, step in the phase) of a part at step t, and its difficulty."""
-        if self.after:
-            return (3, self.after + t), 1.0
-        if not isinstance(part, Graded):
-            return (0, t), 1.0
-        switch = switches.at(name)
-        difficulty = self.mixture.curriculum.difficulty(t, switch, self.steps)
-        return ((1, t) if t < switch else (2, t - switch)), difficulty

@@ -81,11 +81,6 @@ class Question:
     def relation(self) -> int:
         return int(self.facts.relations[0, self.fact])
 
-    def order(self) -> np.ndarray:
-        """Returns the distractors, hard ones first, else in the order of their draws."""
-        hard = (self.facts.relations[1:] == self.relation).any(-1)
-        return 1 + np.argsort(~hard, kind="stable")
-
 
 @dataclass(frozen=True)
 class DocumentForm:
@@ -111,7 +106,10 @@ class DocumentForm:
         documents = self.records(length)
         at = round(depth * (documents - 1))
         for question in self._questions(trials):
-            others = question.order() if self.ordered else np.arange(1, documents)
+            others = np.arange(1, documents)
+            if self.ordered:  # hard ones first, else in the order of their draws
+                hard = (question.facts.relations[1:] == question.relation).any(-1)
+                others = others[np.argsort(~hard, kind="stable")]
             made.append((question, np.insert(others, at, 0)))
         return self._written(trials, made, length, at)
 
@@ -160,7 +158,8 @@ class DocumentForm:
             filler = question.filler[: max(0, length - 1 - len(documents) - len(asked))]
             tokens = np.concatenate([bos, filler, documents, asked])
             answer, values = facts.objects[0, fact : fact + 1], facts.objects[order].reshape(-1, 1)
-            distance = template.distance(len(order) - at, fact)
+            # from the subject of the asked fact to the subject of the question
+            distance = (len(order) - at) * template.width - fact * template.each + 1
             each.append(Questions(tokens, answer, values, at, distance, template.each))
         return Questions.stacked(each).laid(trials.vocabulary.turns)
 
