@@ -110,5 +110,5 @@ class Template:
     def questions(self, subjects: np.ndarray, relations: np.ndarray) -> np.ndarray:
         """Returns questions (..., each) int64."""
         ask = np.full((*subjects.shape, 1), self.ask)
-        after = np.broadcast_to(self.after, (*subjects.shape, len(self.after)))
+        after = np.tile(self.after, (*subjects.shape, 1))
         return np.concatenate([ask, self.words[relations], subjects[..., None], after], axis=-1)

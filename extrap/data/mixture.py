@@ -44,9 +44,7 @@ class Batch:
     def __post_init__(self) -> None:
         if self.scored:
             return
-        early = (
-            torch.zeros_like(self.targets, dtype=torch.bool) if self.early is None else self.early
-        )
+        early = torch.zeros_like(self.targets).bool() if self.early is None else self.early
         for part, rows in self.parts.items():
             first = rows.start * self.targets.shape[1]
             for places, chosen in ((self.scored, ~early[rows]), (self.echoes, early[rows])):
@@ -99,9 +97,8 @@ class Mixture:
                 "with data.retrieval.size=0 too, there is nothing to train on",
                 "set one of the two sizes above 0",
             )
-        at_least(
-            "data.length", self.length, 2 * (FEWEST + 1), f"for BOS, {FEWEST} records and a query"
-        )
+        why = f"for BOS, {FEWEST} records and a query"
+        at_least("data.length", self.length, 2 * (FEWEST + 1), why)
         for name, part in self.parts.items():
             option = f"data.{name}" if name in ("text", "retrieval") else f"data.more.{name}"
             part.check(option, self.vocabulary, self.length)

@@ -87,8 +87,8 @@ class NthForm(SceneForm):
         tiled = np.tile(vocabulary.key(marks), groups)
         queries = np.concatenate([tiled[:, None], self.layout.queries(asked)], 1)
         answers = np.concatenate([inside, inside], 1).reshape(-1, 1)
-        records_of = self.layout.records(names, values)
-        return Scene(records_of[order], queries, answers, values[:, None])
+        placed = self.layout.records(names, values)[order]
+        return Scene(placed, queries, answers, values[:, None])
 
     def tested(self, context: Context, records: int, depth: float) -> Scene:
         rng, vocabulary = context.rng, context.vocabulary

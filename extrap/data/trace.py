@@ -127,7 +127,7 @@ class TraceWrittenForm(TraceForm):
     code: ClassVar[int] = 65
 
     @property
-    def saying(self) -> int:
+    def saying(self) -> int:  # type: ignore[override]
         return self.hops + 1
 
     def tested(self, context: Context, records: int, depth: float) -> Scene:
