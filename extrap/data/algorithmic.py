@@ -64,12 +64,9 @@ class Algorithmic(Part):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         self.check_marks(option, vocabulary)
         if self.width(self.longest) > length:
-            raise UserError(
-                f"{option}.longest",
-                self.longest,
-                f"the longest string and its answer are {self.width(self.longest)} tokens",
-                f"give fewer symbols, or raise data.length={length}",
-            )
+            problem = f"the longest string and its answer are {self.width(self.longest)} tokens"
+            remedy = f"give fewer symbols, or raise data.length={length}"
+            raise UserError(f"{option}.longest", self.longest, problem, remedy)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         """Draws the sequences of one step; text before and after a string is not scored."""

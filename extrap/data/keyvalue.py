@@ -99,12 +99,8 @@ class KeyValue(Graded):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if self.prefix + self.scattered > 1:
-            raise UserError(
-                f"{option}.prefix",
-                self.prefix,
-                f"this share and {option}.scattered={self.scattered} are more than 1",
-                "give smaller ones",
-            )
+            problem = f"this share and {option}.scattered={self.scattered} are more than 1"
+            raise UserError(f"{option}.prefix", self.prefix, problem, "give smaller ones")
         check_keys(vocabulary, most(length), length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:

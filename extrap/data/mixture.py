@@ -91,12 +91,8 @@ class Mixture:
                 problem = "expected letters, digits, - and _, and neither text nor retrieval"
                 raise UserError(f"data.more.{name}", problem=problem, remedy="give it another name")
         if not self.parts:
-            raise UserError(
-                "data.text.size",
-                0,
-                "with data.retrieval.size=0 too, there is nothing to train on",
-                "set one of the two sizes above 0",
-            )
+            problem = "with data.retrieval.size=0 too, there is nothing to train on"
+            raise UserError("data.text.size", 0, problem, "set one of the two sizes above 0")
         why = f"for BOS, {FEWEST} records and a query"
         at_least("data.length", self.length, 2 * (FEWEST + 1), why)
         for name, part in self.parts.items():

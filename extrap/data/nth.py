@@ -63,12 +63,9 @@ class NthForm(SceneForm):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         super().check(option, vocabulary, length)
         if self.layout.between and (self.count == "end" or not getattr(vocabulary, "ordinals", 0)):
-            raise UserError(
-                f"{option}.count",
-                self.count,
-                "the tokenizer has no word of one token for one of these counts",
-                "try count=[start], which counts by first, second, ...",
-            )
+            problem = "the tokenizer has no word of one token for one of these counts"
+            remedy = "try count=[start], which counts by first, second, ..."
+            raise UserError(f"{option}.count", self.count, problem, remedy)
         most = min(self.records(length), vocabulary.values)
         why = f"for {length} tokens and data.vocabulary.values={vocabulary.values}"
         at_most(f"{option}.copies", self.copies, most, why)

@@ -71,11 +71,9 @@ class Corpus:
     def check(self, split: str, at_least: int) -> None:
         """Raises UserError if the split has fewer tokens than one window needs."""
         if (found := len(self.stream(split))) < at_least:
-            raise UserError(
-                self.option,
-                problem=f"the text has {found} {split} tokens, but one window has {at_least}",
-                remedy="give more text or shorter lengths",
-            )
+            problem = f"the text has {found} {split} tokens, but one window has {at_least}"
+            remedy = "give more text or shorter lengths"
+            raise UserError(self.option, problem=problem, remedy=remedy)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,11 +127,9 @@ class Source(ABC):
             split = ((split_of(name, self.validation), text) for name, text in self.documents())
             sha256 = tokens.write(cache, split, encoder)
             if (maps := tokens.read(cache, sha256, encoder)) is None:
-                raise UserError(
-                    cache / sha256,
-                    problem="another process changed this token map while extrap read it",
-                    remedy="let nothing else write there",
-                )
+                problem = "another process changed this token map while extrap read it"
+                remedy = "let nothing else write there"
+                raise UserError(cache / sha256, problem=problem, remedy=remedy)
             # Text that changed while it was read has a map of its own; it must not be found under
             # either state.
             if index and self._fingerprint(encoder) == before:
@@ -142,11 +138,9 @@ class Source(ABC):
         corpus = Corpus(self.title, self.option, sha256, maps, cut)
         for split in tokens.SPLITS:
             if not len(corpus.stream(split)):
-                raise UserError(
-                    self.option,
-                    problem=f"no document is in the {split} split",
-                    remedy="give more documents, or cut long ones with data.corpus.document_tokens",
-                )
+                problem = f"no document is in the {split} split"
+                remedy = "give more documents, or cut long ones with data.corpus.document_tokens"
+                raise UserError(self.option, problem=problem, remedy=remedy)
         return corpus
 
     def _fingerprint(self, encoder: Encoder) -> str | None:

@@ -86,22 +86,15 @@ class Files(Source):
             try:
                 return found.encode()
             except UnicodeEncodeError:
-                raise UserError(
-                    "data.corpus.path",
-                    place,
-                    "the text holds half of a character (\\ud800 to \\udfff)",
-                    "write the whole character",
-                ) from None
+                problem = "the text holds half of a character (\\ud800 to \\udfff)"
+                remedy = "write the whole character"
+                raise UserError("data.corpus.path", place, problem, remedy) from None
         why = "no text of that name"
         if self.column in columns:
             why = "null is no text" if found is None else f"{found!s:.40} is no text"
         others = ", ".join(column for column, value in columns.items() if isinstance(value, str))
-        raise UserError(
-            "data.corpus.column",
-            self.column,
-            f"{why} in {place}",
-            f"its columns of text: {others or 'none'}",
-        )
+        remedy = f"its columns of text: {others or 'none'}"
+        raise UserError("data.corpus.column", self.column, f"{why} in {place}", remedy)
 
     def _files(self) -> tuple[Path, list[Path]]:
         """Returns the folder that names are relative to, and the files that are not empty, sorted
@@ -134,12 +127,9 @@ class Files(Source):
         for name in sorted(named):
             there = named[name].resolve()
             if not (self.links or path.is_file() or there.is_relative_to(inside)):
-                raise UserError(
-                    "data.corpus.path",
-                    root,
-                    f"{name} is a link to {there}, outside the folder",
-                    "remove it, or set data.corpus.links=true to read it",
-                )
+                problem = f"{name} is a link to {there}, outside the folder"
+                remedy = "remove it, or set data.corpus.links=true to read it"
+                raise UserError("data.corpus.path", root, problem, remedy)
             once.setdefault(there, named[name])  # a file that links name twice is one document
         return root, list(once.values())
 

@@ -69,17 +69,13 @@ class Hub(Source):
                     if self.column not in row:
                         raise ValueError(f"no column {self.column}; there are {', '.join(row)}")
                     if not isinstance(text := row[self.column], str | None):
-                        raise ValueError(
-                            f"column {self.column} holds {text!r:.40}, which is no text"
-                        )
+                        problem = f"column {self.column} holds {text!r:.40}, which is no text"
+                        raise ValueError(problem)
                     if text:
                         yield text.encode()
         except (ValueError, OSError) as error:
-            raise UserError(
-                self.option,
-                problem=line(error),
-                remedy="correct config, split, column or revision of data.corpus",
-            ) from None
+            remedy = "correct config, split, column or revision of data.corpus"
+            raise UserError(self.option, problem=line(error), remedy=remedy) from None
 
     def _commit(self) -> str | None:
         """Returns the commit of `revision`, in one request with a time limit: `datasets` would try
@@ -90,14 +86,12 @@ class Hub(Source):
         try:
             return HfApi().dataset_info(self.name, revision=self.revision, timeout=PATIENCE).sha
         except Exception as error:  # which one depends on the HTTP library below huggingface_hub
-            raise UserError(
-                self.option,
-                problem=f"the hub does not serve this data set ({line(error)})",
-                remedy=(
-                    "without network use data/corpus=torch (embedded) or data/corpus=files "
-                    "data.corpus.path=..."
-                ),
-            ) from None
+            problem = f"the hub does not serve this data set ({line(error)})"
+            remedy = (
+                "without network use data/corpus=torch (embedded) or data/corpus=files "
+                "data.corpus.path=..."
+            )
+            raise UserError(self.option, problem=problem, remedy=remedy) from None
 
 
 def _joined(rows: Iterator[bytes], between: bytes, size: int) -> Iterator[tuple[str, bytes]]:
