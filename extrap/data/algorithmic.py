@@ -1,6 +1,4 @@
-"""Algorithmic tasks as training data: strings of symbols and what has to be said about them; the
-tasks are in extrap.data.strings.
-"""
+"""Training strings of symbols, each with an answer; the tasks are in extrap.data.strings."""
 
 from abc import abstractmethod
 from collections.abc import Sequence

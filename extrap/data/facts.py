@@ -94,9 +94,7 @@ class Template:
         return self.facts * self.each + 1
 
     def most(self, length: int) -> int:
-        """Returns how many documents a context of `length` tokens holds next to BOS and one
-        question.
-        """
+        """Returns how many documents `length` tokens hold next to BOS and one question."""
         return (length - 1 - self.each) // self.width
 
     def documents(self, facts: Facts) -> np.ndarray:

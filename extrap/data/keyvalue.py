@@ -138,9 +138,7 @@ class KeyValue(Graded):
     def _filler(
         self, rng: np.random.Generator, room: np.ndarray, difficulty: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Draws the filler tokens of every sequence, up to its room, and whether they are
-        scattered; (size,) each.
-        """
+        """Draws how much filler each sequence has, and whether it is scattered; (size,) each."""
         form = rng.random(self.size)
         filled = form < difficulty * (self.prefix + self.scattered)
         scattered = form < difficulty * self.scattered
@@ -198,9 +196,7 @@ class PairForm(Form):
 
 @dataclass(frozen=True)
 class Records(PairForm):
-    """As many records as fit, with filler in front. Depth is the index of the record over the last
-    index.
-    """
+    """As many records as fit, filler in front. Depth is the record's index over the last index."""
 
     code = 0
 

@@ -139,9 +139,7 @@ class Batches:
         return self.steps
 
     def __getitem__(self, t: int) -> Batch:
-        """Returns the batch of step t for a model that has learned nothing before the latest
-        switch.
-        """
+        """Returns the batch of step t for a model whose parts all switch at the latest."""
         return self.at(t, self.switches())
 
     def switches(self) -> Switches:

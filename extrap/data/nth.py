@@ -117,9 +117,7 @@ class NthForm(SceneForm):
         return keys, np.concatenate(values)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        """Returns the accuracy of naming the value of one of the records of the key, which all
-        differ.
-        """
+        """Returns the accuracy of naming the value of any record of the key; all values differ."""
         return 1 / self.copies
 
 

@@ -165,9 +165,7 @@ class Trace(ScenePart):
 
 @dataclass(frozen=True, kw_only=True)
 class TraceWritten(Trace):
-    """Training sequences with chains of 0 to `hops` hops, every key of which is asked, every answer
-    a chain written out.
-    """
+    """Training sequences of Trace in which every answer is a chain written out."""
 
     hops: Hops = 3
 

@@ -1,6 +1,4 @@
-"""The token ids: 256 bytes of text, a begin-of-sequence id, then ids of their own for keys and
-values.
-"""
+"""The token ids: 256 bytes of text, a begin-of-sequence id (BOS), then keys and values."""
 
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar

@@ -45,9 +45,7 @@ class Corpus:
     cut: int | None = None
 
     def stream(self, split: str) -> np.ndarray:
-        """Returns all tokens of "train" or "validation", (N,) unsigned, documents one after the
-        other without BOS.
-        """
+        """Returns the documents of "train" or "validation" in a row, (N,) unsigned, no BOS."""
         return self.maps[split].tokens
 
     def documents(self, split: str, at_least: int = 0) -> list[np.ndarray]:
@@ -101,9 +99,7 @@ class Source(ABC):
 
     @abstractmethod
     def documents(self) -> Iterator[tuple[str, bytes]]:
-        """Yields (name, text) of every document, in a fixed order. Raises UserError if there is no
-        text.
-        """
+        """Yields (name, text) of each document, in a fixed order. Raises UserError without text."""
 
     @abstractmethod
     def state(self) -> list | None:
@@ -151,9 +147,7 @@ class Source(ABC):
 
 
 def split_of(name: str, validation: float) -> str:
-    """Returns the split of a document. Its name alone decides, so that a new document moves no
-    other.
-    """
+    """Returns the split of a document, by its name alone: a new document moves no other."""
     share = int.from_bytes(hashlib.sha256(os.fsencode(name)).digest()[:8]) / 2**64
     return "validation" if share < validation else "train"
 

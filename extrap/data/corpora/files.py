@@ -97,9 +97,7 @@ class Files(Source):
         raise UserError("data.corpus.column", self.column, f"{why} in {place}", remedy)
 
     def _files(self) -> tuple[Path, list[Path]]:
-        """Returns the folder that names are relative to, and the files that are not empty, sorted
-        by name.
-        """
+        """Returns the folder that names start from, and the files that are not empty, by name."""
         path = Path(os.path.expanduser(self.path))
         if max(map(len, path.parts), default=0) > 255 or len(str(path)) > 4095:
             problem, remedy = "the name is longer than a file system allows", "give a shorter one"

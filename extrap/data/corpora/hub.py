@@ -58,9 +58,7 @@ class Hub(Source):
         return []
 
     def _rows(self) -> Iterator[bytes]:
-        """Yields the text of every row that has text. Raises UserError, in one line, for every
-        failure of the hub or of `datasets`.
-        """
+        """Yields the texts of the rows. Raises UserError for a failure of the hub or `datasets`."""
         try:
             with streamed(
                 self.name, name=self.config, split=self.split, revision=self._commit()
