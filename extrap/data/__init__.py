@@ -1,3 +1,1 @@
-"""Text and synthetic sequences: corpus sources, the token memory map, key-value retrieval and the
-training mixture.
-"""
+"""Text and synthetic sequences: corpora, parts of training and their mixture, test contexts."""

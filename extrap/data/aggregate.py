@@ -75,9 +75,7 @@ class AggregateForm(SceneForm):
                 return labels
 
     def _answer(self, labels: np.ndarray, mark: int) -> int:
-        """Returns the number of the value that is the answer; -1 if two labels are the most
-        frequent.
-        """
+        """Returns the number of the answer's value; -1 if two labels are the most frequent."""
         if mark >= COUNT:
             return self.labels + int((labels == mark - COUNT).sum()) % self.modulus
         part = labels[: len(labels) // 2] if mark == HALF else labels
@@ -122,9 +120,7 @@ class AggregateForm(SceneForm):
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregate(ScenePart):
-    """Training sequences in which all kinds of questions follow the same labels. labels: number of
-    different ones; modulus: of counts.
-    """
+    """Training sequences with all kinds of questions. labels, modulus: as in AggregateForm."""
 
     labels: Few = 4
     modulus: Few = 4

@@ -1,6 +1,4 @@
-"""Algorithmic tasks as training data: strings of symbols and what has to be said about them; the
-tasks are in extrap.data.strings.
-"""
+"""Training strings of symbols, each with an answer; the tasks are in extrap.data.strings."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -64,12 +62,9 @@ class Algorithmic(Part):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         self.check_marks(option, vocabulary)
         if self.width(self.longest) > length:
-            raise UserError(
-                f"{option}.longest",
-                self.longest,
-                f"the longest string and its answer are {self.width(self.longest)} tokens",
-                f"give fewer symbols, or raise data.length={length}",
-            )
+            problem = f"the longest string and its answer are {self.width(self.longest)} tokens"
+            remedy = f"give fewer symbols, or raise data.length={length}"
+            raise UserError(f"{option}.longest", self.longest, problem, remedy)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         """Draws the sequences of one step; text before and after a string is not scored."""

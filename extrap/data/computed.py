@@ -159,9 +159,7 @@ class PermutationProduct(Algorithmic):
         return 5
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
-        """Returns the share of the 2^n strings with the most frequent product, by walking all of
-        S5.
-        """
+        """Returns the share of the 2^n strings with the most frequent product; walks all of S5."""
         ways: dict[tuple[int, ...], float] = {tuple(range(5)): 1.0}
         for _ in range(n):
             after: dict[tuple[int, ...], float] = defaultdict(float)

@@ -1,6 +1,4 @@
-"""From the text of a document to token ids: bytes by default, a Hugging Face tokenizer where one is
-chosen (tokenizer.py).
-"""
+"""From text to token ids: bytes by default, or a Hugging Face tokenizer (tokenizer.py)."""
 
 from collections.abc import Iterable
 from typing import Protocol

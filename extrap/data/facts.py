@@ -94,16 +94,8 @@ class Template:
         return self.facts * self.each + 1
 
     def most(self, length: int) -> int:
-        """Returns how many documents a context of `length` tokens holds next to BOS and one
-        question.
-        """
+        """Returns how many documents `length` tokens hold next to BOS and one question."""
         return (length - 1 - self.each) // self.width
-
-    def distance(self, documents: int, fact: int) -> int:
-        """Returns the tokens from the subject of a fact, in the first of so many documents, to the
-        subject of the question right behind them.
-        """
-        return documents * self.width - fact * self.each + 1
 
     def documents(self, facts: Facts) -> np.ndarray:
         """Returns documents (..., K, width) int64."""
@@ -116,5 +108,5 @@ class Template:
     def questions(self, subjects: np.ndarray, relations: np.ndarray) -> np.ndarray:
         """Returns questions (..., each) int64."""
         ask = np.full((*subjects.shape, 1), self.ask)
-        after = np.broadcast_to(self.after, (*subjects.shape, len(self.after)))
+        after = np.tile(self.after, (*subjects.shape, 1))
         return np.concatenate([ask, self.words[relations], subjects[..., None], after], axis=-1)

@@ -99,12 +99,8 @@ class KeyValue(Graded):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if self.prefix + self.scattered > 1:
-            raise UserError(
-                f"{option}.prefix",
-                self.prefix,
-                f"this share and {option}.scattered={self.scattered} are more than 1",
-                "give smaller ones",
-            )
+            problem = f"this share and {option}.scattered={self.scattered} are more than 1"
+            raise UserError(f"{option}.prefix", self.prefix, problem, "give smaller ones")
         check_keys(vocabulary, most(length), length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
@@ -142,9 +138,7 @@ class KeyValue(Graded):
     def _filler(
         self, rng: np.random.Generator, room: np.ndarray, difficulty: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Draws the filler tokens of every sequence, up to its room, and whether they are
-        scattered; (size,) each.
-        """
+        """Draws how much filler each sequence has, and whether it is scattered; (size,) each."""
         form = rng.random(self.size)
         filled = form < difficulty * (self.prefix + self.scattered)
         scattered = form < difficulty * self.scattered
@@ -202,9 +196,7 @@ class PairForm(Form):
 
 @dataclass(frozen=True)
 class Records(PairForm):
-    """As many records as fit, with filler in front. Depth is the index of the record over the last
-    index.
-    """
+    """As many records as fit, filler in front. Depth is the record's index over the last index."""
 
     code = 0
 
@@ -212,15 +204,12 @@ class Records(PairForm):
         return self.layout.most(length)
 
     def distractors(self, length: int) -> np.ndarray:
-        return self._over(length) + self.layout.width * np.arange(self.records(length) - 1)
+        body, width = self.body(length), self.layout.width
+        return np.arange(body % width, body, width)
 
     def gold(self, length: int, depth: float) -> int:
         index = round(depth * (self.records(length) - 1))
-        return self._over(length) + self.layout.width * index
-
-    def _over(self, length: int) -> int:
-        """Returns the tokens that hold no record."""
-        return (length - 1 - self.layout.query_width) % self.layout.width
+        return self.body(length) % self.layout.width + self.layout.width * index
 
 
 @dataclass(frozen=True)

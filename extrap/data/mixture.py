@@ -44,9 +44,7 @@ class Batch:
     def __post_init__(self) -> None:
         if self.scored:
             return
-        early = (
-            torch.zeros_like(self.targets, dtype=torch.bool) if self.early is None else self.early
-        )
+        early = torch.zeros_like(self.targets).bool() if self.early is None else self.early
         for part, rows in self.parts.items():
             first = rows.start * self.targets.shape[1]
             for places, chosen in ((self.scored, ~early[rows]), (self.echoes, early[rows])):
@@ -93,15 +91,10 @@ class Mixture:
                 problem = "expected letters, digits, - and _, and neither text nor retrieval"
                 raise UserError(f"data.more.{name}", problem=problem, remedy="give it another name")
         if not self.parts:
-            raise UserError(
-                "data.text.size",
-                0,
-                "with data.retrieval.size=0 too, there is nothing to train on",
-                "set one of the two sizes above 0",
-            )
-        at_least(
-            "data.length", self.length, 2 * (FEWEST + 1), f"for BOS, {FEWEST} records and a query"
-        )
+            problem = "with data.retrieval.size=0 too, there is nothing to train on"
+            raise UserError("data.text.size", 0, problem, "set one of the two sizes above 0")
+        why = f"for BOS, {FEWEST} records and a query"
+        at_least("data.length", self.length, 2 * (FEWEST + 1), why)
         for name, part in self.parts.items():
             option = f"data.{name}" if name in ("text", "retrieval") else f"data.more.{name}"
             part.check(option, self.vocabulary, self.length)
@@ -146,9 +139,7 @@ class Batches:
         return self.steps
 
     def __getitem__(self, t: int) -> Batch:
-        """Returns the batch of step t for a model that has learned nothing before the latest
-        switch.
-        """
+        """Returns the batch of step t for a model whose parts all switch at the latest."""
         return self.at(t, self.switches())
 
     def switches(self) -> Switches:
@@ -162,8 +153,14 @@ class Batches:
         for i, (name, part) in enumerate(m._every.items()):
             if not part.size:
                 continue
-            draws, difficulty = self._draws(t, name, part, switches)
-            rng = np.random.default_rng((self.seed, i, *draws))
+            phase, step, difficulty = 0, t, 1.0
+            if self.after:
+                phase, step = 3, self.after + t
+            elif isinstance(part, Graded):
+                switch = switches.at(name)
+                phase, step = (1, t) if t < switch else (2, t - switch)
+                difficulty = m.curriculum.difficulty(t, switch, self.steps)
+            rng = np.random.default_rng((self.seed, i, phase, step))
             if name in switches.decided:
                 weights[name] = m.curriculum.weight(difficulty)
             context = Context(rng, m.vocabulary, self.stream, m.length)
@@ -180,15 +177,3 @@ class Batches:
             early if early.any() else None,
             weights=weights,
         )
-
-    def _draws(
-        self, t: int, name: str, part: Part, switches: Switches
-    ) -> tuple[tuple[int, int], float]:
-        """Returns (phase, step in the phase) of a part at step t, and its difficulty."""
-        if self.after:
-            return (3, self.after + t), 1.0
-        if not isinstance(part, Graded):
-            return (0, t), 1.0
-        switch = switches.at(name)
-        difficulty = self.mixture.curriculum.difficulty(t, switch, self.steps)
-        return ((1, t) if t < switch else (2, t - switch)), difficulty

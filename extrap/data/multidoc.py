@@ -48,29 +48,23 @@ class MultiDocument(Graded):
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         template = Template.of(context.vocabulary, self.facts)
-        rng, length = context.rng, context.length
+        rng, length, rows = context.rng, context.length, []
         documents = counts(rng, self.size, FEWEST, template.most(length), difficulty)
         room = length - 1 - template.each - documents * template.width
         filled = rng.random(self.size) < difficulty * self.prefix
         filler = np.where(filled, rng.integers(room + 1), 0)
         text = context.texts(self.size, length)
-        rows = zip(documents, filler, text, strict=True)
-        return stacked((self._row(context, template, *one) for one in rows), length)
-
-    @staticmethod
-    def _row(
-        context: Context, template: Template, documents: int, filler: int, text: np.ndarray
-    ) -> Drawn:
-        """Returns one sequence, and where its answers are."""
-        rng = context.rng
-        facts = Facts.draw(context, documents, template.facts)
-        room = context.length - filler - documents * template.width
-        n = -(-room // (template.each + 1))  # the last one may be cut off
-        which, fact = rng.integers(documents, size=n), rng.integers(template.facts, size=n)
-        asked = template.questions(facts.subjects[which], facts.relations[which, fact])
-        asked = np.concatenate([asked, facts.objects[which, fact][:, None]], axis=1)
-        front = [context.vocabulary.bos], text[:filler], template.documents(facts).ravel()
-        return answered(np.concatenate(front), asked, 1)
+        for i, n in enumerate(documents):
+            facts = Facts.draw(context, n, self.facts)
+            left = length - filler[i] - n * template.width
+            ask = -(-left // (template.each + 1))  # the last question may be cut off
+            which, fact = rng.integers(n, size=ask), rng.integers(self.facts, size=ask)
+            asked = template.questions(facts.subjects[which], facts.relations[which, fact])
+            asked = np.concatenate([asked, facts.objects[which, fact][:, None]], axis=1)
+            told = template.documents(facts).ravel()
+            front = np.concatenate([[context.vocabulary.bos], text[i, : filler[i]], told])
+            rows.append(answered(front, asked, 1))
+        return stacked(rows, length)
 
 
 @dataclass(frozen=True)
@@ -86,11 +80,6 @@ class Question:
     @property
     def relation(self) -> int:
         return int(self.facts.relations[0, self.fact])
-
-    def order(self) -> np.ndarray:
-        """Returns the distractors, hard ones first, else in the order of their draws."""
-        hard = (self.facts.relations[1:] == self.relation).any(-1)
-        return 1 + np.argsort(~hard, kind="stable")
 
 
 @dataclass(frozen=True)
@@ -117,7 +106,10 @@ class DocumentForm:
         documents = self.records(length)
         at = round(depth * (documents - 1))
         for question in self._questions(trials):
-            others = question.order() if self.ordered else np.arange(1, documents)
+            others = np.arange(1, documents)
+            if self.ordered:  # hard ones first, else in the order of their draws
+                hard = (question.facts.relations[1:] == question.relation).any(-1)
+                others = others[np.argsort(~hard, kind="stable")]
             made.append((question, np.insert(others, at, 0)))
         return self._written(trials, made, length, at)
 
@@ -166,7 +158,8 @@ class DocumentForm:
             filler = question.filler[: max(0, length - 1 - len(documents) - len(asked))]
             tokens = np.concatenate([bos, filler, documents, asked])
             answer, values = facts.objects[0, fact : fact + 1], facts.objects[order].reshape(-1, 1)
-            distance = template.distance(len(order) - at, fact)
+            # from the subject of the asked fact to the subject of the question
+            distance = (len(order) - at) * template.width - fact * template.each + 1
             each.append(Questions(tokens, answer, values, at, distance, template.each))
         return Questions.stacked(each).laid(trials.vocabulary.turns)
 

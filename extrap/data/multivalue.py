@@ -50,31 +50,25 @@ class MultiValue(Graded):
         check_keys(vocabulary, most(length), length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
-        rng, length = context.rng, context.length
+        rng, length, rows = context.rng, context.length, []
         text = context.texts(self.size, length)
-        each = rng.integers(1, self.values + 1, self.size)
+        copies = rng.integers(1, self.values + 1, self.size)
         filled = rng.random(self.size) < difficulty * self.scattered
-        rows = zip(each, filled, text, strict=True)
-        return stacked((self._row(context, difficulty, *one) for one in rows), length)
-
-    @staticmethod
-    def _row(
-        context: Context, difficulty: float, each: int, filled: bool, text: np.ndarray
-    ) -> Drawn:
-        """Returns one sequence with `each` values of a key, and where its answers are."""
-        rng, length = context.rng, context.length
-        n = int(counts(rng, 1, 1, most(length) // each, difficulty)[0])
-        keys, values = context.keys(n), context.distinct_values(n, each)
-        records = np.stack([keys.repeat(each), values.ravel()], axis=1)[rng.permutation(n * each)]
-        filler = int(rng.integers(length - 1 - records.size)) if filled else 0
-        order = rng.permutation(filler + len(records))
-        width = np.ones(len(order), np.int64)
-        width[order[: len(records)]] = 2
-        slots = (width.cumsum() - 2)[width == 2]
-        body = among(text[:filler], slots, records)
-        which = rng.integers(n, size=-(-(length - len(body)) // 2))
-        asked = np.stack([keys[which], values[which, rng.integers(each, size=len(which))]], axis=1)
-        return answered(np.concatenate([[context.vocabulary.bos], body]), asked, 1)
+        for i, each in enumerate(copies):
+            n = int(counts(rng, 1, 1, most(length) // each, difficulty)[0])
+            keys, values = context.keys(n), context.distinct_values(n, each)
+            records = np.stack([keys.repeat(each), values.ravel()], 1)[rng.permutation(n * each)]
+            filler = int(rng.integers(length - 1 - records.size)) if filled[i] else 0
+            order = rng.permutation(filler + len(records))
+            width = np.ones(len(order), np.int64)
+            width[order[: len(records)]] = 2
+            slots = (width.cumsum() - 2)[width == 2]
+            body = among(text[i, :filler], slots, records)
+            which = rng.integers(n, size=-(-(length - len(body)) // 2))
+            asked = [keys[which], values[which, rng.integers(each, size=len(which))]]
+            front = np.concatenate([[context.vocabulary.bos], body])
+            rows.append(answered(front, np.stack(asked, 1), 1))
+        return stacked(rows, length)
 
 
 @dataclass(frozen=True)

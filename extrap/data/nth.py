@@ -33,11 +33,6 @@ Copies = Annotated[int, Interval(ge=2, le=MOST)]
 Places = Literal["drawn", "even"]
 
 
-def mark(rank: int, copies: int, from_end: bool) -> int:
-    """Returns the key number of the mark for record `rank` (0 the first) of `copies`."""
-    return 2 * MOST - copies + rank if from_end else rank
-
-
 @dataclass(frozen=True)
 class NthForm(SceneForm):
     """copies: records of a key; count: from the `start` or from the `end`; places: of the records
@@ -68,12 +63,9 @@ class NthForm(SceneForm):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         super().check(option, vocabulary, length)
         if self.layout.between and (self.count == "end" or not getattr(vocabulary, "ordinals", 0)):
-            raise UserError(
-                f"{option}.count",
-                self.count,
-                "the tokenizer has no word of one token for one of these counts",
-                "try count=[start], which counts by first, second, ...",
-            )
+            problem = "the tokenizer has no word of one token for one of these counts"
+            remedy = "try count=[start], which counts by first, second, ..."
+            raise UserError(f"{option}.count", self.count, problem, remedy)
         most = min(self.records(length), vocabulary.values)
         why = f"for {length} tokens and data.vocabulary.values={vocabulary.values}"
         at_most(f"{option}.copies", self.copies, most, why)
@@ -87,15 +79,13 @@ class NthForm(SceneForm):
         # the records of key g in the order in which they stand
         stands = np.argsort(np.argsort(order)[: groups * copies].reshape(groups, copies), 1)
         inside = np.take_along_axis(values[: groups * copies].reshape(groups, copies), stands, 1)
-        marks = [
-            mark(rank, copies, from_end) for from_end in (False, True) for rank in range(copies)
-        ]
+        marks = np.r_[:copies, 2 * MOST - copies : 2 * MOST]
         asked = names[: groups * copies : copies].repeat(2 * copies)
-        tiled = np.tile(vocabulary.key(np.array(marks)), groups)
+        tiled = np.tile(vocabulary.key(marks), groups)
         queries = np.concatenate([tiled[:, None], self.layout.queries(asked)], 1)
         answers = np.concatenate([inside, inside], 1).reshape(-1, 1)
-        records_of = self.layout.records(names, values)
-        return Scene(records_of[order], queries, answers, values[:, None])
+        placed = self.layout.records(names, values)[order]
+        return Scene(placed, queries, answers, values[:, None])
 
     def tested(self, context: Context, records: int, depth: float) -> Scene:
         rng, vocabulary = context.rng, context.vocabulary
@@ -109,8 +99,8 @@ class NthForm(SceneForm):
         placed[at] = pairs[: self.copies]
         placed[np.delete(np.arange(records), at)] = pairs[others]
         rank = round(depth * (self.copies - 1))
-        own = vocabulary.key(mark(rank, self.copies, self.count == "end"))
-        query = np.concatenate([[own], self.layout.queries(names[0])])
+        mark = 2 * MOST - self.copies + rank if self.count == "end" else rank
+        query = np.concatenate([[vocabulary.key(mark)], self.layout.queries(names[0])])
         return Scene(
             placed, query[None], values[None, rank : rank + 1], values[:, None], int(at[rank])
         )
@@ -120,19 +110,14 @@ class NthForm(SceneForm):
         """Draws keys and values of all records: records of one key are adjacent and have different
         values; records that are left over have a key each.
         """
-        rng, vocabulary = context.rng, context.vocabulary
-        groups = records // copies
-        left = records - groups * copies
-        names = 2 * MOST + rng.permutation(vocabulary.keys - 2 * MOST)[: groups + left]
-        values = rng.random((groups, vocabulary.values)).argsort(1)[:, :copies].ravel()
-        values = np.concatenate([values, rng.integers(vocabulary.values, size=left)])
-        sizes = np.array([copies] * groups + [1] * left)
-        return vocabulary.key(names.repeat(sizes)), vocabulary.value(values)
+        groups, left = divmod(records, copies)
+        drawn = context.rng.permutation(context.vocabulary.keys - 2 * MOST)[: groups + left]
+        keys = context.vocabulary.key(2 * MOST + drawn).repeat([copies] * groups + [1] * left)
+        values = [context.distinct_values(groups, copies).ravel(), context.values(left)]
+        return keys, np.concatenate(values)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        """Returns the accuracy of naming the value of one of the records of the key, which all
-        differ.
-        """
+        """Returns the accuracy of naming the value of any record of the key; all values differ."""
         return 1 / self.copies
 
 

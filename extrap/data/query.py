@@ -54,26 +54,23 @@ class Query(Graded):
         QueryForm("both").check(option, vocabulary, length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
-        most = QueryForm("both").records(context.length)
-        every = counts(context.rng, self.size, FEWEST, most, difficulty)
+        rng, bos, length, rows = context.rng, context.vocabulary.bos, context.length, []
+        most = QueryForm("both").records(length)
+        every = counts(rng, self.size, FEWEST, most, difficulty)
         cues = context.texts(self.size, 1)[:, 0]
-        rows = zip(every, cues, strict=True)
-        return stacked((self._row(context, *one) for one in rows), context.length)
-
-    def _row(self, context: Context, records: int, cue: int) -> Drawn:
-        """Returns one sequence, and where its answers are."""
-        rng, bos, length = context.rng, context.vocabulary.bos, context.length
-        pairs = np.stack([context.keys(records), context.values(records)], 1)
-        room = max(1, (length - 1 - 2 * records) // 3)
-        asked = pairs[rng.permutation(records)[: rng.integers(1, room + 1)]]
-        first = rng.random() < self.first
-        queries = np.resize(asked, (length, 2)).ravel()
-        row = np.concatenate([[bos], asked[:, 0], pairs.ravel(), [bos if first else cue], queries])
-        answers = np.zeros(len(row), bool)
-        start = 1 + len(asked) + 2 * records
-        answers[start + 2 : start + 2 + 2 * len(asked) : 2] = True
-        answers[start + 1] = first
-        return row, answers
+        for n, cue in zip(every, cues, strict=True):
+            pairs = np.stack([context.keys(n), context.values(n)], 1)
+            room = max(1, (length - 1 - 2 * n) // 3)
+            asked = pairs[rng.permutation(n)[: rng.integers(1, room + 1)]]
+            end = bos if (first := rng.random() < self.first) else cue
+            queries = np.resize(asked, (length, 2)).ravel()
+            row = np.concatenate([[bos], asked[:, 0], pairs.ravel(), [end], queries])
+            answers = np.zeros(len(row), bool)
+            start = 1 + len(asked) + 2 * n
+            answers[start + 2 : start + 2 + 2 * len(asked) : 2] = True
+            answers[start + 1] = first
+            rows.append((row, answers))
+        return stacked(rows, length)
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,8 @@ class SceneForm(Form):
 
     width: ClassVar[int]
     asking: ClassVar[int] = 1
+    saying: ClassVar[int] = 1
     layout: ClassVar[RecordLayout] = RecordLayout()
-
-    @property
-    def saying(self) -> int:
-        return 1
 
     def records(self, length: int) -> int:
         """Returns how many `length` tokens hold next to BOS and a question."""

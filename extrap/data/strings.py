@@ -55,9 +55,7 @@ class Reverse(Rewritten):
 
 
 class EvenPairs(Judged):
-    """The answer is 1 if the first bit is the last. From two symbols on, both answers are as
-    frequent.
-    """
+    """The answer is 1 if the first bit is the last; both answers are as frequent for n > 1."""
 
     mark = EVEN_PAIRS
 

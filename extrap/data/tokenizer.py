@@ -1,6 +1,4 @@
-"""Text as the tokens of a Hugging Face tokenizer instead of bytes: `pip install
-'extrap[tokenizers]'`.
-"""
+"""Text as tokens of a Hugging Face tokenizer: `pip install 'extrap[tokenizers]'`."""
 
 import hashlib
 import os

@@ -65,11 +65,6 @@ class TraceForm(SceneForm):
     def keys(self, records: int) -> int:
         return records
 
-    def chains(self, records: int) -> list[int]:
-        """Returns the hops of every chain of a test."""
-        whole, left = divmod(records, self.hops + 1)
-        return [self.hops] * whole + [0] * left
-
     @property
     def fewest_tested(self) -> int:
         """Two chains: with one there is nothing to choose from."""
@@ -83,7 +78,8 @@ class TraceForm(SceneForm):
         return Scene(context.rng.permutation(rows), keys[:, None], answers, answers)
 
     def tested(self, context: Context, records: int, depth: float) -> Scene:
-        chains = self.chains(records)
+        whole, left = divmod(records, self.hops + 1)
+        chains = [self.hops] * whole + [0] * left
         rows, keys, answers = self._draw(context, chains)
         index = round(depth * (records - 1))
         others = 1 + context.rng.permutation(records - 1)
@@ -104,10 +100,10 @@ class TraceForm(SceneForm):
         given = np.concatenate([keys[:1], keys[:-1]])
         given[roots] = context.values(len(chains))
         answers = self._answers(context.vocabulary, given, roots.repeat(sizes))
-        if self.layout.between:
-            return self.layout.records(keys, given), keys, answers
-        rows = np.stack([keys, given, np.full(len(keys), stop(context.vocabulary))], 1)
-        return rows, keys, answers
+        layout = self.layout
+        if not layout.between:
+            layout = RecordLayout(behind=(stop(context.vocabulary),))
+        return layout.records(keys, given), keys, answers
 
     def _answers(self, vocabulary: Vocabulary, given: np.ndarray, roots: np.ndarray) -> np.ndarray:
         """Returns the answers (n, saying) about keys with these given tokens (n,), whose chains
@@ -131,7 +127,7 @@ class TraceWrittenForm(TraceForm):
     code: ClassVar[int] = 65
 
     @property
-    def saying(self) -> int:
+    def saying(self) -> int:  # type: ignore[override]
         return self.hops + 1
 
     def tested(self, context: Context, records: int, depth: float) -> Scene:
@@ -169,9 +165,7 @@ class Trace(ScenePart):
 
 @dataclass(frozen=True, kw_only=True)
 class TraceWritten(Trace):
-    """Training sequences with chains of 0 to `hops` hops, every key of which is asked, every answer
-    a chain written out.
-    """
+    """Training sequences of Trace in which every answer is a chain written out."""
 
     hops: Hops = 3
 

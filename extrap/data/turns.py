@@ -26,9 +26,7 @@ class Turns:
         """Returns texts (..., T), which begin with BOS, in these turns, (..., T + extra); the last
         `tail` tokens open the answer.
         """
-        end = tokens.shape[-1] - tail
-        before, behind = (
-            np.broadcast_to(np.array(ids, np.int64), (*tokens.shape[:-1], len(ids)))
-            for ids in (self.before, self.behind)
-        )
+        end, each = tokens.shape[-1] - tail, (*tokens.shape[:-1], 1)
+        before = np.tile(np.array(self.before, np.int64), each)
+        behind = np.tile(np.array(self.behind, np.int64), each)
         return np.concatenate([before, tokens[..., 1:end], behind, tokens[..., end:]], -1)

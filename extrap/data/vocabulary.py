@@ -1,6 +1,4 @@
-"""The token ids: 256 bytes of text, a begin-of-sequence id, then ids of their own for keys and
-values.
-"""
+"""The token ids: 256 bytes of text, a begin-of-sequence id (BOS), then keys and values."""
 
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
@@ -41,13 +39,12 @@ class RecordLayout:
 
     def records(self, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Returns records (..., width) of keys (...) and values (...)."""
-        behind = np.broadcast_to(np.array(self.behind, np.int64), (*keys.shape, len(self.behind)))
+        behind = np.tile(np.array(self.behind, np.int64), (*keys.shape, 1))
         return np.concatenate([self.queries(keys), values[..., None], behind], -1)
 
     def queries(self, keys: np.ndarray) -> np.ndarray:
         """Returns queries (..., query_width) of keys (...)."""
-        between = np.array(self.between, np.int64)
-        between = np.broadcast_to(between, (*keys.shape, len(between)))
+        between = np.tile(np.array(self.between, np.int64), (*keys.shape, 1))
         return np.concatenate([keys[..., None], between], -1)
 
 

@@ -31,9 +31,7 @@ MOST = 2**20  # keys that are shuffled for every sequence
 
 
 def draw_records(context: Context, n: int, width: int, pool: int) -> np.ndarray:
-    """Draws n records (n, 2 width): different keys of `width` ids among the first `pool` key ids,
-    then values.
-    """
+    """Draws n records (n, 2 width): different keys from the first `pool` key ids, then values."""
     places = context.rng.permutation(pool**width)[:n]
     keys = np.stack(np.unravel_index(places, (pool,) * width), 1)
     return np.concatenate([context.vocabulary.key(keys), context.values(n, width)], 1)
@@ -87,9 +85,7 @@ class WideForm(Form):
 
 @dataclass(frozen=True, kw_only=True)
 class Wide(ScenePart):
-    """Training sequences of wide records, easy and hard as of every ScenePart. width, pool: as in
-    WideForm.
-    """
+    """Training sequences of wide records. width, pool: as in WideForm."""
 
     width: Annotated[int, Interval(ge=1, le=WIDEST)] = 2
     pool: Several = 16

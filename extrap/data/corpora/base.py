@@ -45,9 +45,7 @@ class Corpus:
     cut: int | None = None
 
     def stream(self, split: str) -> np.ndarray:
-        """Returns all tokens of "train" or "validation", (N,) unsigned, documents one after the
-        other without BOS.
-        """
+        """Returns the documents of "train" or "validation" in a row, (N,) unsigned, no BOS."""
         return self.maps[split].tokens
 
     def documents(self, split: str, at_least: int = 0) -> list[np.ndarray]:
@@ -71,11 +69,9 @@ class Corpus:
     def check(self, split: str, at_least: int) -> None:
         """Raises UserError if the split has fewer tokens than one window needs."""
         if (found := len(self.stream(split))) < at_least:
-            raise UserError(
-                self.option,
-                problem=f"the text has {found} {split} tokens, but one window has {at_least}",
-                remedy="give more text or shorter lengths",
-            )
+            problem = f"the text has {found} {split} tokens, but one window has {at_least}"
+            remedy = "give more text or shorter lengths"
+            raise UserError(self.option, problem=problem, remedy=remedy)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,9 +99,7 @@ class Source(ABC):
 
     @abstractmethod
     def documents(self) -> Iterator[tuple[str, bytes]]:
-        """Yields (name, text) of every document, in a fixed order. Raises UserError if there is no
-        text.
-        """
+        """Yields (name, text) of each document, in a fixed order. Raises UserError without text."""
 
     @abstractmethod
     def state(self) -> list | None:
@@ -129,11 +123,9 @@ class Source(ABC):
             split = ((split_of(name, self.validation), text) for name, text in self.documents())
             sha256 = tokens.write(cache, split, encoder)
             if (maps := tokens.read(cache, sha256, encoder)) is None:
-                raise UserError(
-                    cache / sha256,
-                    problem="another process changed this token map while extrap read it",
-                    remedy="let nothing else write there",
-                )
+                problem = "another process changed this token map while extrap read it"
+                remedy = "let nothing else write there"
+                raise UserError(cache / sha256, problem=problem, remedy=remedy)
             # Text that changed while it was read has a map of its own; it must not be found under
             # either state.
             if index and self._fingerprint(encoder) == before:
@@ -142,11 +134,9 @@ class Source(ABC):
         corpus = Corpus(self.title, self.option, sha256, maps, cut)
         for split in tokens.SPLITS:
             if not len(corpus.stream(split)):
-                raise UserError(
-                    self.option,
-                    problem=f"no document is in the {split} split",
-                    remedy="give more documents, or cut long ones with data.corpus.document_tokens",
-                )
+                problem = f"no document is in the {split} split"
+                remedy = "give more documents, or cut long ones with data.corpus.document_tokens"
+                raise UserError(self.option, problem=problem, remedy=remedy)
         return corpus
 
     def _fingerprint(self, encoder: Encoder) -> str | None:
@@ -157,9 +147,7 @@ class Source(ABC):
 
 
 def split_of(name: str, validation: float) -> str:
-    """Returns the split of a document. Its name alone decides, so that a new document moves no
-    other.
-    """
+    """Returns the split of a document, by its name alone: a new document moves no other."""
     share = int.from_bytes(hashlib.sha256(os.fsencode(name)).digest()[:8]) / 2**64
     return "validation" if share < validation else "train"
 

@@ -86,33 +86,22 @@ class Files(Source):
             try:
                 return found.encode()
             except UnicodeEncodeError:
-                raise UserError(
-                    "data.corpus.path",
-                    place,
-                    "the text holds half of a character (\\ud800 to \\udfff)",
-                    "write the whole character",
-                ) from None
+                problem = "the text holds half of a character (\\ud800 to \\udfff)"
+                remedy = "write the whole character"
+                raise UserError("data.corpus.path", place, problem, remedy) from None
         why = "no text of that name"
         if self.column in columns:
             why = "null is no text" if found is None else f"{found!s:.40} is no text"
         others = ", ".join(column for column, value in columns.items() if isinstance(value, str))
-        raise UserError(
-            "data.corpus.column",
-            self.column,
-            f"{why} in {place}",
-            f"its columns of text: {others or 'none'}",
-        )
+        remedy = f"its columns of text: {others or 'none'}"
+        raise UserError("data.corpus.column", self.column, f"{why} in {place}", remedy)
 
     def _files(self) -> tuple[Path, list[Path]]:
-        """Returns the folder that names are relative to, and the files that are not empty, sorted
-        by name.
-        """
+        """Returns the folder that names start from, and the files that are not empty, by name."""
         path = Path(os.path.expanduser(self.path))
         if max(map(len, path.parts), default=0) > 255 or len(str(path)) > 4095:
-            problem = "the name is longer than a file system allows"
-            raise UserError(
-                "data.corpus.path", f"{self.path:.60}...", problem, "give a shorter one"
-            )
+            problem, remedy = "the name is longer than a file system allows", "give a shorter one"
+            raise UserError("data.corpus.path", f"{self.path:.60}...", problem, remedy)
         if path.is_file():
             root, found = path.parent, [path]
         elif path.is_dir():
@@ -132,11 +121,14 @@ class Files(Source):
                 "'folder/**/*.txt'"
             )
             raise UserError("data.corpus.path", self.path, _why(path), remedy)
-        if not self.links and not path.is_file():
-            _check_inside(root, named)
-        once: dict[Path, Path] = {}  # a file that links give a second name is one document
+        inside, once = root.resolve(), dict[Path, Path]()
         for name in sorted(named):
-            once.setdefault(named[name].resolve(), named[name])
+            there = named[name].resolve()
+            if not (self.links or path.is_file() or there.is_relative_to(inside)):
+                problem = f"{name} is a link to {there}, outside the folder"
+                remedy = "remove it, or set data.corpus.links=true to read it"
+                raise UserError("data.corpus.path", root, problem, remedy)
+            once.setdefault(there, named[name])  # a file that links name twice is one document
         return root, list(once.values())
 
 
@@ -147,16 +139,3 @@ def _why(path: Path) -> str:
     if path.is_dir():
         return "empty: hidden files, links to folders, pipes and devices are not read"
     return "empty" if path.is_file() else "a pipe or a device"
-
-
-def _check_inside(root: Path, named: dict[str, Path]) -> None:
-    """Raises UserError for a file that only a link leads to, out of the folder that was given."""
-    inside = root.resolve()
-    for name in sorted(named):
-        if not (there := named[name].resolve()).is_relative_to(inside):
-            raise UserError(
-                "data.corpus.path",
-                root,
-                f"{name} is a link to {there}, outside the folder",
-                "remove it, or set data.corpus.links=true to read it",
-            )

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 
 from extrap.data.corpora.base import Source, cut
 from extrap.data.corpora.reader import line, streamed
@@ -46,8 +45,7 @@ class Hub(Source):
     def documents(self) -> Iterator[tuple[str, bytes]]:
         left, size, rows = self.limit, self.document_tokens, self._rows()
         if self.join is None:
-            found = (cut(str(i), text, size) for i, text in enumerate(rows))
-            pieces = chain.from_iterable(found)
+            pieces = (piece for i, text in enumerate(rows) for piece in cut(str(i), text, size))
         else:
             pieces = _joined(rows, self.join.encode(), size)
         for name, text in pieces:
@@ -60,9 +58,7 @@ class Hub(Source):
         return []
 
     def _rows(self) -> Iterator[bytes]:
-        """Yields the text of every row that has text. Raises UserError, in one line, for every
-        failure of the hub or of `datasets`.
-        """
+        """Yields the texts of the rows. Raises UserError for a failure of the hub or `datasets`."""
         try:
             with streamed(
                 self.name, name=self.config, split=self.split, revision=self._commit()
@@ -71,17 +67,13 @@ class Hub(Source):
                     if self.column not in row:
                         raise ValueError(f"no column {self.column}; there are {', '.join(row)}")
                     if not isinstance(text := row[self.column], str | None):
-                        raise ValueError(
-                            f"column {self.column} holds {text!r:.40}, which is no text"
-                        )
+                        problem = f"column {self.column} holds {text!r:.40}, which is no text"
+                        raise ValueError(problem)
                     if text:
                         yield text.encode()
         except (ValueError, OSError) as error:
-            raise UserError(
-                self.option,
-                problem=line(error),
-                remedy="correct config, split, column or revision of data.corpus",
-            ) from None
+            remedy = "correct config, split, column or revision of data.corpus"
+            raise UserError(self.option, problem=line(error), remedy=remedy) from None
 
     def _commit(self) -> str | None:
         """Returns the commit of `revision`, in one request with a time limit: `datasets` would try
@@ -92,14 +84,12 @@ class Hub(Source):
         try:
             return HfApi().dataset_info(self.name, revision=self.revision, timeout=PATIENCE).sha
         except Exception as error:  # which one depends on the HTTP library below huggingface_hub
-            raise UserError(
-                self.option,
-                problem=f"the hub does not serve this data set ({line(error)})",
-                remedy=(
-                    "without network use data/corpus=torch (embedded) or data/corpus=files "
-                    "data.corpus.path=..."
-                ),
-            ) from None
+            problem = f"the hub does not serve this data set ({line(error)})"
+            remedy = (
+                "without network use data/corpus=torch (embedded) or data/corpus=files "
+                "data.corpus.path=..."
+            )
+            raise UserError(self.option, problem=problem, remedy=remedy) from None
 
 
 def _joined(rows: Iterator[bytes], between: bytes, size: int) -> Iterator[tuple[str, bytes]]:

@@ -1,6 +1,4 @@
-"""Local files of text, of JSON and of parquet, data sets of the hub, and what tells that files
-have changed.
-"""
+"""Readers of local text, JSON, parquet and data sets of the hub; signs that files changed."""
 
 import shutil
 import tempfile
@@ -27,9 +25,7 @@ SETTLED = 2.0  # seconds; the coarsest file times in use
 
 @contextmanager
 def streamed(kind: str, **options: Any) -> Iterator:
-    """Returns a data set as a stream of rows (dicts): no copy in the cache of `datasets`, no
-    progress bars, no log lines.
-    """
+    """Returns a data set as a stream of rows (dicts), without cached copy, progress bars or log."""
     # takes a second to import, which a corpus that is already mapped need not wait for
     import datasets
 
@@ -68,10 +64,9 @@ def records(path: Path) -> Iterator[tuple[str, Any]]:
     """Yields (place, record) of every row of a table. Raises UserError, naming the place, for any
     other content.
     """
-    return json_rows(path) if kind(path) == "json" else _parquet(path)
-
-
-def _parquet(path: Path) -> Iterator[tuple[str, dict]]:
+    if kind(path) == "json":
+        yield from json_rows(path)
+        return
     files = [escape(str(path.absolute()))]
     try:
         with streamed("parquet", data_files=files, split="train") as found:

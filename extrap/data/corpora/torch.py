@@ -1,6 +1,4 @@
-"""The embedded corpus: torch's own Python source, read in place. Every installation has it and the
-torch version fixes it.
-"""
+"""The embedded corpus: the Python source of the installed torch, whose version fixes the text."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

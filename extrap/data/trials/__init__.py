@@ -1,3 +1,1 @@
-"""Test contexts, a pure function of (seed, length, depth, item), one kind per file; training data
-lies beside this folder.
-"""
+"""Test contexts, one kind per file, each a pure function of (seed, length, depth, item)."""

@@ -63,9 +63,7 @@ class Questions(NamedTuple):
 
     @property
     def places(self) -> dict[str, float]:
-        """Returns the items of a cell: index, distance, and a checksum that identifies the
-        questions.
-        """
+        """Returns the items of a cell: index, distance, and a checksum of the questions."""
         return {
             "index": self.index,
             "distance": self.distance,

@@ -107,16 +107,11 @@ def read(option: str, path: str, at_most: int) -> list[Example]:
         try:
             examples.append(_example(row))
         except (TypeError, LookupError, ValueError):
-            raise UserError(
-                option, place, f"expected {LINE}, every key once, the asked record among them"
-            ) from None
+            problem = f"expected {LINE}, every key once, the asked record among them"
+            raise UserError(option, place, problem) from None
         if len(examples[-1].values) != (first := len(examples[0].values)):
-            raise UserError(
-                option,
-                place,
-                f"{len(examples[-1].values)} records, but {first} in the first example",
-                "give every number a file of its own",
-            )
+            problem = f"{len(examples[-1].values)} records, but {first} in the first example"
+            raise UserError(option, place, problem, "give every number a file of its own")
     if not examples:
         raise UserError(option, path, "the file holds no example", f"write lines as {LINE}")
     return examples
