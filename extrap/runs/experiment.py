@@ -120,20 +120,15 @@ def closing(entry: Entry, plugins: Sequence[str] = ()) -> list[str]:
     ]
 
 
-def _note_parent(this: Job) -> None:
-    """Notes that the study of a tuned run uses its parent, too."""
-    parent = Entry(this.study, this.source.run.name, DIRECT, {})
-    if this.run.name != this.source.run.name and not parent.path.exists():
-        parent.write()
-
-
 def work(this: Job, wait: bool = True) -> None:
     """Trains and measures. wait=False: raises lock.Held where another process trains the run."""
     this.run.fail(None, this.extension_stem)
     code = 1
     try:
         if this.stage != "evaluate":
-            _note_parent(this)
+            parent = Entry(this.study, this.source.run.name, DIRECT, {})
+            if this.run.name != parent.run and not parent.path.exists():
+                parent.write()  # the study of a tuned run uses its parent, too
             if not this.run.trained:
                 from extrap.runs.train import train
 

@@ -98,7 +98,7 @@ def members(hint: Any) -> tuple[Any, ...]:
 
 
 def classes(hint: Any) -> tuple[type, ...] | None:
-    """Returns the classes whose objects suit a hint; None if it leaves that open."""
+    """Returns the classes whose objects suit a hint; None if it leaves that open, or is None."""
     found = [get_origin(h) or h for h in members(hint)]
     return tuple(found) if all(inspect.isclass(h) and h is not Any for h in found) else None
 

@@ -176,8 +176,12 @@ class Fresh(Source):
 
     @cached_property
     def shape(self) -> Shape:
+        """Raises UserError for options that make no GPT. All must be there: they name the run."""
         options = self.config["model"]
-        check_model(options)
+        if missing := sorted({field.name for field in fields(Decoder)} - set(options)):
+            remedy = "give it, or choose a file of conf/model, such as model=tiny"
+            raise UserError(f"model.{missing[0]}", problem="missing", remedy=remedy)
+        build(options | DECODER, "model")
         return shape_of(options, self.length, self.vocabulary.size)
 
     def scheme(self) -> Scheme:
@@ -272,14 +276,6 @@ def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:
     dim, heads, layers, norm = (options[name] for name in ("dim", "heads", "layers", "norm"))
     kv_heads, head_dim = (options.get(name) for name in ("kv_heads", "head_dim"))
     return Shape(dim, heads, layers, length, vocab, norm, kv_heads, head_dim)
-
-
-def check_model(options: Mapping[str, Any]) -> None:
-    """Raises UserError for options that make no GPT. All must be there, as they name the run."""
-    if missing := sorted({field.name for field in fields(Decoder)} - set(options)):
-        remedy = "give it, or choose a file of conf/model, such as model=tiny"
-        raise UserError(f"model.{missing[0]}", problem="missing", remedy=remedy)
-    build(dict(options) | DECODER, "model")
 
 
 def check_memory(

@@ -174,15 +174,11 @@ def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
         return State.FAILED, reason
     if folder.trained or folder.checkpoint.exists():
         return State.RESUMABLE, ""
-    if all(_rows_there(entry, task) for task in entry.tasks):
+    tables = ((task, _table(entry.file(task).rows)) for task in entry.tasks)
+    # an extension that changes no frequencies has an empty file
+    if all(rows or (task == USED and rows is not None) for task, rows in tables):
         return _outcome(entry), "rows without their run folder"
     return State.MISSING, ""
-
-
-def _rows_there(entry: Entry, task: str) -> bool:
-    """True if a task has rows; an extension that changes no frequencies has an empty file."""
-    found = _table(entry.file(task).rows)
-    return bool(found) or (task == USED and found is not None)
 
 
 def _outcome(entry: Entry) -> State:

@@ -59,21 +59,10 @@ def check(job: Job) -> None:
 
 
 def check_own(job: Job) -> None:
-    """Raises UserError for options in which jobs of one kind differ."""
-    _ = [training.optim for training in job.trainings]
-    _names(job)
-
-
-def kind(job: Job) -> str:
-    """Returns a hash that jobs share if they differ in the options of EACH alone: a check of one
-    of them holds for all.
+    """Raises UserError for options in which jobs of one kind differ, and for choices that make no
+    name of a file.
     """
-    options = {name: value for name, value in job.config.items() if name not in EACH}
-    return fingerprint([options, job.choices, job.source.run.identity["corpus"]])
-
-
-def _names(job: Job) -> None:
-    """Raises UserError for choices that make no name of a file."""
+    _ = [training.optim for training in job.trainings]
     for option, value in (("data", job.choices["data"]), ("extension", job.extension_stem)):
         if not STEM.fullmatch(value):
             problem = "its name and changed options become names of files"
@@ -83,6 +72,14 @@ def _names(job: Job) -> None:
             if (most := len(f"{name}__{job.extension_stem}__{task}")) > LONGEST:
                 problem = f"makes file names of {most} characters"
                 raise UserError(option, name, problem, "give a shorter label")
+
+
+def kind(job: Job) -> str:
+    """Returns a hash that jobs share if they differ in the options of EACH alone: a check of one
+    of them holds for all.
+    """
+    options = {name: value for name, value in job.config.items() if name not in EACH}
+    return fingerprint([options, job.choices, job.source.run.identity["corpus"]])
 
 
 def _pair(job: Job) -> None:
