@@ -94,11 +94,10 @@ def check_weights(
     """Raises UserError unless weights have the names, shapes and types of `module`. dtype: replaces
     its floating types.
     """
-
-    def kept(tensor: Tensor) -> torch.dtype:
-        return dtype if dtype is not None and tensor.is_floating_point() else tensor.dtype
-
-    expected = {name: (t.shape, kept(t)) for name, t in module.state_dict().items()}
+    expected = {
+        name: (tensor.shape, dtype if dtype and tensor.is_floating_point() else tensor.dtype)
+        for name, tensor in module.state_dict().items()
+    }
     found = weights if isinstance(weights, dict) else {}
     about = {n: (getattr(t, "shape", None), getattr(t, "dtype", None)) for n, t in found.items()}
     if about != expected:

@@ -30,7 +30,10 @@ class UserError(Exception):
         super().__init__(option, value, problem, remedy)
         place, said = str(option), str(problem)
         if value is ... and not said:
-            place, said, remedy = _parted(place)
+            place, colon, said = place.partition(": ")
+            if not colon or "; " in place:
+                place, said = "", str(option)
+            said, _, remedy = said.partition("; ")
         if value is ... and (named := OPTION.match(place)):
             place, value = named[1], place[named.end() :]
         self.option, self.value, self.problem, self.remedy = place, value, said, remedy
@@ -50,15 +53,6 @@ class UserError(Exception):
 
 
 OPTION = re.compile(r"([\w.@/~+-]+)=")
-
-
-def _parted(line: str) -> tuple[str, str, str]:
-    """(option and value, problem, remedy) of a line."""
-    place, colon, said = line.partition(": ")
-    if not colon or "; " in place:
-        place, said = "", line
-    problem, _, remedy = said.partition("; ")
-    return place, problem, remedy
 
 
 class NotApplicable(UserError):
