@@ -68,6 +68,12 @@ def choose(name: str, allowed: Iterable[str]) -> str:
     return (f"did you mean {close[0]}? " if close else "") + f"choose one of {', '.join(known)}"
 
 
+def one_edit_apart(a: str, b: str) -> bool:
+    """True if one letter more, less, changed or moved makes b of a."""
+    short = ({word, *(word[:n] + word[n + 1 :] for n in range(len(word)))} for word in (a, b))
+    return a != b and not set.isdisjoint(*short)
+
+
 def first_line(error: BaseException) -> str:
     """Returns the first line of an error's text, without one the name of its class."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
