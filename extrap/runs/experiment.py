@@ -93,8 +93,7 @@ class Experiment:
         except lock.Held as holder:  # another sweep began it since this one looked
             progress.end("held", str(holder))
         if not in_sweep and self.says:
-            lines = closing(entry, self.job.config["plugins"])
-            print("\n".join(lines), file=sys.stderr)
+            print(*closing(entry, self.job.config["plugins"]), sep="\n", file=sys.stderr)
 
 
 def done(this: Job) -> bool:

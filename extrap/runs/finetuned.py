@@ -50,10 +50,6 @@ class FineTuned:
     def options(self) -> Mapping[str, Any]:
         return self.source.config["finetune"]
 
-    @property
-    def choice(self) -> str:
-        return f"finetune={self.source.choices['finetune']}"
-
     @cached_property
     def tuning(self) -> Tuning:
         options = {name: value for name, value in self.options.items() if name != "data"}
@@ -158,7 +154,8 @@ class FineTuned:
         source = self.source
         if source.run.state.get("state") == "diverged":
             problem = f"{source.run.name} diverged, so its weights cannot be tuned"
-            raise UserError(self.choice, problem=problem, remedy="train it with other options")
+            method, remedy = source.choices["finetune"], "train it with other options"
+            raise UserError("finetune", method, problem, remedy)
         extended, _ = self._extended(source.trained(source.run))
         torch.manual_seed(source.seed + 2_000_003)
         self.tuning.adapt(extended)
@@ -176,9 +173,9 @@ class FineTuned:
         extension = build(self.extension_options, "extension", source.config["plugins"], Extension)
         names = shared(model)
         extended = extension(model)
-        name = source.choices["extension"]
+        name, method = source.choices["extension"], source.choices["finetune"]
         if not isinstance(extended, GPT):
-            problem = f"gives a way of reading, and {self.choice} tunes models"
+            problem = f"gives a way of reading, and finetune={method} tunes models"
             raise NotApplicable("extension", name, problem, "evaluate it with finetune=none")
         plain = {name: names.get(id(p)) for name, p in extended.named_parameters()}
         if None in plain.values():

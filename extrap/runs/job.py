@@ -149,8 +149,7 @@ class Job:
         of = training or self.training or self.source
         names = self.study, of.run.name, extension, of.label, self.trained_on
         said = of.run.seed, self.source.length, tuple(self.task_names), of.run.identity
-        page = Page(*names, *said, size=self.source.params)
-        self.dashboard.start(page)
+        self.dashboard.start(Page(*names, *said, size=self.source.params))
 
 
 def make(

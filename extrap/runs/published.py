@@ -84,8 +84,7 @@ class Published(Source):
 
     @cached_property
     def reading(self) -> Reading:
-        name = f"{Reading.__module__}.{Reading.__name__}"
-        return build(dict(self.config["model"]) | {"_target_": name}, "model")
+        return build(self.config["model"] | {"_target_": f"{__name__}.Reading"}, "model")
 
     @cached_property
     def checkpoint(self) -> Checkpoint:

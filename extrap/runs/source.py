@@ -184,23 +184,18 @@ class Fresh(Source):
         build(options | DECODER, "model")
         return shape_of(options, self.length, self.vocabulary.size)
 
-    def scheme(self) -> Scheme:
-        """Returns a new scheme, with its parameters drawn from the run's seed."""
-        torch.manual_seed(self.seed + 1_000_003)
+    def model(self, device: str = "cpu") -> GPT:
+        """Returns a new GPT. Parameters outside the scheme start equal for all schemes."""
         config = self.config
+        torch.manual_seed(self.seed + 1_000_003)
         scheme = build(config["scheme"], "scheme", config["plugins"], Scheme, shape=self.shape)
         if "shape" not in vars(scheme):
             problem = f"the constructor of {type(scheme).__name__} does not call the one of Scheme"
             remedy = "begin it with super().__init__(shape)"
             raise UserError("scheme", self.choices["scheme"], problem, remedy)
-        return scheme
-
-    def model(self, device: str = "cpu") -> GPT:
-        """Returns a new GPT. Parameters outside the scheme start equal for all schemes."""
-        scheme = self.scheme()
         torch.manual_seed(self.seed)
         with torch.device(device):
-            return GPT(scheme, self.vocabulary.size, build(self.config["model"] | DECODER, "model"))
+            return GPT(scheme, self.vocabulary.size, build(config["model"] | DECODER, "model"))
 
     def untrained(self, layers: int | None = None) -> GPT:
         depth = {} if layers is None else {"layers": layers}

@@ -93,8 +93,7 @@ def _pair(job: Job) -> None:
     except NotApplicable as error:
         if mistake := _mistaken(job.changed, error):
             raise mistake from None
-        remedy = partial(_instead, job, model)
-        raise NotApplicable("extension", name, error.why, remedy) from None
+        raise NotApplicable("extension", name, error.why, partial(_instead, job, model)) from None
     if extended is model and not isinstance(job.extension, Direct):
         problem = f"{type(job.extension).__name__} returned the model that it was given"
         raise UserError("extension", name, problem, "return a copy that it has extended")
