@@ -259,9 +259,7 @@ def _used_rows(model: GPT, extended: Reader) -> list[dict]:
 
 @cache
 def commit() -> str:
-    """Returns the commit of extrap, with + if its code or configuration has changed since; its
-    version without git.
-    """
+    """Returns the commit of extrap, + after changes of code or conf; without git, its version."""
 
     def git(*words: str) -> str:
         command = ["git", "-C", Path(__file__).parents[1], *words]

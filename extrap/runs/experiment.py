@@ -1,7 +1,4 @@
-"""The work of one job: its run is trained, then its model evaluated.
-
-The checks come first; locks keep other processes away from the run; the study of the job notes it.
-"""
+"""The work of one job: its checks, then its training and evaluation, alone with its run."""
 
 import os
 import sys
@@ -97,9 +94,7 @@ class Experiment:
 
 
 def done(this: Job) -> bool:
-    """True if nothing is left to do. With accept_rows=true the rows of another machine count, even
-    if the run is not on this disk.
-    """
+    """True if nothing is left to do. With accept_rows=true the rows of another machine count."""
     if this.run.trained:
         return this.stage == "train" or not evaluate.entry(this).missing()
     return this.config["accept_rows"] and this.stage != "train" and evaluate.measured(this)

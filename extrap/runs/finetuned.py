@@ -61,9 +61,7 @@ class FineTuned:
 
     @cached_property
     def factor(self) -> float:
-        """The train factor s: windows have s x L tokens. Raises UserError if neither the option
-        nor the extension gives it.
-        """
+        """The train factor s: windows have s x L tokens. Raises UserError if nothing gives it."""
         extension, factor = self.extension, self.tuning.factor
         factor = extension.tuned_at if factor is None else factor
         if factor is None and (factor := own_factor(extension, self.source.length)) is None:
@@ -77,18 +75,14 @@ class FineTuned:
 
     @cached_property
     def extension_options(self) -> dict[str, Any]:
-        """The extension of the job during tuning, at the train factor unless it has its own
-        windows.
-        """
+        """The extension during tuning, at the train factor unless it has its own windows."""
         options, extension = self.source.config["extension"], self.extension
         own = extension.tuned_at is not None or own_factor(extension, self.source.length) is None
         return options if own else with_factor(options, self.factor)
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        """The mixture at the length of tuning, with fewer windows a step and the text and
-        vocabulary of training.
-        """
+        """The mixture in longer and fewer windows a step, with text and vocabulary of training."""
         if (given := self.options.get("data")) is not None:
             self._check_data(given)
         share = 1 / self.factor if self.tuning.batch is None else self.tuning.batch

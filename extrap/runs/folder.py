@@ -222,9 +222,7 @@ class Run(Folder):
         return f"{self.label}-{self.config[:8]}-s{self.seed}"
 
     def check(self) -> None:
-        """Raises UserError if the folder holds another configuration: an edited one, or a second
-        one of this name.
-        """
+        """Raises UserError if the folder holds another configuration, such as an edited one."""
         path = self.folder / "config.json"
         if identity_hash(read_json(path).get("identity", self.identity)) != self.config:
             problem = "not the configuration that is asked for, though of its name"

@@ -1,8 +1,5 @@
 """The W&B workspace and the W&B Report of a study: a line is a series, drawn from the table of the
 study's page by the charts in charts.yaml.
-
-Built from the rows, without network; `wandb_workspaces` (pip install 'extrap[dashboard]') knows the
-form.
 """
 
 from pathlib import Path
@@ -40,17 +37,13 @@ def modules() -> tuple[Any, Any]:
 
 
 def charts() -> dict[str, dict[str, Any]]:
-    """Returns the Vega-Lite specifications by the name of a chart at W&B, which changes with its
-    specification.
-    """
+    """Returns Vega-Lite specifications by their names at W&B, which change with them."""
     known = read_yaml(Path(__file__).with_name("charts.yaml"))["charts"]
     return {f"extrap-{kind}-{fingerprint(chart)}": chart for kind, chart in known.items()}
 
 
 def workspace(study: Study, project: str, entity: str) -> Any:
-    """Returns the Workspace of the pages of a study and sends nothing. Raises UserError without the
-    extra.
-    """
+    """Returns the Workspace of a study and sends nothing. Raises UserError without the extra."""
     wr, ws = modules()
     sections = panels(study, entity)
     sections["Training"] = _training(wr, study)
