@@ -101,9 +101,7 @@ def done(this: Job) -> bool:
 
 
 def closing(entry: Entry, plugins: Sequence[str] = ()) -> list[str]:
-    """Returns where the rows are, and commands that show and compare them. plugins: packages with
-    figures of the user's own.
-    """
+    """Returns where the rows are, and commands that show and compare them."""
     more = f" --plugins {','.join(plugins)}" if plugins else ""
     if not entry.tasks:
         return [f"next: the same command with stage=evaluate measures {entry.run}"]

@@ -142,9 +142,7 @@ class FineTuned:
         return Run(self.label, identity, source.seed, about)
 
     def begin(self) -> GPT:
-        """Returns the extended model with the weights of the parent. Raises UserError if the parent
-        diverged.
-        """
+        """Returns the extended parent, before tuning. Raises UserError if the parent diverged."""
         source = self.source
         if source.run.state.get("state") == "diverged":
             problem = f"{source.run.name} diverged, so its weights cannot be tuned"

@@ -33,9 +33,7 @@ UNSEEN = ("log_every", "save_every")
 """Options of training that do not change the weights."""
 
 BYTES, FROZEN = 16, 4
-"""Bytes per parameter in training: itself, its gradient and two moments in float32; frozen: itself
-alone.
-"""
+"""Bytes per parameter: itself, gradient and two moments in float32; frozen: itself alone."""
 
 
 class Source(ABC):
@@ -278,9 +276,7 @@ def check_memory(
     frozen: int = 0,
     remedy: str = "give a smaller model.dim, model.layers or data.vocabulary",
 ) -> None:
-    """Raises UserError if this machine has too little memory to train so many parameters, beside
-    frozen ones.
-    """
+    """Raises UserError if this machine lacks the memory to train so many parameters."""
     need, have = BYTES * params + FROZEN * frozen, memory()
     if need > have:
         needed = f"{params + frozen:,} parameters need {need / 2**30:,.0f} GiB in training"

@@ -106,9 +106,7 @@ class Entry:
 
 
 def write(jobs: Sequence[Entry]) -> None:
-    """Writes the files of jobs, with the tasks of their present files. Raises UserError for a link
-    in place of a folder.
-    """
+    """Adds jobs to their files. Raises UserError for a link in place of a folder."""
     for folder in {entry.path.parent for entry in jobs}:
         atomic.check_links(folder)
         atomic.sweep(folder, ".*.tmp", atomic.HOUR)
@@ -198,9 +196,7 @@ def studies() -> list[str]:
 
 
 def entries(study: str) -> list[Entry]:
-    """Returns the jobs of a study: those with a file, then those with rows alone. Raises
-    UserError, which lists the studies here, for an unknown study.
-    """
+    """Returns jobs with files, then jobs with rows alone. Raises UserError for an unknown study."""
     if study not in (known := studies()):
         some = f"studies here: {', '.join(known)}"
         remedy = some if known else "none is here yet; `extrap` makes one"

@@ -56,9 +56,7 @@ OPTION = re.compile(r"([\w.@/~+-]+)=")
 
 
 class NotApplicable(UserError):
-    """An extension that makes no sense on a scheme. A sweep skips the pair and lists it; a single
-    job ends with the line.
-    """
+    """An extension that makes no sense on a scheme: a sweep skips the pair and lists it."""
 
 
 def choose(name: str, allowed: Iterable[str]) -> str:
