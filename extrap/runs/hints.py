@@ -27,7 +27,6 @@ WORDS = {
     bool: "true or false",
     types.NoneType: "null",
 }
-PLURALS = {"a whole number": "whole numbers", "a number": "numbers"}
 BOUNDS: dict[type[BaseMetadata], tuple[str, Callable[..., bool]]] = {
     Ge: (" of at least {}", lambda value, low: value >= low),
     Gt: (" above {}", lambda value, low: value > low),
@@ -78,9 +77,7 @@ def describe(hint: Any) -> str:
         return "one of " + ", ".join(map(str, args))
     if origin in LISTS:
         item = describe(inner(hint, *LISTS))
-        for one, many in PLURALS.items():
-            item = many + item.removeprefix(one) if item.startswith(one) else item
-        return f"a list of {item}"
+        return "a list of " + re.sub(r"^a ((?:whole )?number)", r"\1s", item)
     if origin is dict:
         return f"{describe(inner(hint, dict))} by name"
     if hint in LISTS:
