@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from extrap.model.functional import product, softmax, wide
 from extrap.model.shape import Pairs, Shape, Size
 from extrap.model.where import OutOfRange, Where, even_spacing, whole_steps
-from extrap.utils.words import one_edit_apart
+from extrap.utils.errors import one_edit_apart
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Float64

@@ -43,7 +43,13 @@ def _construct(
 ) -> Any:
     parameters, hints = _parameters(cls), _hints(cls)
     options = {key: value for key, value in node.items() if key != "_target_"}
-    _check_names(cls, options, path, given)
+    if unknown := sorted(set(options) - set(parameters), key=str):
+        known = ", ".join(sorted(set(parameters) - set(given))) or "none"
+        problem = f"no such option; {cls.__name__} takes {known}"
+        raise UserError(f"{path}.{unknown[0]}", problem=problem)
+    for name, parameter in parameters.items():
+        if name not in options and name not in given and parameter.default is parameter.empty:
+            raise UserError(f"{path}.{name}", problem=f"missing; {cls.__name__} needs it")
     values = {
         key: build(value, f"{path}.{key}", plugins, hints.get(key), **given)
         for key, value in options.items()
@@ -56,18 +62,6 @@ def _construct(
     except (ValueError, OverflowError, ZeroDivisionError) as error:
         named = str(error).split("=")[0] in parameters
         raise UserError(f"{path}.{error}" if named else f"{path}: {error}") from error
-
-
-def _check_names(cls: type, names: Iterable[str], path: str, given: Iterable[str]) -> None:
-    """Raises UserError for an argument that is unknown or missing; `given` come from elsewhere."""
-    parameters = _parameters(cls)
-    if unknown := sorted(set(names) - set(parameters), key=str):
-        known = ", ".join(sorted(set(parameters) - set(given))) or "none"
-        problem = f"no such option; {cls.__name__} takes {known}"
-        raise UserError(f"{path}.{unknown[0]}", problem=problem)
-    for name, parameter in parameters.items():
-        if name not in names and name not in given and parameter.default is parameter.empty:
-            raise UserError(f"{path}.{name}", problem=f"missing; {cls.__name__} needs it")
 
 
 @cache
@@ -94,8 +88,7 @@ def find(target: Any, path: str, plugins: Iterable[str] = (), kind: Any = None) 
         raise UserError(option, target, "no such class")
     if not inspect.isclass(found) or found.__module__.split(".")[0] not in allowed:
         raise UserError(option, target, only)
-    suitable = None if kind is None else classes(kind)
-    if suitable is not None and not issubclass(found, suitable):
+    if (suitable := classes(kind)) is not None and not issubclass(found, suitable):
         raise UserError(option, target, f"expected {describe(kind)}")
     if inspect.isabstract(found):
         base = inspect.getmembers(found, lambda member: hasattr(member, "__isabstractmethod__"))

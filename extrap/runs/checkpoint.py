@@ -18,9 +18,7 @@ CHANGED = "changed since training ended"
 
 
 def damaged(path: Path, why: str, delete: Path | None = None) -> UserError:
-    """Returns the error about a file that differs from the one that training wrote. delete: the
-    file to delete, if it is another one.
-    """
+    """Returns the error about a changed file of a training. delete: another file to delete."""
     remedy = f"delete {delete or path}, and the same command trains the run again"
     return UserError(path, problem=why, remedy=remedy)
 
@@ -91,14 +89,11 @@ def curve_rows(run: Run) -> list[dict[str, Any]]:
 def check_weights(
     weights: Any, module: nn.Module, path: Path, dtype: torch.dtype | None = None
 ) -> None:
-    """Raises UserError unless weights have the names, shapes and types of `module`. dtype: replaces
-    its floating types.
-    """
-
-    def kept(tensor: Tensor) -> torch.dtype:
-        return dtype if dtype is not None and tensor.is_floating_point() else tensor.dtype
-
-    expected = {name: (t.shape, kept(t)) for name, t in module.state_dict().items()}
+    """Raises UserError unless weights have the names, shapes and types, or `dtype`, of a module."""
+    expected = {
+        name: (tensor.shape, dtype if dtype and tensor.is_floating_point() else tensor.dtype)
+        for name, tensor in module.state_dict().items()
+    }
     found = weights if isinstance(weights, dict) else {}
     about = {n: (getattr(t, "shape", None), getattr(t, "dtype", None)) for n, t in found.items()}
     if about != expected:

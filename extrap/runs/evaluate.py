@@ -165,27 +165,22 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
     # outside inference mode: weights made inside carry no gradients
     plain, extended = models()
     source, diagnostic = job.source, isinstance(task, Diagnostic)
+
+    def untrained(layers: int | None = None) -> GPT:
+        return cast(GPT, job.extension(source.untrained(layers)))
+
     with torch.inference_mode(not diagnostic), Progress(name) as progress:
         model = (
-            InspectedModel(cast(GPT, extended), plain, partial(_untrained, job))
+            InspectedModel(cast(GPT, extended), plain, untrained)
             if diagnostic
             else _OnDevice(extended, source.device)
         )
         result = task.run(model, source.corpus, job.vocabulary_of(task), source.length, progress)
     result = checked(result, name)
-    return result if _trained_for(job, task) else result.untrained()
-
-
-def _untrained(job: Job, layers: int | None = None) -> GPT:
-    """Returns the extended model before training; layers: another depth."""
-    return cast(GPT, job.extension(job.source.untrained(layers)))
-
-
-def _trained_for(job: Job, task: Task) -> bool:
-    """True if a training had the data of the task; nobody knows the data of a checkpoint."""
     parts = [part for t in job.trainings for part in t.batches.mixture.parts.values()]
     taught = task.learned_from is None or any(isinstance(p, task.learned_from) for p in parts)
-    return job.source.published or taught
+    # nobody knows the data of a checkpoint
+    return result if source.published or taught else result.untrained()
 
 
 def _publish(job: Job, task: str, measure: Callable[[], Result], file: ResultFile) -> None:
@@ -220,16 +215,12 @@ def completed(job: Job, task: str, result: Result) -> list[dict]:
         "config": config_hash(job, task),
         "commit": commit(),
     }
-    return [common | _extension_of(job, task, row) | row for row in result.rows]
-
-
-def _extension_of(job: Job, task: str, row: dict) -> dict:
-    """Returns the extension of a row, and its factor at the length of the row."""
     if task == CURVE:
-        return {"extension": DIRECT, "factor": 1.0}
-    L = job.source.length
-    factor = job.extension.effective(row.get("length") or L, L)
-    return {"extension": job.extension_name, "factor": factor}
+        return [common | {"extension": DIRECT, "factor": 1.0} | row for row in result.rows]
+    common["extension"], L = job.extension_name, job.source.length
+    lengths = [row.get("length") or L for row in result.rows]
+    factors = [{"factor": job.extension.effective(length, L)} for length in lengths]
+    return [common | factor | row for factor, row in zip(factors, result.rows, strict=True)]
 
 
 def trained_model(job: Job) -> GPT:
@@ -253,29 +244,22 @@ class _OnDevice:
 
 
 def _used_rows(model: GPT, extended: Reader) -> list[dict]:
-    """Returns the frequencies of the extended model and, of a checkpoint, its layers. Several
-    windows of a model have no frequencies.
+    """Returns the frequencies of the extended model and, of a checkpoint, `extrap layers` as rows
+    of protocol `layers`. Several windows of a model have no frequencies.
     """
     rows = frequency_rows(model.scheme, extended.scheme) if isinstance(extended, GPT) else []
-    return rows + (_layer_rows(model) if isinstance(model, Adapted) else [])
-
-
-def _layer_rows(model: GPT) -> list[dict]:
-    """Returns `extrap layers` as rows of protocol `layers`, without what a layer lacks."""
     recorder = Recorder()
-    for row in layer_table(model):
+    for row in layer_table(model) if isinstance(model, Adapted) else []:
         layer = recorder.at(protocol="layers", length=model.scheme.shape.length, layer=row["layer"])
         for metric in ("pairs", "channels", "base", "window", "chunk", "sink"):
             if row[metric]:
                 layer.value(metric, float(row[metric]))
-    return recorder.result().rows
+    return rows + recorder.result().rows
 
 
 @cache
 def commit() -> str:
-    """Returns the commit of extrap, with + if its code or configuration has changed since; its
-    version without git.
-    """
+    """Returns the commit of extrap, + after changes of code or conf; without git, its version."""
 
     def git(*words: str) -> str:
         command = ["git", "-C", Path(__file__).parents[1], *words]

@@ -1,7 +1,4 @@
-"""The work of one job: its run is trained, then its model evaluated.
-
-The checks come first; locks keep other processes away from the run; the study of the job notes it.
-"""
+"""The work of one job: its checks, then its training and evaluation, alone with its run."""
 
 import os
 import sys
@@ -93,23 +90,18 @@ class Experiment:
         except lock.Held as holder:  # another sweep began it since this one looked
             progress.end("held", str(holder))
         if not in_sweep and self.says:
-            lines = closing(entry, self.job.config["plugins"])
-            print("\n".join(lines), file=sys.stderr)
+            print(*closing(entry, self.job.config["plugins"]), sep="\n", file=sys.stderr)
 
 
 def done(this: Job) -> bool:
-    """True if nothing is left to do. With accept_rows=true the rows of another machine count, even
-    if the run is not on this disk.
-    """
+    """True if nothing is left to do. With accept_rows=true the rows of another machine count."""
     if this.run.trained:
         return this.stage == "train" or not evaluate.entry(this).missing()
     return this.config["accept_rows"] and this.stage != "train" and evaluate.measured(this)
 
 
 def closing(entry: Entry, plugins: Sequence[str] = ()) -> list[str]:
-    """Returns where the rows are, and commands that show and compare them. plugins: packages with
-    figures of the user's own.
-    """
+    """Returns where the rows are, and commands that show and compare them."""
     more = f" --plugins {','.join(plugins)}" if plugins else ""
     if not entry.tasks:
         return [f"next: the same command with stage=evaluate measures {entry.run}"]
@@ -120,20 +112,15 @@ def closing(entry: Entry, plugins: Sequence[str] = ()) -> list[str]:
     ]
 
 
-def _note_parent(this: Job) -> None:
-    """Notes that the study of a tuned run uses its parent, too."""
-    parent = Entry(this.study, this.source.run.name, DIRECT, {})
-    if this.run.name != this.source.run.name and not parent.path.exists():
-        parent.write()
-
-
 def work(this: Job, wait: bool = True) -> None:
     """Trains and measures. wait=False: raises lock.Held where another process trains the run."""
     this.run.fail(None, this.extension_stem)
     code = 1
     try:
         if this.stage != "evaluate":
-            _note_parent(this)
+            parent = Entry(this.study, this.source.run.name, DIRECT, {})
+            if this.run.name != parent.run and not parent.path.exists():
+                parent.write()  # the study of a tuned run uses its parent, too
             if not this.run.trained:
                 from extrap.runs.train import train
 

@@ -50,10 +50,6 @@ class FineTuned:
     def options(self) -> Mapping[str, Any]:
         return self.source.config["finetune"]
 
-    @property
-    def choice(self) -> str:
-        return f"finetune={self.source.choices['finetune']}"
-
     @cached_property
     def tuning(self) -> Tuning:
         options = {name: value for name, value in self.options.items() if name != "data"}
@@ -65,9 +61,7 @@ class FineTuned:
 
     @cached_property
     def factor(self) -> float:
-        """The train factor s: windows have s x L tokens. Raises UserError if neither the option
-        nor the extension gives it.
-        """
+        """The train factor s: windows have s x L tokens. Raises UserError if nothing gives it."""
         extension, factor = self.extension, self.tuning.factor
         factor = extension.tuned_at if factor is None else factor
         if factor is None and (factor := own_factor(extension, self.source.length)) is None:
@@ -81,18 +75,14 @@ class FineTuned:
 
     @cached_property
     def extension_options(self) -> dict[str, Any]:
-        """The extension of the job during tuning, at the train factor unless it has its own
-        windows.
-        """
+        """The extension during tuning, at the train factor unless it has its own windows."""
         options, extension = self.source.config["extension"], self.extension
         own = extension.tuned_at is not None or own_factor(extension, self.source.length) is None
         return options if own else with_factor(options, self.factor)
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        """The mixture at the length of tuning, with fewer windows a step and the text and
-        vocabulary of training.
-        """
+        """The mixture in longer and fewer windows a step, with text and vocabulary of training."""
         if (given := self.options.get("data")) is not None:
             self._check_data(given)
         share = 1 / self.factor if self.tuning.batch is None else self.tuning.batch
@@ -152,13 +142,12 @@ class FineTuned:
         return Run(self.label, identity, source.seed, about)
 
     def begin(self) -> GPT:
-        """Returns the extended model with the weights of the parent. Raises UserError if the parent
-        diverged.
-        """
+        """Returns the extended parent, before tuning. Raises UserError if the parent diverged."""
         source = self.source
         if source.run.state.get("state") == "diverged":
             problem = f"{source.run.name} diverged, so its weights cannot be tuned"
-            raise UserError(self.choice, problem=problem, remedy="train it with other options")
+            method, remedy = source.choices["finetune"], "train it with other options"
+            raise UserError("finetune", method, problem, remedy)
         extended, _ = self._extended(source.trained(source.run))
         torch.manual_seed(source.seed + 2_000_003)
         self.tuning.adapt(extended)
@@ -176,9 +165,9 @@ class FineTuned:
         extension = build(self.extension_options, "extension", source.config["plugins"], Extension)
         names = shared(model)
         extended = extension(model)
-        name = source.choices["extension"]
+        name, method = source.choices["extension"], source.choices["finetune"]
         if not isinstance(extended, GPT):
-            problem = f"gives a way of reading, and {self.choice} tunes models"
+            problem = f"gives a way of reading, and finetune={method} tunes models"
             raise NotApplicable("extension", name, problem, "evaluate it with finetune=none")
         plain = {name: names.get(id(p)) for name, p in extended.named_parameters()}
         if None in plain.values():

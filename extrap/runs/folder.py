@@ -222,9 +222,7 @@ class Run(Folder):
         return f"{self.label}-{self.config[:8]}-s{self.seed}"
 
     def check(self) -> None:
-        """Raises UserError if the folder holds another configuration: an edited one, or a second
-        one of this name.
-        """
+        """Raises UserError if the folder holds another configuration, such as an edited one."""
         path = self.folder / "config.json"
         if identity_hash(read_json(path).get("identity", self.identity)) != self.config:
             problem = "not the configuration that is asked for, though of its name"
@@ -240,9 +238,7 @@ class Run(Folder):
 def untrained(
     run: Run, option: str, value: object, remedy: str, done: str = "trained"
 ) -> UserError:
-    """Returns the error about a run that is not trained, or tuned, yet; it names trained runs of
-    the same label. option, value: the mistaken ones; remedy: what trains it.
-    """
+    """Returns the error about a run that is not trained yet; it names trained runs of its label."""
     found = sorted(path.parent.name for path in RUNS.glob(f"{run.label}-????????-s*/weights.pt"))
     others = f"; trained with other options: {', '.join(found[:MOST])}" if found else ""
     return UserError(option, value, f"{run.name} is not {done} yet{others}", remedy)

@@ -27,7 +27,6 @@ WORDS = {
     bool: "true or false",
     types.NoneType: "null",
 }
-PLURALS = {"a whole number": "whole numbers", "a number": "numbers"}
 BOUNDS: dict[type[BaseMetadata], tuple[str, Callable[..., bool]]] = {
     Ge: (" of at least {}", lambda value, low: value >= low),
     Gt: (" above {}", lambda value, low: value > low),
@@ -78,9 +77,7 @@ def describe(hint: Any) -> str:
         return "one of " + ", ".join(map(str, args))
     if origin in LISTS:
         item = describe(inner(hint, *LISTS))
-        for one, many in PLURALS.items():
-            item = many + item.removeprefix(one) if item.startswith(one) else item
-        return f"a list of {item}"
+        return "a list of " + re.sub(r"^a ((?:whole )?number)", r"\1s", item)
     if origin is dict:
         return f"{describe(inner(hint, dict))} by name"
     if hint in LISTS:
@@ -98,7 +95,7 @@ def members(hint: Any) -> tuple[Any, ...]:
 
 
 def classes(hint: Any) -> tuple[type, ...] | None:
-    """Returns the classes whose objects suit a hint; None if it leaves that open."""
+    """Returns the classes whose objects suit a hint; None if it leaves that open, or is None."""
     found = [get_origin(h) or h for h in members(hint)]
     return tuple(found) if all(inspect.isclass(h) and h is not Any for h in found) else None
 

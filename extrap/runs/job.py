@@ -149,8 +149,7 @@ class Job:
         of = training or self.training or self.source
         names = self.study, of.run.name, extension, of.label, self.trained_on
         said = of.run.seed, self.source.length, tuple(self.task_names), of.run.identity
-        page = Page(*names, *said, size=self.source.params)
-        self.dashboard.start(page)
+        self.dashboard.start(Page(*names, *said, size=self.source.params))
 
 
 def make(
@@ -166,7 +165,13 @@ def make(
     check_plugins(plugins)
     usual = Published if Published.meant(config) else Fresh
     source = (given or usual)(config, choices)
-    _check(config, source)
+    for option, value in (("study", config["study"]), ("label", source.label)):
+        if not NAME.fullmatch(value):
+            problem = "letters, digits, dot, hyphen and underscore, starting with a letter or digit"
+            raise UserError(option, value, problem)
+    for option, low, high in (("threads", 1, 1024), ("seed", 0, 2**32 - 1)):
+        if not low <= config[option] <= high:
+            raise UserError(option, config[option], f"a whole number from {low} to {high}")
     extension = build(config["extension"], "extension", plugins, Extension)
     own = changed(config["extension"], node("extension", choice), plugins)
     fresh = source if isinstance(source, Fresh) else None
@@ -177,13 +182,3 @@ def make(
         raise UserError("stage", "train", f"{source.label} is trained already", remedy)
     dashboard = ViewOnly(build(config["logger"], "logger", plugins, Dashboard))
     return Job(config, choices, source, training, extension, own, dashboard)
-
-
-def _check(config: dict[str, Any], source: Source) -> None:
-    for option, value in (("study", config["study"]), ("label", source.label)):
-        if not NAME.fullmatch(value):
-            problem = "letters, digits, dot, hyphen and underscore, starting with a letter or digit"
-            raise UserError(option, value, problem)
-    for option, low, high in (("threads", 1, 1024), ("seed", 0, 2**32 - 1)):
-        if not low <= config[option] <= high:
-            raise UserError(option, config[option], f"a whole number from {low} to {high}")

@@ -84,8 +84,7 @@ class Published(Source):
 
     @cached_property
     def reading(self) -> Reading:
-        name = f"{Reading.__module__}.{Reading.__name__}"
-        return build(dict(self.config["model"]) | {"_target_": name}, "model")
+        return build(self.config["model"] | {"_target_": f"{__name__}.Reading"}, "model")
 
     @cached_property
     def checkpoint(self) -> Checkpoint:
@@ -110,9 +109,7 @@ class Published(Source):
         return opened(source, self.vocabulary.encoder)
 
     def model(self, device: str = "cpu") -> GPT:
-        """Returns the checkpoint's model. A model of transformers has the call of a GPT, and
-        rejects the rest.
-        """
+        """Returns the checkpoint's model. A model of transformers has the call of a GPT alone."""
         empty = device == "meta"
         model = self.checkpoint.model(self.reading.train_length, self.reading.dtype, empty)
         return cast(GPT, model)
@@ -170,9 +167,7 @@ class Published(Source):
         return {"train": train, "precision": self.trainer.precision}
 
     def check_tuned(self) -> None:
-        """Raises UserError for a model of which extrap reads logits alone, and for a training in
-        other numbers than `model.dtype`.
-        """
+        """Raises UserError for a model of logits alone, and for another type than `model.dtype`."""
         _ = self.model("meta").scheme
         if options.DTYPES[word := self.trainer.precision] is not self.dtype:
             problem = f"has another type of number than model.dtype={self.reading.dtype}"

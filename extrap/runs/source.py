@@ -33,9 +33,7 @@ UNSEEN = ("log_every", "save_every")
 """Options of training that do not change the weights."""
 
 BYTES, FROZEN = 16, 4
-"""Bytes per parameter in training: itself, its gradient and two moments in float32; frozen: itself
-alone.
-"""
+"""Bytes per parameter: itself, gradient and two moments in float32; frozen: itself alone."""
 
 
 class Source(ABC):
@@ -176,27 +174,26 @@ class Fresh(Source):
 
     @cached_property
     def shape(self) -> Shape:
+        """Raises UserError for options that make no GPT. All must be there: they name the run."""
         options = self.config["model"]
-        check_model(options)
+        if missing := sorted({field.name for field in fields(Decoder)} - set(options)):
+            remedy = "give it, or choose a file of conf/model, such as model=tiny"
+            raise UserError(f"model.{missing[0]}", problem="missing", remedy=remedy)
+        build(options | DECODER, "model")
         return shape_of(options, self.length, self.vocabulary.size)
 
-    def scheme(self) -> Scheme:
-        """Returns a new scheme, with its parameters drawn from the run's seed."""
-        torch.manual_seed(self.seed + 1_000_003)
+    def model(self, device: str = "cpu") -> GPT:
+        """Returns a new GPT. Parameters outside the scheme start equal for all schemes."""
         config = self.config
+        torch.manual_seed(self.seed + 1_000_003)
         scheme = build(config["scheme"], "scheme", config["plugins"], Scheme, shape=self.shape)
         if "shape" not in vars(scheme):
             problem = f"the constructor of {type(scheme).__name__} does not call the one of Scheme"
             remedy = "begin it with super().__init__(shape)"
             raise UserError("scheme", self.choices["scheme"], problem, remedy)
-        return scheme
-
-    def model(self, device: str = "cpu") -> GPT:
-        """Returns a new GPT. Parameters outside the scheme start equal for all schemes."""
-        scheme = self.scheme()
         torch.manual_seed(self.seed)
         with torch.device(device):
-            return GPT(scheme, self.vocabulary.size, build(self.config["model"] | DECODER, "model"))
+            return GPT(scheme, self.vocabulary.size, build(config["model"] | DECODER, "model"))
 
     def untrained(self, layers: int | None = None) -> GPT:
         depth = {} if layers is None else {"layers": layers}
@@ -274,22 +271,12 @@ def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:
     return Shape(dim, heads, layers, length, vocab, norm, kv_heads, head_dim)
 
 
-def check_model(options: Mapping[str, Any]) -> None:
-    """Raises UserError for options that make no GPT. All must be there, as they name the run."""
-    if missing := sorted({field.name for field in fields(Decoder)} - set(options)):
-        remedy = "give it, or choose a file of conf/model, such as model=tiny"
-        raise UserError(f"model.{missing[0]}", problem="missing", remedy=remedy)
-    build(dict(options) | DECODER, "model")
-
-
 def check_memory(
     params: int,
     frozen: int = 0,
     remedy: str = "give a smaller model.dim, model.layers or data.vocabulary",
 ) -> None:
-    """Raises UserError if this machine has too little memory to train so many parameters, beside
-    frozen ones.
-    """
+    """Raises UserError if this machine lacks the memory to train so many parameters."""
     need, have = BYTES * params + FROZEN * frozen, memory()
     if need > have:
         needed = f"{params + frozen:,} parameters need {need / 2**30:,.0f} GiB in training"

@@ -106,9 +106,7 @@ class Entry:
 
 
 def write(jobs: Sequence[Entry]) -> None:
-    """Writes the files of jobs, with the tasks of their present files. Raises UserError for a link
-    in place of a folder.
-    """
+    """Adds jobs to their files. Raises UserError for a link in place of a folder."""
     for folder in {entry.path.parent for entry in jobs}:
         atomic.check_links(folder)
         atomic.sweep(folder, ".*.tmp", atomic.HOUR)
@@ -174,15 +172,11 @@ def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
         return State.FAILED, reason
     if folder.trained or folder.checkpoint.exists():
         return State.RESUMABLE, ""
-    if all(_rows_there(entry, task) for task in entry.tasks):
+    tables = ((task, _table(entry.file(task).rows)) for task in entry.tasks)
+    # an extension that changes no frequencies has an empty file
+    if all(rows or (task == USED and rows is not None) for task, rows in tables):
         return _outcome(entry), "rows without their run folder"
     return State.MISSING, ""
-
-
-def _rows_there(entry: Entry, task: str) -> bool:
-    """True if a task has rows; an extension that changes no frequencies has an empty file."""
-    found = _table(entry.file(task).rows)
-    return bool(found) or (task == USED and found is not None)
 
 
 def _outcome(entry: Entry) -> State:
@@ -202,9 +196,7 @@ def studies() -> list[str]:
 
 
 def entries(study: str) -> list[Entry]:
-    """Returns the jobs of a study: those with a file, then those with rows alone. Raises
-    UserError, which lists the studies here, for an unknown study.
-    """
+    """Returns jobs with files, then jobs with rows alone. Raises UserError for an unknown study."""
     if study not in (known := studies()):
         some = f"studies here: {', '.join(known)}"
         remedy = some if known else "none is here yet; `extrap` makes one"

@@ -77,8 +77,7 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
         curve = Curve(optim.log_every, progress)
         callbacks: list[Callback] = [curve, Schooling(switches), RandomState()]
         logger = job.dashboard.lightning() if devices.first() else False
-        disk = Checkpoints(lit)
-        made = trainer(options, optim, run.folder, callbacks, logger, [disk])
+        made = trainer(options, optim, run.folder, callbacks, logger, [Checkpoints(lit)])
         loader = feed(training.batches, lit, switches, optim.steps, options)
         before = run.checkpoint if os.path.lexists(run.checkpoint) else None
         try:

@@ -1,6 +1,4 @@
-"""The checks before any work starts: options, sizes, names of files, tasks, the pair of model and
-extension, and a trial of a new scheme.
-"""
+"""The checks before any work starts."""
 
 import re
 import warnings
@@ -59,21 +57,8 @@ def check(job: Job) -> None:
 
 
 def check_own(job: Job) -> None:
-    """Raises UserError for options in which jobs of one kind differ."""
+    """Raises UserError for options in which jobs of one kind differ, and for names of files."""
     _ = [training.optim for training in job.trainings]
-    _names(job)
-
-
-def kind(job: Job) -> str:
-    """Returns a hash that jobs share if they differ in the options of EACH alone: a check of one
-    of them holds for all.
-    """
-    options = {name: value for name, value in job.config.items() if name not in EACH}
-    return fingerprint([options, job.choices, job.source.run.identity["corpus"]])
-
-
-def _names(job: Job) -> None:
-    """Raises UserError for choices that make no name of a file."""
     for option, value in (("data", job.choices["data"]), ("extension", job.extension_stem)):
         if not STEM.fullmatch(value):
             problem = "its name and changed options become names of files"
@@ -85,10 +70,14 @@ def _names(job: Job) -> None:
                 raise UserError(option, name, problem, "give a shorter label")
 
 
+def kind(job: Job) -> str:
+    """Returns a hash that jobs share if they differ in EACH alone: a check of one holds for all."""
+    options = {name: value for name, value in job.config.items() if name not in EACH}
+    return fingerprint([options, job.choices, job.source.run.identity["corpus"]])
+
+
 def _pair(job: Job) -> None:
-    """Raises NotApplicable for an extension that makes no sense on the scheme, and for a task that
-    makes none under the extension.
-    """
+    """Raises NotApplicable if the extension does not suit the scheme, or a task the extension."""
     model, name = job.source.model("meta"), job.choices["extension"]
     before = _weights(model)
     try:
@@ -96,8 +85,7 @@ def _pair(job: Job) -> None:
     except NotApplicable as error:
         if mistake := _mistaken(job.changed, error):
             raise mistake from None
-        remedy = partial(_instead, job, model)
-        raise NotApplicable("extension", name, error.why, remedy) from None
+        raise NotApplicable("extension", name, error.why, partial(_instead, job, model)) from None
     if extended is model and not isinstance(job.extension, Direct):
         problem = f"{type(job.extension).__name__} returned the model that it was given"
         raise UserError("extension", name, problem, "return a copy that it has extended")

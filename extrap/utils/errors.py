@@ -30,7 +30,10 @@ class UserError(Exception):
         super().__init__(option, value, problem, remedy)
         place, said = str(option), str(problem)
         if value is ... and not said:
-            place, said, remedy = _parted(place)
+            place, colon, said = place.partition(": ")
+            if not colon or "; " in place:
+                place, said = "", str(option)
+            said, _, remedy = said.partition("; ")
         if value is ... and (named := OPTION.match(place)):
             place, value = named[1], place[named.end() :]
         self.option, self.value, self.problem, self.remedy = place, value, said, remedy
@@ -52,19 +55,8 @@ class UserError(Exception):
 OPTION = re.compile(r"([\w.@/~+-]+)=")
 
 
-def _parted(line: str) -> tuple[str, str, str]:
-    """(option and value, problem, remedy) of a line."""
-    place, colon, said = line.partition(": ")
-    if not colon or "; " in place:
-        place, said = "", line
-    problem, _, remedy = said.partition("; ")
-    return place, problem, remedy
-
-
 class NotApplicable(UserError):
-    """An extension that makes no sense on a scheme. A sweep skips the pair and lists it; a single
-    job ends with the line.
-    """
+    """An extension that makes no sense on a scheme: a sweep skips the pair and lists it."""
 
 
 def choose(name: str, allowed: Iterable[str]) -> str:
@@ -72,6 +64,12 @@ def choose(name: str, allowed: Iterable[str]) -> str:
     close = get_close_matches(name, known := sorted(allowed), n=3)
     close.sort(key=lambda one: sorted(one) != sorted(name))  # letters in another order first
     return (f"did you mean {close[0]}? " if close else "") + f"choose one of {', '.join(known)}"
+
+
+def one_edit_apart(a: str, b: str) -> bool:
+    """True if one letter more, less, changed or moved makes b of a."""
+    short = ({word, *(word[:n] + word[n + 1 :] for n in range(len(word)))} for word in (a, b))
+    return a != b and not set.isdisjoint(*short)
 
 
 def first_line(error: BaseException) -> str:

@@ -84,7 +84,7 @@ def sync_folder(folder: Path) -> None:
 def check_links(folder: Path) -> None:
     """Raises UserError for a link in a folder or on the way to it: files would land elsewhere."""
     check_way(folder)
-    _refuse(path for path in (folder, *folder.rglob("*")))
+    _refuse((folder, *folder.rglob("*")))
 
 
 def check_way(folder: Path) -> None:

@@ -34,9 +34,7 @@ FREE = 2**28
 """Bytes that any packed file may unpack to."""
 
 RATIO = 200
-"""Times its size that a larger packed file may unpack to; text shrinks to a tenth, a log to a
-fiftieth.
-"""
+"""Times its size that a larger packed file may unpack to; a log shrinks to a fiftieth."""
 
 LONGEST = 2**26
 """Characters of a line."""

@@ -1,8 +1,4 @@
-"""Dashboards show a study and stop nothing: extrap writes to them and never reads from them.
-
-W&B has one page per (study, run, extension), grouped by study, offline by default; its content:
-extrap/runs/dashboard/view.py. Lightning's own loggers have the training curves alone.
-"""
+"""Dashboards show a study and stop nothing: extrap writes to them and never reads from them."""
 
 import io
 import os

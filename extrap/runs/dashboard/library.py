@@ -45,9 +45,7 @@ def log_in() -> None:
 
 
 def reason(error: BaseException) -> str:
-    """Returns the first line of an error of a library; for an invalid form the wrong field and the
-    problem.
-    """
+    """Returns the first line of a library's error; of an invalid form, field and problem."""
     lines = [line.strip() for line in str(error).splitlines()]
     if len(lines) > 2 and re.match(r"\d+ validation errors? for ", lines[0]):
         return f"{lines[1]}: {lines[2].partition(' [type=')[0]}"

@@ -54,15 +54,12 @@ class Page:
     @property
     def config(self) -> dict[str, Any]:
         """Names at the top, to group by; everything else below `options`."""
+        # the name of a series that stays unique whatever runs the study gains
+        alike = self.run.removesuffix(f"-s{self.seed}")
+        in_full = alike if self.extension == DIRECT else f"{alike} + {self.extension}"
         names = "study", "run", "scheme", "data", "extension", "size", "seed", "train_length"
         return {name: getattr(self, name) for name in names} | {
-            "series": (self.series or self._in_full) if self.job_type == "run" else None,
+            "series": (self.series or in_full) if self.job_type == "run" else None,
             "options": dict(self.options),
             **{f"trained/{task}": passed for task, passed in self.trained.items()},
         }
-
-    @property
-    def _in_full(self) -> str:
-        """The name of a series that stays unique whatever runs the study gains."""
-        alike = self.run.removesuffix(f"-s{self.seed}")
-        return alike if self.extension == DIRECT else f"{alike} + {self.extension}"

@@ -1,7 +1,5 @@
 """A study as a dashboard shows it, made from the rows on this disk: a page for each job, and the
 series of its tables and figures, with their means and intervals, as one table that a chart draws.
-
-W&B averages what it groups and puts x into buckets; here nothing is left to average.
 """
 
 import math

@@ -1,8 +1,5 @@
 """The W&B workspace and the W&B Report of a study: a line is a series, drawn from the table of the
 study's page by the charts in charts.yaml.
-
-Built from the rows, without network; `wandb_workspaces` (pip install 'extrap[dashboard]') knows the
-form.
 """
 
 from pathlib import Path
@@ -40,20 +37,18 @@ def modules() -> tuple[Any, Any]:
 
 
 def charts() -> dict[str, dict[str, Any]]:
-    """Returns the Vega-Lite specifications by the name of a chart at W&B, which changes with its
-    specification.
-    """
+    """Returns Vega-Lite specifications by their names at W&B, which change with them."""
     known = read_yaml(Path(__file__).with_name("charts.yaml"))["charts"]
     return {f"extrap-{kind}-{fingerprint(chart)}": chart for kind, chart in known.items()}
 
 
 def workspace(study: Study, project: str, entity: str) -> Any:
-    """Returns the Workspace of the pages of a study and sends nothing. Raises UserError without the
-    extra.
-    """
+    """Returns the Workspace of a study and sends nothing. Raises UserError without the extra."""
     wr, ws = modules()
     sections = panels(study, entity)
-    sections["Training"] = [_training(wr, key, len(study.pages)) for key in _losses(study)]
+    sections["Training"] = _training(wr, study)
+    plain = [page for page in study.jobs if page.extension == "direct"]
+    baselines = (page.id for scheme in ("nope", "rope") for page in plain if page.scheme == scheme)
     best = list(dict.fromkeys(name for values in study.best.values() for name in values))
     return ws.Workspace(
         entity=entity,
@@ -73,7 +68,7 @@ def workspace(study: Study, project: str, entity: str) -> Any:
             ],
             group_colors=study.colours,
             pinned_columns=[*PINNED, *(f"summary:{BEST}{name}" for name in best)],
-            baseline_run=_baseline(study),
+            baseline_run=next(baselines, None),
         ),
     )
 
@@ -86,7 +81,10 @@ def report(study: Study, project: str, entity: str, question: str, findings: str
     blocks = [wr.H1("Question"), wr.MarkdownBlock(question)]
     if findings:
         blocks += [wr.H1("Findings"), wr.MarkdownBlock(findings)]
-    blocks += [wr.H1("Series"), wr.MarkdownBlock(_ranking(study))]
+    names = list(dict.fromkeys(name for values in study.best.values() for name in values))
+    order = sorted(study.best, key=lambda label: -study.best[label].get(names[0], 0.0))
+    rows = [[label, *(_cell(study.best[label].get(name)) for name in names)] for label in order]
+    blocks += [wr.H1("Series"), wr.MarkdownBlock(markdown.table([["series", *names], *rows]))]
     if len(study.series) > DRAWN:
         left = f"The page of the study has no figures, as it has more than {DRAWN} series"
         blocks.append(wr.MarkdownBlock(f"{left}; `extrap plot {study.name}` draws them."))
@@ -140,34 +138,17 @@ def _chosen(study: Study) -> list[dict[str, str]]:
     return sorted(chosen, key=lambda words: [all_.index(words[by]) for by, all_ in known.items()])
 
 
-def _losses(study: Study) -> list[str]:
-    """Returns the names of the training losses of a study."""
+def _training(wr: Any, study: Study) -> list[Any]:
+    """Returns training losses by step, the same steps for all seeds: W&B's mean is theirs."""
     curve = ("train", "step", "nll")
     steps = [row for row in study.records if (row["task"], row["axis"], row["metric"]) == curve]
-    return sorted({f"train/{row['protocol']}/nll" for row in steps})
-
-
-def _training(wr: Any, key: str, runs: int) -> Any:
-    """Returns a training loss by step, the same steps for all seeds: W&B's mean is theirs."""
-    return wr.LinePlot(
-        title=key, x=AXES["train/*"], y=[key], max_runs_to_show=runs,
-        groupby=wr.Config("series"), groupby_aggfunc="mean", groupby_rangefunc="minmax",
-    )  # fmt: skip
-
-
-def _baseline(study: Study) -> str | None:
-    """Returns the page that others are compared with: of NoPE, else of RoPE, else none."""
-    plain = [page for page in study.jobs if page.extension == "direct"]
-    found = (page.id for scheme in ("nope", "rope") for page in plain if page.scheme == scheme)
-    return next(found, None)
-
-
-def _ranking(study: Study) -> str:
-    """Returns the values of each series in Markdown, the greatest first."""
-    names = list(dict.fromkeys(name for values in study.best.values() for name in values))
-    order = sorted(study.best, key=lambda label: -study.best[label].get(names[0], 0.0))
-    rows = [[label, *(_cell(study.best[label].get(name)) for name in names)] for label in order]
-    return markdown.table([["series", *names], *rows])
+    return [
+        wr.LinePlot(
+            title=key, x=AXES["train/*"], y=[key], max_runs_to_show=len(study.pages),
+            groupby=wr.Config("series"), groupby_aggfunc="mean", groupby_rangefunc="minmax",
+        )
+        for key in sorted({f"train/{row['protocol']}/nll" for row in steps})
+    ]  # fmt: skip
 
 
 def _cell(value: float | None) -> str:

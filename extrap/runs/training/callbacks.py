@@ -1,6 +1,4 @@
-"""Callbacks of a training: the curve and the progress, a loss that is not finite, the curriculum,
-the state of the random numbers.
-"""
+"""Callbacks of a training."""
 
 import math
 import time

@@ -62,8 +62,7 @@ class Lit(L.LightningModule):
             if len(echoes) and len(states) > 1:
                 before_last = self.model.norm(states[-2].flatten(0, 1)[echoes])
                 early = F.cross_entropy(self.model.logits(before_last).float(), targets[echoes])
-                early = counted(early, count.echoes)
-                total = total + EARLY_WEIGHT * weight * early
+                total = total + EARLY_WEIGHT * weight * counted(early, count.echoes)
             right = accuracy(logits[:n].detach(), targets[places[:n]])
             for name, mean in (("nll", losses[:n].detach().mean()), ("accuracy", right)):
                 value = counted(mean, count.scored) / batch.turns

@@ -53,9 +53,7 @@ class Shards(ModelParallelStrategy):
 def by_name(
     state: dict[str, Any], model: nn.Module, optimizer: torch.optim.Optimizer
 ) -> dict[str, Any]:
-    """Returns the state of an optimiser with names of parameters in place of numbers, which count
-    parameters in the order of its groups.
-    """
+    """Returns the state of an optimiser with names of parameters in place of their numbers."""
     names = {p: name for name, p in model.named_parameters()}
     order = [[names[p] for p in group["params"]] for group in optimizer.param_groups]
     groups = state["param_groups"]

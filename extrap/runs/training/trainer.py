@@ -32,9 +32,7 @@ def trainer(
     logger: Any = False,
     plugins: Sequence[Any] = (),
 ) -> L.Trainer:
-    """Returns a Trainer that prints nothing. folder: of the run. Raises UserError for options that
-    this machine or Lightning does not have.
-    """
+    """Returns a Trainer that prints nothing. Raises UserError for options that cannot work here."""
     for name in ("lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module="lightning")
