@@ -57,7 +57,7 @@ def check(job: Job) -> None:
 
 
 def check_own(job: Job) -> None:
-    """Raises UserError for options in which jobs of one kind differ, and for names of files."""
+    """Raises UserError if jobs of one kind differ in an option, or a choice is no file name."""
     _ = [training.optim for training in job.trainings]
     for option, value in (("data", job.choices["data"]), ("extension", job.extension_stem)):
         if not STEM.fullmatch(value):
