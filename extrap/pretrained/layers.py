@@ -8,6 +8,7 @@ which column turns it.
 """
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from math import pi
@@ -164,14 +165,11 @@ def _found(copy: nn.Module, tokens: Tensor) -> tuple[dict[nn.Module, list[Source
         elif _turns(out) is not None and not (set(module.modules()) - {module}) & set(found):
             found.setdefault(module, []).append(Source(names[module], module, args, more))
 
-    hooks = [m.register_forward_hook(look, with_kwargs=True) for m in copy.modules()]
-    try:
-        nothing = _nothing({})
-        with through(copy, attend):
-            copy(input_ids=tokens, use_cache=False)
-    finally:
-        for hook in hooks:
-            hook.remove()
+    nothing = _nothing({})
+    with ExitStack() as hooks, through(copy, attend):
+        for m in copy.modules():
+            hooks.enter_context(m.register_forward_hook(look, with_kwargs=True))
+        copy(input_ids=tokens, use_cache=False)
     return found, answers, before
 
 
