@@ -69,7 +69,10 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
     with installed("model.chat=true"):
         from transformers.utils.chat_template_utils import render_jinja_template
     if CLOCK in template:
-        template = _clock() + template
+        # transformers hands templates none of our functions: a macro takes the place of the clock
+        filters = "".join(f" | replace('{code}', '{DAY.strftime(code)}')" for code in CODES)
+        macro = f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro %}}\n"
+        template = macro + template
     special = {
         name: value["content"] if isinstance(value, dict) and "content" in value else value
         for name, value in config.items()
@@ -86,9 +89,3 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
         problem = f"its chat template cannot be rendered ({reason(error):.100})"
         raise _refused(place, problem) from None
     return text
-
-
-def _clock() -> str:
-    """Returns a macro in place of the function: transformers hands templates none of ours."""
-    filters = "".join(f" | replace('{code}', '{DAY.strftime(code)}')" for code in CODES)
-    return f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro %}}\n"
