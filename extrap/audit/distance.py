@@ -66,14 +66,12 @@ def sizes(model: GPT, T: int) -> list[float]:
     tokens, x = repeated(8, T)
     at = model.where(tokens)
     found = [size(model.scheme.embed(x, at.at_layer(0, x)).movedim(1, -1))]
-    return found + [size(read(model, *each)) for each in layers(model, x, at)]
-
-
-def read(model: GPT, q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
-    """(..., T): logits of the last query by distance; outputs if the scheme owns attention."""
-    if model.scheme.uses("attend", layer=here.layer):
-        return model.scheme.attend(q, k, v, here).movedim(2, -1)
-    return last_logits(model.scheme, q, k, here).flip(-1)
+    for q, k, v, here in layers(model, x, at):
+        if model.scheme.uses("attend", layer=here.layer):
+            found.append(size(model.scheme.attend(q, k, v, here).movedim(2, -1)))
+        else:  # by distance
+            found.append(size(last_logits(model.scheme, q, k, here).flip(-1)))
+    return found
 
 
 def size(s: Tensor) -> float:

@@ -33,6 +33,7 @@ def repeats(model: GPT) -> bool:
         return torch.equal(model(tokens), model(tokens))
 
 
+@torch.no_grad()
 def linear_codes(subject: Subject) -> float:
     """Returns the relative residual of the best matrix M_k with p(i + k) = M_k p(i) for all i with
     i + k < L, k = 1 and 7; nan if the input says nothing of positions.
@@ -40,19 +41,13 @@ def linear_codes(subject: Subject) -> float:
     p(i) is the embedding of zeros at position i, or of ones if that says nothing (positions that
     multiply). Sinusoids: M_k is a rotation, arXiv 1706.03762.
     """
-    p = codes(subject.drawn)
-    return nan if p is None else max(residual(p, k) for k in (1, 7))
-
-
-@torch.no_grad()
-def codes(model: GPT) -> Tensor | None:
-    """Returns p(i) (L, C), or None if the input says nothing of positions."""
+    model = subject.drawn
     at = model.where(torch.zeros(1, L, dtype=torch.long)).at_layer(0, torch.zeros(1, L, SHAPE.dim))
     for value in (0.0, 1.0):
         p = model.scheme.embed(torch.full((1, L, SHAPE.dim), value, dtype=torch.float64), at)[0]
         if (p != p[:1]).any():
-            return p
-    return None
+            return max(residual(p, k) for k in (1, 7))
+    return nan
 
 
 def residual(p: Tensor, k: int) -> float:
