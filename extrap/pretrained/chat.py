@@ -1,10 +1,8 @@
 """The chat template of a checkpoint: the tokens in front of the text of a user, and the tokens
 between it and the beginning of the answer.
 
-A template is a program in the language of jinja. transformers renders it, in jinja's sandbox for
-immutable data: it has text to work on and no way to Python, to files or to the network. It may
-still take long; it is rendered where model.chat=true asks for it alone. One that writes the date of
-today writes a fixed day, so that a run keeps its ids and its name.
+A template is a program. transformers renders it, in jinja's sandbox, where model.chat=true asks for
+it alone; README.md says what it reaches there, and why its clock shows a fixed day.
 """
 
 from datetime import datetime

@@ -1,12 +1,6 @@
 """The families that extrap knows by name. BLOOM, MPT, GPT-2 and OPT become a GPT of ours, because
-their positions are no rotation: ALiBi and learned tables. A model of our own is written as one of
-all but OPT:
-
-    RoPE on all channels, RMS norms, a SwiGLU MLP         Llama
-    RoPE on all channels or the first, layer norms        GPT-NeoX
-    a learned table at the input, layer norms, no gate    GPT-2
-    ALiBi, layer norms, a norm of the embedding           BLOOM
-    ALiBi, layer norms, no bias anywhere                  MPT
+their positions are no rotation: ALiBi and learned tables. extrap writes a model of our own as one
+of all but OPT; the classes say which models have a form there.
 
 Variants that have no form in the GPT are not told apart here: a GPT whose logits differ from those
 of the model is not used.
