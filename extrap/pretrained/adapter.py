@@ -184,8 +184,8 @@ def converted(net: Any, length: int) -> GPT | None:
     tied = net.get_output_embeddings().weight is net.get_input_embeddings().weight
     try:
         options = Decoder(head="shared" if tied else "untied", **family.options(config))
-        rows, sizes = config.vocab_size, (options.dim, options.heads, options.layers)
-        shape = Shape(*sizes, length, rows, "layer")
+        rows = config.vocab_size
+        shape = Shape(options.dim, options.heads, options.layers, length, rows, "layer")
         with torch.device("meta"):
             made = GPT(Scheme(shape), rows, options)
         made.scheme = family.scheme(shape, config)

@@ -52,15 +52,13 @@ class PublishedVocabulary(Vocabulary):
 
     encoder = text = size = bos = turns = None  # type: ignore[assignment]  set by the constructor
 
-    def __init__(
-        self, tokens: Encoder, size: int, bos: int, place: str, turns: Turns | None = None
-    ):
+    def __init__(self, tokens: Encoder, size: int, bos: int, place: str):
         if type(bos) is not int or not 0 <= bos < size:
             raise UserError("model.bos", bos, f"expected an id from 0 to {size - 1}")
         if tokens.ids > size:
             raise UserError(place, problem=f"a tokenizer of {tokens.ids} ids, a model of {size}")
         self.encoder, self.text, self.size, self.bos = tokens, size, size, bos
-        self.turns, self._place = turns or Turns((bos,)), place
+        self.turns, self._place = Turns((bos,)), place
 
     @classmethod
     def of_folder(cls, folder: Path, size: int, bos: int, place: str, chat: bool = False):
@@ -70,9 +68,10 @@ class PublishedVocabulary(Vocabulary):
         if not (folder / "tokenizer.json").is_file():
             problem = "holds no tokenizer.json to read text with"
             raise UserError(place, problem=problem, remedy="put it there")
-        made = encoder(str(folder), f"{place}: its tokenizer.json")
-        plain = cls(made, size, bos, place)
-        return cls(made, size, bos, place, turns(folder, made, place)) if chat else plain
+        made = cls(encoder(str(folder), f"{place}: its tokenizer.json"), size, bos, place)
+        if chat:
+            made.turns = turns(folder, made.encoder, place)
+        return made
 
     @cached_property
     def words(self) -> "WordVocabulary":
