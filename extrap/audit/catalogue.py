@@ -1,6 +1,5 @@
 """The tables of schemes, extensions and tasks, made from the configuration files themselves."""
 
-import inspect
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -137,7 +136,7 @@ def _docstrings(node: dict[str, Any], plugins: Sequence[str]) -> tuple[str, str]
     target = node["_target_"]
     named = find(target, "configuration", plugins)
     module = sys.modules[target.rpartition(".")[0]]
-    return module.__doc__ or "", inspect.cleandoc(named.__doc__ or "")
+    return module.__doc__ or "", named.__doc__ or ""
 
 
 def _options_and_sources(node: dict[str, Any], plugins: Sequence[str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ their definition (all pairs, the upper triangle too), over all multiply-adds of 
 bytes: written by all operations that are no views, by the whole model with the kernel in use.
 """
 
+from dataclasses import replace
 from functools import cache
 
 import torch
@@ -15,13 +16,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from extrap.audit.column import Column
-from extrap.audit.subject import DEFAULT_SHAPE as DEFAULT
-from extrap.audit.subject import Subject, gpt, layers, place
+from extrap.audit.subject import DEFAULT_SHAPE, Subject, gpt, layers
 from extrap.model import attention
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme
 
-SHAPE = Shape(DEFAULT.dim, DEFAULT.heads, DEFAULT.layers, 256, DEFAULT.vocab)
+SHAPE = replace(DEFAULT_SHAPE, length=256)
 MOVES = (
     "copy", "clone", "empty", "zeros", "ones", "full", "arange", "fill", "cat", "stack", "where",
     "gather", "index", "eye", "tril",
@@ -62,26 +62,22 @@ def elements(func, written: list[Tensor]) -> int:
     return sum(t.numel() * (4 if t.is_complex() else 1) for t in numbers)
 
 
-def model(subject: Subject) -> GPT:
-    return gpt(subject.scheme(SHAPE))
-
-
 def parameters(subject: Subject) -> int:
-    return sum(p.numel() for p in subject.scheme(DEFAULT).parameters())
+    return sum(p.numel() for p in subject.scheme(DEFAULT_SHAPE).parameters())
 
 
 def multiply_adds(subject: Subject) -> float:
     arithmetic, base, _ = nope()
-    return (own(model(subject)) - arithmetic) / base
+    return (own(gpt(subject.scheme(SHAPE))) - arithmetic) / base
 
 
 def written(subject: Subject) -> float:
-    return forward(model(subject)).bytes / nope()[2] - 1
+    return forward(gpt(subject.scheme(SHAPE))).bytes / nope()[2] - 1
 
 
 def kernel(subject: Subject) -> str:
-    made = model(subject)
-    return attention.kernel(made.scheme, place(made, tokens())).__name__
+    made = gpt(subject.scheme(SHAPE))
+    return attention.kernel(made.scheme, made.where(tokens())).__name__
 
 
 @cache
@@ -108,7 +104,7 @@ def own(model: GPT) -> int:
     """Multiply-adds of embedding and attention by definition, with projections and gates."""
     x = model.embedding(tokens())
     with Count() as count:
-        for q, k, v, here in layers(model, x, place(model, tokens())):
+        for q, k, v, here in layers(model, x, model.where(tokens())):
             model.scheme.gate(model.scheme.attend(q, k, v, here), here)
     return count.multiply_adds
 

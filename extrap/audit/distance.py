@@ -18,7 +18,6 @@ from extrap.audit.subject import (
     finite,
     last_logits,
     layers,
-    place,
     repeated,
     words,
 )
@@ -65,16 +64,14 @@ def growth(subject: Subject) -> float:
 def sizes(model: GPT, T: int) -> list[float]:
     """Root mean squares over the far half of texts of one repeated token each."""
     tokens, x = repeated(8, T)
-    at = place(model, tokens)
+    at = model.where(tokens)
     found = [size(model.scheme.embed(x, at.at_layer(0, x)).movedim(1, -1))]
-    return found + [size(read(model, *each)) for each in layers(model, x, at)]
-
-
-def read(model: GPT, q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
-    """(..., T): logits of the last query by distance; outputs if the scheme owns attention."""
-    if model.scheme.uses("attend", layer=here.layer):
-        return model.scheme.attend(q, k, v, here).movedim(2, -1)
-    return last_logits(model.scheme, q, k, here).flip(-1)
+    for q, k, v, here in layers(model, x, at):
+        if model.scheme.uses("attend", layer=here.layer):
+            found.append(size(model.scheme.attend(q, k, v, here).movedim(2, -1)))
+        else:  # by distance
+            found.append(size(last_logits(model.scheme, q, k, here).flip(-1)))
+    return found
 
 
 def size(s: Tensor) -> float:
@@ -107,7 +104,7 @@ def decay(equal: bool, subject: Subject) -> float:
 
 def by_distance(model: GPT, of_q: Tensor, of_k: Tensor) -> Tensor:
     """(B, H, L): logits of the last query in the first layer, nearest key first."""
-    at = place(model, torch.zeros(TEXTS, L, dtype=torch.long))
+    at = model.where(torch.zeros(TEXTS, L, dtype=torch.long))
     (q, here), (k, _) = heads(model, of_q, at), heads(model, of_k, at)
     return finite(last_logits(model.scheme, q, k, here, weighed=True)).flip(-1)
 

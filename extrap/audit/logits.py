@@ -19,7 +19,6 @@ from extrap.audit.subject import (
     last_logits,
     layers,
     moved,
-    place,
     repeated,
     words,
 )
@@ -40,7 +39,7 @@ def unique(subject: Subject) -> int:
     model = subject.drawn
     tokens, x = repeated(4, L)
     scheme, found = model.scheme, []
-    for q, k, v, here in layers(model, x, place(model, tokens)):
+    for q, k, v, here in layers(model, x, model.where(tokens)):
         s = last_logits(scheme, q, k, here)
         found += [finite(s).flatten(0, 1), (s > -torch.inf).double().flatten(0, 1)]
         if scheme.uses("normalise", layer=here.layer):
@@ -74,7 +73,7 @@ def recent(model: GPT, T: int) -> Tensor | None:
     """(layers, H, L/2): logits of the last query of T tokens to the last L/2; None if undefined."""
     tokens, x = words(8 * NEAR)[:, -T:], draw(1, 8 * NEAR, SHAPE.dim)[:, -T:]
     try:
-        at = place(model, tokens)
+        at = model.where(tokens)
     except OutOfRange:
         return None
     found = []
@@ -110,8 +109,10 @@ def shift(by: int, subject: Subject) -> float:
 def answers(model: GPT, shift: float) -> list[Tensor]:
     """Returns logits of the last query and outputs of all, for each layer."""
     tokens, x = words(L - 4), draw(1, L - 4, SHAPE.dim).float()
-    found = []
-    for q, k, v, here in layers(model, x, place(model, tokens, shift)):
+    at, found = model.where(tokens), []
+    if shift:
+        at = moved(model.scheme, at, at.q + shift)
+    for q, k, v, here in layers(model, x, at):
         read = model.scheme.gate(model.scheme.attend(q, k, v, here), here)
         found += [finite(last_logits(model.scheme, q, k, here)), read]
     return found
@@ -129,7 +130,7 @@ def real(subject: Subject) -> bool:
 @torch.no_grad()
 def logit(model: GPT, by: float) -> Tensor:
     """(layers, H): of the key BACK tokens before the last query, moved by `by` towards it."""
-    at = place(model, words(TOKENS))
+    at = model.where(words(TOKENS))
     t = at.q.clone()
     t[-1 - BACK] += by
     try:

@@ -1,14 +1,13 @@
 """Properties of embeddings, queries, keys and outputs under a scheme."""
 
 from functools import partial
-from itertools import starmap
 from math import nan
 
 import torch
 from torch import Tensor
 
 from extrap.audit.column import Column, below, error
-from extrap.audit.subject import SHAPE, Subject, draw, place, words
+from extrap.audit.subject import SHAPE, Subject, draw, words
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Where
 
@@ -34,6 +33,7 @@ def repeats(model: GPT) -> bool:
         return torch.equal(model(tokens), model(tokens))
 
 
+@torch.no_grad()
 def linear_codes(subject: Subject) -> float:
     """Returns the relative residual of the best matrix M_k with p(i + k) = M_k p(i) for all i with
     i + k < L, k = 1 and 7; nan if the input says nothing of positions.
@@ -41,19 +41,13 @@ def linear_codes(subject: Subject) -> float:
     p(i) is the embedding of zeros at position i, or of ones if that says nothing (positions that
     multiply). Sinusoids: M_k is a rotation, arXiv 1706.03762.
     """
-    p = codes(subject.drawn)
-    return nan if p is None else max(residual(p, k) for k in (1, 7))
-
-
-@torch.no_grad()
-def codes(model: GPT) -> Tensor | None:
-    """Returns p(i) (L, C), or None if the input says nothing of positions."""
-    at = place(model, torch.zeros(1, L, dtype=torch.long)).at_layer(0, torch.zeros(1, L, SHAPE.dim))
+    model = subject.drawn
+    at = model.where(torch.zeros(1, L, dtype=torch.long)).at_layer(0, torch.zeros(1, L, SHAPE.dim))
     for value in (0.0, 1.0):
         p = model.scheme.embed(torch.full((1, L, SHAPE.dim), value, dtype=torch.float64), at)[0]
         if (p != p[:1]).any():
-            return p
-    return None
+            return max(residual(p, k) for k in (1, 7))
+    return nan
 
 
 def residual(p: Tensor, k: int) -> float:
@@ -75,15 +69,12 @@ def norm(subject: Subject) -> float:
     if model.scheme.uses("attend"):
         return nan
     x = draw(1, L, SHAPE.dim)
-    here = place(model, words(L)).at_layer(0, x)
+    here = model.where(words(L)).at_layer(0, x)
     q, k = draw(2, 1, SHAPE.heads, L, SHAPE.head_dim, seed=5)
     turned = model.scheme.rotate(q, k, here)
     pairs = (x, model.scheme.embed(x, here)), *zip((q, k), turned, strict=True)
-    return max(*starmap(lengthened, pairs), bent(model, here))
-
-
-def lengthened(before: Tensor, after: Tensor) -> float:
-    return float((after.norm(dim=-1) / before.norm(dim=-1) - 1).abs().max())
+    changes = [(b.norm(dim=-1) / a.norm(dim=-1) - 1).abs().max() for a, b in pairs]
+    return max(*map(float, changes), bent(model, here))
 
 
 def bent(model: GPT, here: Where) -> float:
@@ -112,7 +103,7 @@ def order(layers: int, subject: Subject) -> float:
 
 def last_row(model: GPT, tokens: Tensor, layers: int) -> Tensor:
     """(C,) of the last token after some layers."""
-    at, x = place(model, tokens), model.embedding(tokens)
+    at, x = model.where(tokens), model.embedding(tokens)
     for layer, block in enumerate(model.blocks[:layers]):
         x = block(x, model.scheme, at, layer)
     return x[0, -1]

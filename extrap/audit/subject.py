@@ -88,12 +88,6 @@ def repeated(texts: int, T: int) -> tuple[Tensor, Tensor]:
     return tokens, draw(texts, 1, SHAPE.dim).expand(texts, T, SHAPE.dim)
 
 
-def place(model: GPT, tokens: Tensor, shift: float = 0.0) -> Where:
-    """Returns the places of tokens, moved by a constant. Raises OutOfRange past a finite table."""
-    at = model.where(tokens)
-    return at if shift == 0 else moved(model.scheme, at, at.q + shift)
-
-
 def moved(scheme: Scheme, at: Where, t: Tensor) -> Where:
     """The same tokens at coordinates t (T,)."""
     if float(t.max()) >= scheme.limit:

@@ -58,8 +58,8 @@ def _read(name: str) -> Callable[[Path], None]:
     """Reads a run. Returns the function that writes it into a folder."""
     from extrap.audit.trained import trained
     from extrap.data.vocabulary import Vocabulary
-    from extrap.pretrained import byte_tokenizer
     from extrap.pretrained.export import export as written
+    from extrap.pretrained.export import write_tokenizer
     from extrap.runs.build import build
     from extrap.runs.folder import Named, read_json
     from extrap.runs.training.options import DTYPES, full_name
@@ -82,6 +82,6 @@ def _read(name: str) -> Callable[[Path], None]:
 
     def write(folder: Path) -> None:
         written(model, folder, bos_token_id=vocabulary.bos)
-        byte_tokenizer.write(vocabulary, model.scheme.shape.length, folder)
+        write_tokenizer(vocabulary, model.scheme.shape.length, folder)
 
     return write

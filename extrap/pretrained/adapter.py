@@ -1,7 +1,7 @@
 """A decoder of transformers as a model of the bench: its own modules, our positions and kernels."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -50,7 +50,6 @@ class Adapted(GPT):
             raise Unreadable("no attention comes through the interface of transformers")
         self.net = net
         self.recomputed = False
-        self.rotary = {layer.source.name for layer in self.layers if layer.source is not None}
         first = max(self.layers, key=lambda layer: (layer.width, layer.heads))
         rows, C = self.embedding.weight.shape
         sizes = C, first.heads, len(self.layers), length, rows, "rms", first.groups, first.width
@@ -142,20 +141,17 @@ class Adapted(GPT):
         def embedded(n: int, x: Tensor) -> Tensor:
             return self.scheme.embed(x, at.at_layer(n, x))
 
-        hooks = []
-        for n, layer in enumerate(self.layers):
-            hooks.append(_on_input(module(layer.name), n, normed))
-            if self.scheme.uses("embed", layer=n):
-                hooks.append(_on_input(module(layer.block), n, embedded))
-        try:
-            changes: dict[nn.Module, Any] = {module(name): still for name in self.rotary}
-            if self.recomputed:
-                changes |= dict.fromkeys(self.blocks, partial(self._again, at))
-            with through(self.net, attend), replaced(changes):
-                yield
-        finally:
-            for hook in hooks:
-                hook.remove()
+        changes: dict[nn.Module, Any] = {
+            module(layer.source.name): still for layer in self.layers if layer.source is not None
+        }
+        if self.recomputed:
+            changes |= dict.fromkeys(self.blocks, partial(self._again, at))
+        with ExitStack() as hooks, through(self.net, attend), replaced(changes):
+            for n, layer in enumerate(self.layers):
+                hooks.enter_context(_on_input(module(layer.name), n, normed))
+                if self.scheme.uses("embed", layer=n):
+                    hooks.enter_context(_on_input(module(layer.block), n, embedded))
+            yield
 
     def _again(self, at: Where, forward: Any) -> Any:
         """Returns a forward that the backward computes again: memory holds its input alone."""
@@ -188,8 +184,8 @@ def converted(net: Any, length: int) -> GPT | None:
     tied = net.get_output_embeddings().weight is net.get_input_embeddings().weight
     try:
         options = Decoder(head="shared" if tied else "untied", **family.options(config))
-        rows, sizes = config.vocab_size, (options.dim, options.heads, options.layers)
-        shape = Shape(*sizes, length, rows, "layer")
+        rows = config.vocab_size
+        shape = Shape(options.dim, options.heads, options.layers, length, rows, "layer")
         with torch.device("meta"):
             made = GPT(Scheme(shape), rows, options)
         made.scheme = family.scheme(shape, config)

@@ -1,10 +1,8 @@
 """The chat template of a checkpoint: the tokens in front of the text of a user, and the tokens
 between it and the beginning of the answer.
 
-A template is a program in the language of jinja. transformers renders it, in jinja's sandbox for
-immutable data: it has text to work on and no way to Python, to files or to the network. It may
-still take long; it is rendered where model.chat=true asks for it alone. One that writes the date of
-today writes a fixed day, so that a run keeps its ids and its name.
+A template is a program. transformers renders it, in jinja's sandbox, where model.chat=true asks for
+it alone; README.md says what it reaches there, and why its clock shows a fixed day.
 """
 
 from datetime import datetime
@@ -69,7 +67,10 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
     with installed("model.chat=true"):
         from transformers.utils.chat_template_utils import render_jinja_template
     if CLOCK in template:
-        template = _clock() + template
+        # transformers hands templates none of our functions: a macro takes the place of the clock
+        filters = "".join(f" | replace('{code}', '{DAY.strftime(code)}')" for code in CODES)
+        macro = f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro %}}\n"
+        template = macro + template
     special = {
         name: value["content"] if isinstance(value, dict) and "content" in value else value
         for name, value in config.items()
@@ -86,9 +87,3 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
         problem = f"its chat template cannot be rendered ({reason(error):.100})"
         raise _refused(place, problem) from None
     return text
-
-
-def _clock() -> str:
-    """Returns a macro in place of the function: transformers hands templates none of ours."""
-    filters = "".join(f" | replace('{code}', '{DAY.strftime(code)}')" for code in CODES)
-    return f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro %}}\n"

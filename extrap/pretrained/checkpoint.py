@@ -1,7 +1,5 @@
 """A published checkpoint: a folder with config.json and safetensors, a GGUF file, or a name on the
-hub. transformers reads it, and its model becomes one of the bench (extrap/pretrained/adapter.py).
-Data alone is read: no pickle, no code out of a checkpoint, no kernels of the hub. extrap rejects a
-tensor that is missing or left over.
+hub. transformers reads its data alone: no pickle, no code, no kernels of the hub.
 """
 
 import hashlib

@@ -1,12 +1,6 @@
 """The families that extrap knows by name. BLOOM, MPT, GPT-2 and OPT become a GPT of ours, because
-their positions are no rotation: ALiBi and learned tables. A model of our own is written as one of
-all but OPT:
-
-    RoPE on all channels, RMS norms, a SwiGLU MLP         Llama
-    RoPE on all channels or the first, layer norms        GPT-NeoX
-    a learned table at the input, layer norms, no gate    GPT-2
-    ALiBi, layer norms, a norm of the embedding           BLOOM
-    ALiBi, layer norms, no bias anywhere                  MPT
+their positions are no rotation: ALiBi and learned tables. extrap writes a model of our own as one
+of all but OPT; the classes say which models have a form there.
 
 Variants that have no form in the GPT are not told apart here: a GPT whose logits differ from those
 of the model is not used.
@@ -19,7 +13,7 @@ from torch import Tensor
 
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
-from extrap.pretrained.family import Exported, Family, RotaryFamily, require
+from extrap.pretrained.family import Exported, Family, RotaryFamily
 from extrap.schemes.alibi import ALiBi, alibi_slopes
 from extrap.schemes.learned import Learned
 
@@ -54,7 +48,7 @@ class BLOOM(Family):
     def exported(self, model: GPT) -> Exported:
         found = super().exported(model)
         slopes = alibi_slopes(model.config.heads)
-        require(_same(model.scheme.slopes, slopes), "scheme.slopes=null", self.title)
+        self.require(_same(model.scheme.slopes, slopes), "scheme.slopes=null")
         return found
 
 
@@ -86,11 +80,10 @@ class MPT(Family):
     def exported(self, model: GPT) -> Exported:
         config, weights = super().exported(model)
         biased = any(n.endswith("bias") and bool(p.any()) for n, p in model.named_parameters())
-        require(not biased, "no biases, of norms neither", self.title)
+        self.require(not biased, "no biases, of norms neither")
         slopes = mpt_slopes(model.config.heads, STEEPEST)
-        problem = "the slopes of MPT, which are others here"
-        require(_same(model.scheme.slopes, slopes), problem, self.title)
-        require(config["tie_word_embeddings"], "model.head=shared", self.title)
+        self.require(_same(model.scheme.slopes, slopes), "the slopes of MPT, which are others here")
+        self.require(config["tie_word_embeddings"], "model.head=shared")
         attention = {"alibi": True, "alibi_bias_max": STEEPEST}
         return config | {"expansion_ratio": 4, "attn_config": attention}, weights
 
@@ -117,7 +110,7 @@ class GPT2(Family):
         config, weights = super().exported(model)
         table = model.scheme.table
         plain = len(table) == 1 and model.scheme.policy == "raise"
-        require(plain, "scheme=learned", self.title)
+        self.require(plain, "scheme=learned")
         return config | {"n_positions": len(table[0])}, weights | {self.table: table[0]}
 
 
@@ -174,6 +167,7 @@ class Llama(RotaryFamily):
     keys = NeoX.keys | {"eps": "rms_norm_eps"}
     fixed = {"norm": "rms", "mlp": "swiglu"}
     allowed = {"bias": (None, "none", "attention"), "kv_heads": None, "head_dim": None}
+    ways = ", with model=llama-tiny, or with model.norm=layer as GPT-NeoX"
     prefix, block = "model.", "layers.{}"
     linears = {"qkv": "self_attn.{}_proj", "out": "self_attn.o_proj"}
     linears |= {name: f"mlp.{name}_proj" for name in ("gate", "up", "down")}

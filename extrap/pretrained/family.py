@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.rotary import relayout
 from extrap.model.scheme import Scheme, Shape
@@ -24,8 +25,6 @@ ACTIVATIONS = {"gelu": "gelu", "gelu-tanh": "gelu_new", "relu": "relu"}
 """Our words for activations, and transformers' words."""
 OURS = {word: ours for ours, word in ACTIVATIONS.items()}
 OURS |= dict.fromkeys(("gelu_pytorch_tanh", "gelu_fast"), "gelu-tanh")
-WAYS = {"Llama": ", with model=llama-tiny, or with model.norm=layer as GPT-NeoX"}
-"""Other ways out, by name."""
 
 
 class Family:
@@ -34,7 +33,7 @@ class Family:
     title: its name; architecture, model_type: of its config. keys: entries of its config for dim,
     layers, heads, length, eps, hidden (width of the MLP), mlp (activation). fixed: options of a
     Decoder that all its models have; allowed: values of options that some of them have, None for
-    any value.
+    any value; ways: other ways out for a model of our own that has no form here.
 
     prefix: in front of all tensors but the head, in some files; block: of layer n, with `{}` for n;
     linears, norms: within a block, with `{}` for q, k and v in matrices of their own; outside: of
@@ -49,6 +48,7 @@ class Family:
     keys: ClassVar[dict[str, str]]
     fixed: ClassVar[dict[str, Any]] = {}
     allowed: ClassVar[dict[str, tuple[Any, ...] | None]] = {}
+    ways = ""
     prefix = "transformer."
     block = "h.{}"
     linears: ClassVar[dict[str, str]]
@@ -115,10 +115,8 @@ class Family:
 
     def exported(self, model: GPT) -> Exported:
         """Returns config and tensors of our model. Raises UserError if the family has no equal."""
-        fixed = {name: (value,) for name, value in self.fixed.items() if name != "bias"}
-        usual = {"norm": ("layer",), "mlp": (*ACTIVATIONS,)}
-        check(model, self.title, usual | fixed | self.allowed)
         block, own = model.blocks[0], model.config
+        self.check(own)
         usual_eps = torch.finfo(model.norm.weight.dtype).eps
         sizes = {
             "dim": own.dim,
@@ -137,6 +135,25 @@ class Family:
         }
         config |= {key: sizes[name] for name, key in self.keys.items()}
         return config, self.write(model)
+
+    def require(self, holds: bool, option: str) -> None:
+        """Raises UserError, naming the option that would do, unless this holds."""
+        if not holds:
+            remedy = f"train a run with it{self.ways}"
+            raise UserError("export", problem=f"{self.title} needs {option}", remedy=remedy)
+
+    def check(self, own: Decoder) -> None:
+        """Raises UserError for an option that no model of the family has."""
+        known: dict[str, tuple[Any, ...] | None] = {}
+        known |= dict.fromkeys(("qk_norm", "residual", "embedding_norm"), (None,))
+        known |= {"kv_heads": (None, own.heads), "head_dim": (None, own.dim // own.heads)}
+        known |= {"norm": ("layer",), "mlp": (*ACTIVATIONS,)}
+        known |= {name: (value,) for name, value in self.fixed.items() if name != "bias"}
+        for name, values in (known | self.allowed).items():
+            if values is not None:
+                words = ["null" if value is None else str(value) for value in values]
+                option = " or ".join(", ".join(words).rsplit(", ", 1))
+                self.require(getattr(own, name) in values, f"model.{name}={option}")
 
     def write(self, model: GPT) -> dict[str, Tensor]:
         """Returns the tensors of a model."""
@@ -193,22 +210,3 @@ def _sizes(block: Any) -> list[int]:
 def _swapped(x: Tensor, n: int, m: int) -> Tensor:
     """Returns rows (n, m, D) as (m, n, D), of a matrix (n m D, C) or a bias (n m D,)."""
     return x.unflatten(0, (n, m, -1)).transpose(0, 1).flatten(0, 2)
-
-
-def require(holds: bool, option: str, title: str) -> None:
-    """Raises UserError, naming the option that would do, unless this holds."""
-    if not holds:
-        remedy = f"train a run with it{WAYS.get(title, '')}"
-        raise UserError("export", problem=f"{title} needs {option}", remedy=remedy)
-
-
-def check(model: GPT, title: str, allowed: Mapping[str, tuple[Any, ...] | None]) -> None:
-    """Raises UserError for an option of a published decoder, unless it is null or among these."""
-    own = model.config
-    null = dict.fromkeys(("qk_norm", "residual", "embedding_norm"), (None,))
-    null |= {"kv_heads": (None, own.heads), "head_dim": (None, own.dim // own.heads)}
-    for name, values in (null | allowed).items():
-        if values is not None:
-            words = ["null" if value is None else str(value) for value in values]
-            option = " or ".join(", ".join(words).rsplit(", ", 1))
-            require(getattr(own, name) in values, f"model.{name}={option}", title)

@@ -43,7 +43,6 @@ IN_LAYER = {
     "ffn_down": "mlp.down_proj",
 }
 SCALINGS = {"none": "default", "linear": "linear", "yarn": "yarn"}
-DIVISORS = "rope_freqs.weight"
 ORIGINAL = "rope.scaling.original_context_length"
 VERSION = 2
 """The version of the content of a folder; extrap makes a folder of another version again."""
@@ -91,8 +90,7 @@ def _unpack(path: Path, folder: Path) -> None:
     except Exception as error:  # of whatever class the libraries raise for a field of another type
         problem = f"cut short or damaged ({reason(error):.80})"
         raise UserError(path, problem=problem) from None
-    divisors = tensors.pop(DIVISORS, None)
-    if divisors is not None:
+    if (divisors := tensors.pop("rope_freqs.weight", None)) is not None:
         both = dict.fromkeys(("long_factor", "short_factor"), divisors.tolist())
         config["rope_parameters"] |= {"rope_type": "longrope", "attention_factor": 1.0} | both
     named = {_named(path, name): torch.from_numpy(data.copy()) for name, data in tensors.items()}

@@ -8,6 +8,7 @@ which column turns it.
 """
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from math import pi
@@ -121,6 +122,7 @@ def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
     tokens = torch.arange(1, TOKENS + 1)[None] % len(net.get_input_embeddings().weight)
     sources, answers, before = _found(copy, tokens)
     names = {module: name for name, module in copy.named_modules()}
+    calls = [call for many in sources.values() for call in many]
     below = [module for module in answers if module is not copy]
     if not below:
         raise Unreadable("its head is not apart from its layers")
@@ -136,7 +138,7 @@ def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
             raise Unreadable("adds a bias of its own to the logits")
         if mask is not None:
             layer.window, layer.chunk = _visible(getattr(mask, "rule", None), length)
-        _find_pairs(layer, z, quarter[module][0], tagged[module][0], sources)
+        _find_pairs(layer, z, quarter[module][0], tagged[module][0], calls)
         layers.append(layer)
     return layers, names[below[-1]], answers[below[-1]]
 
@@ -164,31 +166,24 @@ def _found(copy: nn.Module, tokens: Tensor) -> tuple[dict[nn.Module, list[Source
         elif _turns(out) is not None and not (set(module.modules()) - {module}) & set(found):
             found.setdefault(module, []).append(Source(names[module], module, args, more))
 
-    hooks = [m.register_forward_hook(look, with_kwargs=True) for m in copy.modules()]
-    try:
-        nothing = _nothing({})
-        with through(copy, attend):
-            copy(input_ids=tokens, use_cache=False)
-    finally:
-        for hook in hooks:
-            hook.remove()
+    nothing = _nothing({})
+    with ExitStack() as hooks, through(copy, attend):
+        for m in copy.modules():
+            hooks.enter_context(m.register_forward_hook(look, with_kwargs=True))
+        copy(input_ids=tokens, use_cache=False)
     return found, answers, before
 
 
 def _turns(out: Any) -> Tensor | None:
     """Returns cosine and sine as complex numbers; None for anything else."""
-    if isinstance(out, tuple | list) and len(out) == 2 and _alike(*out):
-        out = torch.complex(*(x.float() for x in out))
+    pair = isinstance(out, tuple | list) and len(out) == 2
+    if pair and all(isinstance(x, Tensor) and x.is_floating_point() for x in out):
+        out = torch.complex(*(x.float() for x in out)) if out[0].shape == out[1].shape else None
     if not isinstance(out, Tensor) or not out.is_complex() or out.dim() < 2:
         return None
     r = out.abs()
     same = r.min() > 0.1 and (r - r.mean()).abs().max() < CLOSE * r.mean()
     return out if same else None
-
-
-def _alike(a: Any, b: Any) -> bool:
-    known = all(isinstance(x, Tensor) and x.is_floating_point() for x in (a, b))
-    return known and a.shape == b.shape
 
 
 def _nothing(seen: Seen) -> Callable[..., Tensor]:
@@ -242,7 +237,6 @@ def _block(copy: nn.Module, name: str) -> str:
 
 def _visible(rule: Callable[..., Any] | None, length: int) -> tuple[int | None, int | None]:
     """Returns window and chunk of a rule of masks. Raises Unreadable for any other rule."""
-
     if rule is None:
         raise Unreadable("has a mask of its own")
 
@@ -268,11 +262,7 @@ def _visible(rule: Callable[..., Any] | None, length: int) -> tuple[int | None, 
 
 
 def _find_pairs(
-    layer: Layer,
-    plain: Tensor,
-    quarter: Tensor,
-    tagged: Tensor,
-    sources: dict[nn.Module, list[Source]],
+    layer: Layer, plain: Tensor, quarter: Tensor, tagged: Tensor, calls: list[Source]
 ) -> None:
     """Sets pairs, source and columns. Raises Unreadable where a change is no turn of pairs."""
     size = plain.abs().mean() * CLOSE
@@ -288,7 +278,6 @@ def _find_pairs(
         both = torch.stack([plain[:, x], -plain[:, y]], 1)
         cos, sin = torch.linalg.lstsq(both, tagged[:, x]).solution
         found.append(round((float(torch.atan2(sin, cos)) - FIRST) / STEP))
-    calls = [call for many in sources.values() for call in many]
     owner = next((call for call in calls if set(found) <= set(call.tags)), None)
     if owner is None:
         raise Unreadable("turns by angles of unknown origin")

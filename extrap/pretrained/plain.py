@@ -46,9 +46,8 @@ class Plain(nn.Module):
             raise past from error
         logits = getattr(found, "logits", found)
         rows = last if fewer else T
-        known = isinstance(logits, Tensor) and logits.is_floating_point() and logits.dim() == 3
-        if not known or logits.shape[:2] != (B, rows):
-            tensor = isinstance(logits, Tensor) and logits.is_floating_point()
+        tensor = isinstance(logits, Tensor) and logits.is_floating_point()
+        if not tensor or logits.dim() != 3 or logits.shape[:2] != (B, rows):
             what = f"a tensor of shape {tuple(logits.shape)}" if tensor else type(logits).__name__
             problem = f"returned {what} for ids of shape {(B, T)}"
             raise UserError("model", self.name, problem, "return logits (B, T, vocab), a tensor")
@@ -108,6 +107,7 @@ def device_of(subject: Any) -> torch.device:
     return next((p.device for p in weights), torch.device("cpu"))
 
 
+@torch.no_grad()
 def check(subject: Any) -> None:
     """Raises UserError for an object that is no model, for a model without numbers (device meta),
     and for one with an encoder.
@@ -119,8 +119,11 @@ def check(subject: Any) -> None:
     if device_of(subject).type == "meta":
         remedy = "load its weights, as from_pretrained does"
         raise UserError("model", name, "is on device meta and holds no numbers", remedy)
-    config = config_of(subject)
-    if config is not None and (getattr(config, "is_encoder_decoder", False) or _headless(subject)):
+    if (config := config_of(subject)) is None:
+        return
+    ids = torch.zeros(1, 2, dtype=torch.long, device=device_of(subject))
+    encodes = getattr(config, "is_encoder_decoder", False)
+    if encodes or not hasattr(subject(input_ids=ids), "logits"):
         raise UserError("model", name, "gives no logits of the next token", CAUSAL)
 
 
@@ -129,9 +132,3 @@ def steady(model: Any, device: torch.device) -> bool:
     """True if the model returns the same logits for the same ids, nan included."""
     tokens = torch.arange(8, device=device)[None]
     return torch.allclose(model(tokens), model(tokens), rtol=1e-2, atol=1e-3, equal_nan=True)
-
-
-@torch.no_grad()
-def _headless(net: Any) -> bool:
-    ids = torch.zeros(1, 2, dtype=torch.long, device=device_of(net))
-    return not hasattr(net(input_ids=ids), "logits")

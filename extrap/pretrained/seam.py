@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from extrap.utils.errors import UserError
 
 NAME = "extrap"
-EXTRA = "pip install 'extrap[pretrained]'"
 Attend = Callable[[nn.Module, Tensor, Tensor, Tensor, Any, dict[str, Any]], Tensor]
 """(module, q (B, H, T, D), k, v, mask, other arguments) -> (B, T, H, D)."""
 
@@ -32,7 +31,7 @@ def installed(place: object) -> Iterator[None]:
         yield
     except ImportError as error:
         problem = f"needs the package {str(error.name).partition('.')[0]}"
-        raise UserError(place, problem=problem, remedy=EXTRA) from None
+        raise UserError(place, problem=problem, remedy="pip install 'extrap[pretrained]'") from None
 
 
 def transformers() -> Any:

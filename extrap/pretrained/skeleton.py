@@ -1,6 +1,4 @@
-"""A copy of a model without its weights: the same modules with random weights that overlap in
-memory.
-"""
+"""A copy of a model without its weights."""
 
 from copy import deepcopy
 

@@ -32,10 +32,9 @@ def layer_table(model: GPT) -> list[dict[str, Any]]:
     siblings = model.net.get_submodule(stem)
     if not isinstance(siblings, nn.ModuleList):
         return rows
-    every = [f"{stem}.{n}" for n in range(len(siblings))]
     return [
-        found.get(name, dict.fromkeys(rows[0]) | {"parts": STILL}) | {"layer": n}
-        for n, name in enumerate(every)
+        found.get(f"{stem}.{n}", dict.fromkeys(rows[0]) | {"parts": STILL}) | {"layer": n}
+        for n in range(len(siblings))
     ]
 
 

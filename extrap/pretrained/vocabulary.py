@@ -5,6 +5,7 @@ vocabulary.
     records      " apple: river\\n stone: lamp\\n ... apple:"        answer " river"
 """
 
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,8 @@ from extrap.pretrained.chat import turns
 from extrap.utils.errors import UserError
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-SPACES = "\u0120\u2581"
-"""How tokenizers write the space that begins a token: byte-level BPE, SentencePiece."""
+WORD = re.compile("[\u0120\u2581][a-z]{3,8}")
+"""A word of one token. It begins with a space, as byte-level BPE or SentencePiece writes it."""
 FEWEST = 64
 EACH = 5
 """One word in so many is a value."""
@@ -51,15 +52,13 @@ class PublishedVocabulary(Vocabulary):
 
     encoder = text = size = bos = turns = None  # type: ignore[assignment]  set by the constructor
 
-    def __init__(
-        self, tokens: Encoder, size: int, bos: int, place: str, turns: Turns | None = None
-    ):
+    def __init__(self, tokens: Encoder, size: int, bos: int, place: str):
         if type(bos) is not int or not 0 <= bos < size:
             raise UserError("model.bos", bos, f"expected an id from 0 to {size - 1}")
         if tokens.ids > size:
             raise UserError(place, problem=f"a tokenizer of {tokens.ids} ids, a model of {size}")
         self.encoder, self.text, self.size, self.bos = tokens, size, size, bos
-        self.turns, self._place = turns or Turns((bos,)), place
+        self.turns, self._place = Turns((bos,)), place
 
     @classmethod
     def of_folder(cls, folder: Path, size: int, bos: int, place: str, chat: bool = False):
@@ -69,9 +68,10 @@ class PublishedVocabulary(Vocabulary):
         if not (folder / "tokenizer.json").is_file():
             problem = "holds no tokenizer.json to read text with"
             raise UserError(place, problem=problem, remedy="put it there")
-        made = encoder(str(folder), f"{place}: its tokenizer.json")
-        plain = cls(made, size, bos, place)
-        return cls(made, size, bos, place, turns(folder, made, place)) if chat else plain
+        made = cls(encoder(str(folder), f"{place}: its tokenizer.json"), size, bos, place)
+        if chat:
+            made.turns = turns(folder, made.encoder, place)
+        return made
 
     @cached_property
     def words(self) -> "WordVocabulary":
@@ -103,8 +103,8 @@ class WordVocabulary(PublishedVocabulary):
 
     def __init__(self, plain: PublishedVocabulary):
         vars(self).update(vars(plain))
-        word = self.encoder.word
-        found = {word(i)[1:]: i for i in range(self.encoder.ids) if _is_word(word(i))}
+        tokens = map(self.encoder.word, range(self.encoder.ids))
+        found = {token[1:]: i for i, token in enumerate(tokens) if WORD.fullmatch(token)}
         ordinals = [found.pop(name) for name in ORDINALS if name in found]
         others = list(found.values())
         if len(others) < FEWEST:
@@ -135,9 +135,3 @@ class WordVocabulary(PublishedVocabulary):
 
     def value(self, i):
         return np.array(self.value_ids)[i]
-
-
-def _is_word(token: str) -> bool:
-    letters = token[1:]
-    small = letters.isascii() and letters.isalpha() and letters.islower()
-    return token[:1] in SPACES and 3 <= len(letters) <= 8 and small

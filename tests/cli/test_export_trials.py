@@ -13,7 +13,7 @@ from extrap.data.corpora.torch import Torch
 from extrap.data.tokenizer import encoder
 from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
-from extrap.pretrained import byte_tokenizer
+from extrap.pretrained.export import write_tokenizer
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.tasks.kv import KV
 from tests.support import word_tokenizer
@@ -87,7 +87,7 @@ def test_a_run_of_our_own_is_asked_in_its_keys_and_values(elsewhere):
     """The tokenizer of an exported run reads each trial as the ids of the task."""
     vocabulary = Vocabulary(64, 16)
     (elsewhere / "words").mkdir()
-    byte_tokenizer.write(vocabulary, 64, elsewhere / "words")
+    write_tokenizer(vocabulary, 64, elsewhere / "words")
     read = encoder(str(elsewhere / "words"))
     stream = Torch().open().stream("validation")
     found = exported("kv", "--lengths", "64")
