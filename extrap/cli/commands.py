@@ -27,12 +27,10 @@ def module(name: str) -> str:
 def main() -> None:
     """Runs the command that the first word names, or else the configuration."""
     first = sys.argv[1] if len(sys.argv) > 1 else ""
-    if WORD.fullmatch(first) is None:
-        found = "program"
-    else:
+    named = WORD.fullmatch(first) is not None
+    if named:
         with reported():
             if first not in COMMANDS:
                 raise UserError(first, problem="no such command", remedy=choose(first, COMMANDS))
         sys.argv[:2] = [f"extrap {first}"]
-        found = first
-    import_module(module(found)).main()
+    import_module(module(first if named else "program")).main()
