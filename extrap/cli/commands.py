@@ -1,6 +1,4 @@
-"""`extrap`: a command by its name, such as `extrap plot mine`; any other words are the choices and
-options of a configuration to train and evaluate.
-"""
+"""`extrap`: a command by its name, or else a configuration to train and evaluate."""
 
 import re
 import sys

@@ -1,7 +1,4 @@
-"""Write the trials of tasks for other harnesses.
-
-The files: extrap/tasks/scoring/harness.py.
-"""
+"""Write the trials of tasks for other harnesses."""
 
 from argparse import Namespace
 from functools import partial
