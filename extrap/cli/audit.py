@@ -15,22 +15,17 @@ NAMES = "names of files in conf/scheme; all by default"
     argument("schemes", metavar="SCHEME", nargs="*", help=NAMES),
 )
 def main(args: Namespace) -> str:
-    with told(args.plugins):
-        conf = args.config_dir or Path(conf_dir())
-        return audited(args.schemes, args.results, conf, args.plugins)
-
-
-def audited(names: list[str], results: Path, conf: Path, plugins: list[str]) -> str:
-    """Returns the table, and writes it for all schemes of extrap."""
     import torch
 
     from extrap.audit import zoo
     from extrap.utils.progress import Progress
 
     torch.set_num_threads(1)  # sums in one order, hence the same digits
-    schemes = zoo.subjects(names, conf, plugins)
-    with Progress("audit") as progress:
-        frame = zoo.audit(schemes, progress)
-    whole = not names and conf == Path(conf_dir())
-    written = zoo.write(frame, results / "audit") if whole else []
+    conf = args.config_dir or Path(conf_dir())
+    with told(args.plugins):
+        schemes = zoo.subjects(args.schemes, conf, args.plugins)
+        with Progress("audit") as progress:
+            frame = zoo.audit(schemes, progress)
+    whole = not args.schemes and conf == Path(conf_dir())
+    written = zoo.write(frame, args.results / "audit") if whole else []
     return "\n".join([zoo.text(frame), *map(str, written)])

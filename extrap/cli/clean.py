@@ -16,21 +16,17 @@ from extrap.utils.files import check_way
 
 STATES = [state.value for state in State if state is not State.RUNNING]
 
-
-HELP = {
-    "only": "runs, as `extrap status` names them; all by default",
-    "--runs": "remove run folders: weights, checkpoints, logs",
-    "--rows": "remove rows and items, and forget the jobs",
-    "--state": "only jobs in this state (may be given again)",
-    "--yes": "do not ask",
-}
+RUNS = "runs, as `extrap status` names them; all by default"
+IN_STATE = "only jobs in this state (may be given again)"
 
 
 @command(
     "study",
-    argument("only", metavar="RUN", nargs="*", default=[], help=HELP["only"]),
-    argument("--state", choices=STATES, action="append", help=HELP["--state"]),
-    *(argument(n, action="store_true", help=HELP[n]) for n in ("--runs", "--rows", "--yes")),
+    argument("only", metavar="RUN", nargs="*", default=[], help=RUNS),
+    argument("--state", choices=STATES, action="append", help=IN_STATE),
+    argument("--runs", action="store_true", help="remove run folders: weights, checkpoints, logs"),
+    argument("--rows", action="store_true", help="remove rows and items, and forget the jobs"),
+    argument("--yes", action="store_true", help="do not ask"),
 )
 def main(args: Namespace) -> None:
     if not (args.runs or args.rows):
@@ -68,7 +64,9 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
         if not paths:
             return _tell("nothing to remove")
         for path in paths:
-            print(f"  {path}  {_size(path) / 1e6:.1f} MB")
+            inside = path.rglob("*") if path.is_dir() else [path]
+            size = sum(file.lstat().st_size for file in inside)
+            print(f"  {path}  {size / 1e6:.1f} MB")
         if not yes and not _agreed(f"remove these {len(paths)}? [y/N] "):
             return _tell("nothing removed")
         for path in paths:
@@ -136,11 +134,6 @@ def _files(
             check_way(path.parent)
             if path.is_symlink() or path.is_file():
                 yield path
-
-
-def _size(path: Path) -> int:
-    files = path.rglob("*") if path.is_dir() else [path]
-    return sum(file.lstat().st_size for file in files)
 
 
 def _agreed(question: str) -> bool:

@@ -1,6 +1,4 @@
-"""`extrap`: a command by its name, such as `extrap plot mine`; any other words are the choices and
-options of a configuration to train and evaluate.
-"""
+"""`extrap`: a command by its name, or else a configuration to train and evaluate."""
 
 import re
 import sys
@@ -27,12 +25,10 @@ def module(name: str) -> str:
 def main() -> None:
     """Runs the command that the first word names, or else the configuration."""
     first = sys.argv[1] if len(sys.argv) > 1 else ""
-    if WORD.fullmatch(first) is None:
-        found = "program"
-    else:
+    named = WORD.fullmatch(first) is not None
+    if named:
         with reported():
             if first not in COMMANDS:
                 raise UserError(first, problem="no such command", remedy=choose(first, COMMANDS))
         sys.argv[:2] = [f"extrap {first}"]
-        found = first
-    import_module(module(found)).main()
+    import_module(module(first if named else "program")).main()

@@ -1,7 +1,4 @@
-"""Paired differences between schemes of a study, with 95 % intervals.
-
-Differences A - B, A - C, ... are taken on the same documents, trials and seeds.
-"""
+"""Paired differences between schemes of a study, with 95 % intervals."""
 
 import sys
 from argparse import Namespace
@@ -100,10 +97,8 @@ def _verdict(pair: list[Contrast]) -> list[str]:
     least = [c.difference.detectable for c in pair]
     bounds = dict.fromkeys(f"{x:.3f}" for x in (min(least), max(least)))
     return [
-        (
-            "no difference in these cells: all intervals include 0; differences of "
-            f"{' to '.join(bounds)} would show in 80 % of studies like this one"
-        )
+        "no difference in these cells: all intervals include 0; differences of "
+        f"{' to '.join(bounds)} would show in 80 % of studies like this one"
     ]
 
 
@@ -112,21 +107,17 @@ def _adjusting(pairs: list[list[Contrast]], declared: bool) -> str:
     count = sum(map(len, pairs)) if declared else len(pairs)
     if declared or max(map(len, pairs)) == 1:
         return f"; p adjusted by Holm over {count} contrasts" if count > 1 else ""
-    adjusted = (
-        f"adjusted by Holm over {count} contrasts in each cell, not over cells"
-        if count > 1
-        else "of each cell by itself"
-    )
+    adjusted = "of each cell by itself"
+    if count > 1:
+        adjusted = f"adjusted by Holm over {count} contrasts in each cell, not over cells"
     return f"; p {adjusted}: declare cells with --cell to adjust over them"
 
 
 def _missing(study: str, tasks: list[str]) -> str:
-    steps = " and ".join(f"`extrap experiment={name}`" for name in experiments(study))
-    made = (
-        f"{steps} in a fresh clone makes them"
-        if steps
-        else "the machine that made the study has them"
-    )
+    made = "the machine that made the study has them"
+    if names := experiments(study):
+        steps = " and ".join(f"`extrap experiment={name}`" for name in names)
+        made = f"{steps} in a fresh clone makes them"
     return (
         f"scores of single items ({', '.join(tasks)}) are not committed and not here, so one seed "
         f"alone has no interval; {made}"

@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from extrap.cli import config_guard, schema
 from extrap.cli.config_files import limited
-from extrap.cli.hydra_errors import explained, misplaced
+from extrap.cli.hydra_errors import check_choices, explained
 from extrap.cli.sweep.grid import selected
 from extrap.cli.words import readable
 from extrap.utils.errors import UserError
@@ -57,8 +57,7 @@ def plain(cfg: DictConfig) -> Composed:
         instance.cfg = before
     words: Any = OmegaConf.to_container(hydra.overrides.task, resolve=False)
     choices = dict(hydra.runtime.choices)
-    if line := misplaced(words, choices):
-        raise UserError(line)
+    check_choices(words, choices)
     return Composed(values, choices, words, hydra.mode is RunMode.MULTIRUN)
 
 

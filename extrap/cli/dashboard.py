@@ -118,14 +118,18 @@ def _built(board: WandB, study: Study, space: bool, story: bool, share: bool) ->
     online = board.mode == "online"
     entity = board.entity or ""
     if online and (space or story):
-        entity = entity or library.wandb().Api().default_entity
-        charts(entity, Extra())
+        api, extra = library.wandb().Api(), Extra()
+        entity = entity or api.default_entity
+        for name, spec in workspace.charts().items():  # a server that refuses one may have it
+            title = f"extrap {name.split('-')[1]}"
+            extra(api.create_custom_chart, entity, name, title, "vega2", "private", spec)
     if space:
         built = workspace.workspace(study, board.project, entity)
         yield str(built.save().url) if online else _written(f"workspace-{study.name}", built)
     if story:
-        words = _question(study), _findings(study.name)
-        built = workspace.report(study, board.project, entity, *words)
+        known = study.name in findings.declared(RESULTS)
+        part = findings.part(study.name, findings.judged(RESULTS, study.name)) if known else ""
+        built = workspace.report(study, board.project, entity, _question(study), part)
         yield str(built.save().url) if online else _written(f"report-{study.name}", built)
         if share:
             yield built.enable_share_link()
@@ -140,22 +144,9 @@ def _question(study: Study) -> str:
     return "\n\n".join(said) or question
 
 
-def _findings(study: str) -> str:
-    known = study in findings.declared(RESULTS)
-    return findings.part(study, findings.judged(RESULTS, study)) if known else ""
-
-
 def _written(name: str, built: Any) -> str:
     """Writes a workspace or a report as JSON below ./wandb and returns the file."""
     path = Path("wandb") / f"{name}.json"
     content = workspace.specification(built)
     atomic.replace(path, json.dumps(content, indent=1, sort_keys=True).encode())
     return str(path)
-
-
-def charts(entity: str, extra: Extra) -> None:
-    """Registers the charts of extrap with a user or team. A server that refuses one may have it."""
-    api = library.wandb().Api()
-    for name, spec in workspace.charts().items():
-        title = f"extrap {name.split('-')[1]}"
-        extra(api.create_custom_chart, entity, name, title, "vega2", "private", spec)

@@ -1,7 +1,4 @@
-"""Write the trials of tasks for other harnesses.
-
-The files: extrap/tasks/scoring/harness.py.
-"""
+"""Write the trials of tasks for other harnesses."""
 
 from argparse import Namespace
 from functools import partial
@@ -14,14 +11,13 @@ from extrap.utils.errors import UserError, choose
 
 TASKS = "such as kv, nth, trace, or a name of RULER and MRCR such as niah_single_2"
 TOKENIZER = "tokenizer.json, a folder, a hub name"
-OUT = {"type": Path, "default": Path("trials"), "metavar": "FOLDER"}
 
 
 @command(
     "",
     argument("tasks", metavar="TASK", nargs="+", help=TASKS),
     argument("--tokenizer", required=True, metavar="X", help=TOKENIZER),
-    argument("--out", **OUT, help="folder to create"),
+    argument("--out", type=Path, default=Path("trials"), metavar="FOLDER", help="folder to create"),
     argument("--lengths", default="1024,2048,4096", help="in tokens, separated by commas"),
     argument("--trials", type=int, default=20, help="trials of each length and depth"),
 )
@@ -42,7 +38,10 @@ def cells(args: Namespace) -> list[Any]:
     from extrap.runs.choices import node
     from extrap.tasks.scoring import harness
 
-    lengths = _lengths(args.lengths)
+    parts = args.lengths.split(",")
+    if not all(part.isdecimal() and 0 < int(part) <= 10**7 for part in parts):
+        raise UserError("--lengths", args.lengths, "expected tokens, such as 1024,4096")
+    lengths = sorted({int(part) for part in parts})
     if args.trials < 1:
         raise UserError("--trials", args.trials, "expected 1 or more")
     place = f"--tokenizer={args.tokenizer}"
@@ -69,13 +68,6 @@ def _vocabulary(tokens: Any, place: str) -> Any:
     if kinds[:1] == ["<k"]:
         return Vocabulary(kinds.count("<k"), kinds.count("<v"))
     return PublishedVocabulary(tokens, tokens.ids, 0, place).words
-
-
-def _lengths(text: str) -> list[int]:
-    parts = text.split(",")
-    if not all(part.isdecimal() and 0 < int(part) <= 10**7 for part in parts):
-        raise UserError("--lengths", text, "expected tokens, such as 1024,4096")
-    return sorted({int(part) for part in parts})
 
 
 def _task(name: str) -> Any:

@@ -92,21 +92,21 @@ def groups(conf: str) -> list[str]:
     return sorted(folder for folder in folders if folder != "." and not folder.startswith("hydra"))
 
 
-def misplaced(overrides: list[str], choices: dict[str, Any]) -> str | None:
-    """Returns the line about `data.corpus=files`, which would silently put a word where the options
-    of `data/corpus` belong, and about `scheme=rope.yaml`, which would be a second run of `rope`.
+def check_choices(overrides: list[str], choices: dict[str, Any]) -> None:
+    """Raises UserError for `data.corpus=files`, which would silently put a word where the options
+    of `data/corpus` belong, and for `scheme=rope.yaml`, which would be a second run of `rope`.
     """
     for group, choice in choices.items():
         if isinstance(choice, str):  # a path or a suffix leads to the same file
             name = posixpath.relpath(posixpath.join(group, choice.removesuffix(".yaml")), group)
             if name != choice:
-                return f"{group}={choice}: not the name of a choice; write {group}={name}"
+                line = f"{group}={choice}: not the name of a choice; write {group}={name}"
+                raise UserError(line)
     for override in overrides:
         key, _, value = override.partition("=")
         group = key.replace(".", "/")
         if group != key and group in choices:
-            return f"{override}: {group} is a choice of files; write {group}={value}"
-    return None
+            raise UserError(f"{override}: {group} is a choice of files; write {group}={value}")
 
 
 def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str) -> str:

@@ -1,7 +1,4 @@
-"""Search LongRoPE's factors for a trained run.
-
-Prints the command that evaluates these factors, with the factors written out.
-"""
+"""Search LongRoPE's factors for a trained run."""
 
 import shlex
 from argparse import Namespace

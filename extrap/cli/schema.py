@@ -42,7 +42,5 @@ class Config:
 
 
 def register() -> None:
-    """Makes the schema known to Hydra as `schema`, the first of the defaults of
-    conf/config.yaml.
-    """
+    """Makes the schema known to Hydra as `schema`, the first default of conf/config.yaml."""
     ConfigStore.instance().store(name="schema", node=Config)

@@ -1,8 +1,4 @@
-"""Arguments of commands, errors as lines with an exit code, values as JSON.
-
-Exit codes: 0 done; 1 a bug (with its traceback) or a failed job of a sweep; 2 a mistake of the
-user, or a fault of the disk; 130 interrupted; 141 the reader of a pipe stopped.
-"""
+"""Arguments of commands, errors as lines with an exit code, values as JSON."""
 
 import argparse
 import errno

@@ -21,6 +21,19 @@ TITLES = {
     "mean": "records: mean", "middle": "depth .5", "ends": "ends", "padded": "padded",
 }  # fmt: skip
 
+EFFECTIVE = (
+    f"Effective length in tokens, up to which {100 * SHARE:.0f} % of the score at 1x is kept, with "
+    "its 95 % interval"
+)
+FREQUENCIES = (
+    "Frequencies in force beside the trained ones: pairs that turn otherwise, the slowest over its "
+    "own as trained"
+)
+GATES = (
+    "Gates of other tasks: accuracy within the training length; seeds that reach 90 %, where not "
+    "all do"
+)
+
 WIDTH = 120
 """Characters of a line, beyond which a table goes on in another block."""
 
@@ -57,8 +70,16 @@ def text(rows: pd.DataFrame) -> str:
     length = ", ".join(str(n) for n in sorted(rows["train_length"].unique()))
     study = ", ".join(sorted(rows["study"].unique()))
     title = f"Study {study}, trained at L = {length} tokens; 1x = L"
-    parts = (_scores, _effective_lengths, _frequencies, _other_gates)
-    sections = [[title], *(section for part in parts for section in part(rows))]
+    more = (
+        (EFFECTIVE, "series", reach(rows).map(_effective)),
+        (FREQUENCIES, "series", _in_force(rows)),
+        (GATES, "task", gates(rows[rows["task"] != "kv"])),
+    )
+    sections = [[title], *_scores(rows)]
+    for says, corner, table in more:
+        if len(table):
+            shown = table.rename_axis(columns=corner).to_string(line_width=WIDTH)
+            sections.append([says, shown])
     return "\n\n".join("\n".join(section) for section in sections)
 
 
@@ -69,7 +90,8 @@ def _scores(rows: pd.DataFrame) -> Iterator[list[str]]:
         (TITLES[p], [(f"{p} {m}x", f"{m}x", _perplexity) for m in FAR]) for p in PROTOCOLS
     ]
     losses = ("training loss", [(f"trained {part}", part, _loss) for part in PARTS])
-    if _holds(table, losses, *perplexities):
+    columns = [key for _, members in (losses, *perplexities) for key, *_ in members]
+    if table[columns].notna().any(axis=None):
         title = "Loss at the end of training in nats per token; perplexity per token"
         yield [title, *_lines(table, [("", [("seeds", "seeds", _whole)]), losses, *perplexities])]
     if (table["verdict"] != "").any():
@@ -82,41 +104,6 @@ def _scores(rows: pd.DataFrame) -> Iterator[list[str]]:
         by_chance = f" (chance {chance:.3f})" if not np.isnan(chance) else ""
         title = f"Retrieval accuracy{by_chance}; gate: mean at 1x, 90 %"
         yield [title, *_lines(table, [steps, *accuracies, ("", [("verdict", "verdict", str)])])]
-
-
-def _effective_lengths(rows: pd.DataFrame) -> Iterator[list[str]]:
-    if len(lengths := reach(rows)):
-        title = (
-            f"Effective length in tokens, up to which {100 * SHARE:.0f} % of the score at 1x is "
-            "kept, with its 95 % interval"
-        )
-        yield _block(title, "series", lengths.map(_effective))
-
-
-def _frequencies(rows: pd.DataFrame) -> Iterator[list[str]]:
-    if len(frequencies := _in_force(rows)):
-        title = (
-            "Frequencies in force beside the trained ones: pairs that turn otherwise, the slowest "
-            "over its own as trained"
-        )
-        yield _block(title, "series", frequencies)
-
-
-def _other_gates(rows: pd.DataFrame) -> Iterator[list[str]]:
-    if len(learned := gates(rows[rows["task"] != "kv"])):
-        title = (
-            "Gates of other tasks: accuracy within the training length; seeds that reach 90 %, "
-            "where not all do"
-        )
-        yield _block(title, "task", learned)
-
-
-def _block(title: str, corner: str, table: pd.DataFrame) -> list[str]:
-    return [title, *table.rename_axis(columns=corner).to_string(line_width=WIDTH).splitlines()]
-
-
-def _holds(table: pd.DataFrame, *groups) -> bool:
-    return bool(table[[key for _, members in groups for key, *_ in members]].notna().any(axis=None))
 
 
 def _lines(table: pd.DataFrame, groups) -> list[str]:
@@ -143,10 +130,8 @@ def _in_force(rows: pd.DataFrame) -> pd.DataFrame:
         .drop_duplicates(["scheme", *KEY[2:]])
     )
     names = [
-        f"{scheme} + {extension}" + (f" x{factor:g}" if factor != 1 else "")
-        for scheme, extension, factor in found[["scheme", "extension", "factor"]].itertuples(
-            index=False
-        )
+        f"{one.scheme} + {one.extension}" + (f" x{one.factor:g}" if one.factor != 1 else "")
+        for one in found.itertuples()
     ]
     return pd.DataFrame(
         {

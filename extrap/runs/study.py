@@ -63,7 +63,9 @@ class Entry:
 
     @property
     def report(self) -> Path:
-        """The progress file of a process that no sweep started."""
+        """The progress file of a job that this process runs, itself or as a sweep: the id in its
+        name keeps two sweeps over one study out of each other's files.
+        """
         return self.log.with_name(f".{self.log.stem}.{os.getpid()}.json")
 
     def file(self, task: str) -> ResultFile:

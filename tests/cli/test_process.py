@@ -42,7 +42,7 @@ def test_output_of_every_attempt_is_kept_and_the_reason_is_of_the_last():
     run(first)
     run(second)
     assert (first.reason, second.reason) == ("exit code 3: one", "exit code 4")
-    assert [line.split()[0] for line in first.log.read_text().splitlines()] == [
+    assert [line.split()[0] for line in first.entry.log.read_text().splitlines()] == [
         "---",
         "one",
         "---",
@@ -52,7 +52,7 @@ def test_output_of_every_attempt_is_kept_and_the_reason_is_of_the_last():
 def test_a_path_may_be_any_bytes():
     done = Process("path=t\udcff", ["true"], Entry("s", "a", "direct", {}))
     run(done)
-    assert done.state is State.DONE and r"path=t\udcff" in done.log.read_text()
+    assert done.state is State.DONE and r"path=t\udcff" in done.entry.log.read_text()
 
 
 def test_a_job_that_cannot_be_looked_at_fails_and_no_other():

@@ -30,7 +30,7 @@ def job(
 
 def says(job: Process, **report: object) -> None:
     job.entry.folder.folder.mkdir(parents=True)
-    job._report.write_text(json.dumps(report), encoding="utf-8")
+    job.entry.report.write_text(json.dumps(report), encoding="utf-8")
 
 
 def test_time_left_is_the_rest_of_the_running_and_all_of_the_waiting(monkeypatch):

@@ -127,7 +127,7 @@ def test_a_log_is_not_written_through_a_link(tmp_path):
     (tmp_path / "theirs").write_text("kept")
     process = Process("a", ["true"], Entry("t", "rope-1-s0", "direct", {}))
     process.entry.folder.folder.mkdir(parents=True)
-    process.log.symlink_to(tmp_path / "theirs")
+    process.entry.log.symlink_to(tmp_path / "theirs")
     process.start()
     assert process.state is State.FAILED and process.reason.startswith("could not start: ")
     assert (tmp_path / "theirs").read_text() == "kept"

@@ -26,7 +26,7 @@ class Status:
         if self._live:
             self._next = 0.0
             return self.tick()
-        self._say(f"{self._number(job)} start {job.label}  (log: {job.log})")
+        self._say(f"{self._number(job)} start {job.label}  (log: {job.entry.log})")
 
     def ended(self, job: Process) -> None:
         reason = f": {job.reason}" if job.reason else ""
@@ -115,5 +115,5 @@ def summary(jobs: Sequence[Process], seconds: float) -> str:
         for job in jobs:
             if job.state is state and (job.reason or state is State.FAILED):
                 lines.append(f"  {state.value} {job.label}: {job.reason}")
-                lines += [f"         {job.log}"] if state is State.FAILED else []
+                lines += [f"         {job.entry.log}"] if state is State.FAILED else []
     return "\n".join(lines)

@@ -49,15 +49,14 @@ def overrides(grid: Any) -> list[list[str]]:
     """Returns the overrides of each grid, as Hydra reads them. Raises UserError for a grid that is
     no plain data and for an option that only the command line may set.
     """
-    grids = grid if isinstance(grid, list) and grid else [grid or {}]
-    return [_words(one) for one in grids]
-
-
-def _words(grid: Any) -> list[str]:
-    if not isinstance(grid, dict):
-        example = "{scheme: [rope, alibi], seed: [0, 1]}"
-        raise UserError(f"sweep.grid={grid}: must map options to lists of values, as in {example}")
-    return [f"{option}={_values(option, values)}" for option, values in grid.items()]
+    found = []
+    for one in grid if isinstance(grid, list) and grid else [grid or {}]:
+        if not isinstance(one, dict):
+            example = "{scheme: [rope, alibi], seed: [0, 1]}"
+            problem = "must map options to lists of values"
+            raise UserError(f"sweep.grid={one}: {problem}, as in {example}")
+        found.append([f"{option}={_values(option, values)}" for option, values in one.items()])
+    return found
 
 
 def _values(option: Any, values: Any) -> str:

@@ -32,8 +32,9 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
                     status.started(job)  # before it can say anything, or end
                     job.start()
                     running.append(job)
-                looked_at, running = running, _poll(running, status)
-                waiting += [job for job in looked_at if job.state is State.HELD]
+                _poll(running, status)
+                waiting += [job for job in running if job.state is State.HELD]
+                running = [job for job in running if job.state is State.RUNNING]
                 time.sleep(TICK)
             if stops:
                 _wind_down(running, stops, status)
@@ -74,17 +75,13 @@ def _now(job: Process, running: list[Process]) -> State:
         return State.FAILED
 
 
-def _poll(running: list[Process], status: Status) -> list[Process]:
-    still = []
+def _poll(running: list[Process], status: Status) -> None:
     for job in running:
         if job.ended():
             if job.state is State.FAILED:
                 job.fail(job.reason)
             status.ended(job)
-        else:
-            still.append(job)
     status.tick()
-    return still
 
 
 def _wind_down(running: list[Process], stops: list[int], status: Status) -> None:

@@ -9,7 +9,6 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 from extrap.runs.folder import read_json
@@ -38,7 +37,7 @@ class State(Enum):
 class Process:
     """A job of a sweep; its command adds output to the log of its run.
 
-    label      its name for people
+    label      its name for people: the words in which jobs differ
     entry      its place in a study
     overrides  its words of the command line
     threads    the cores that it takes
@@ -61,25 +60,16 @@ class Process:
         self.state, self.reason = State.FAILED, reason
         self.entry.fail(reason)
 
-    @property
-    def log(self) -> Path:
-        return self.entry.log
-
-    @property
-    def _report(self) -> Path:
-        # The sweep's process id keeps two sweeps over the same study out of each other's files.
-        return self.log.with_name(f".{self.log.stem}.{os.getpid()}.json")
-
     def start(self) -> None:
         self.began, self.state = time.monotonic(), State.RUNNING
         environment = os.environ | {
-            progress.FILE: str(self._report.absolute()),
+            progress.FILE: str(self.entry.report.absolute()),
             SWEEP: str(os.getpid()),
             "PYTHONUNBUFFERED": "1",
         }
         try:
-            make_folder(self.log.parent)
-            with open(self.log, "ab", opener=no_link) as log:
+            make_folder(self.entry.log.parent)
+            with open(self.entry.log, "ab", opener=no_link) as log:
                 head = f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {self.label}\n"
                 log.write(head.encode(errors="backslashreplace"))  # a path may be any bytes
                 log.flush()
@@ -99,12 +89,16 @@ class Process:
 
     def ended(self) -> bool:
         """True if the process is over; its state, reason and duration are then set."""
-        if (
-            self.state is State.RUNNING
-            and self._process is not None
-            and self._process.poll() is not None
-        ):
-            self._conclude(self._process.returncode)
+        code = self._process.poll() if self._process is not None else None
+        if self.state is State.RUNNING and code is not None:
+            self.seconds = time.monotonic() - self.began
+            report = self.progress()
+            if code == 0:
+                ends = {"skipped": State.SKIPPED, "held": State.HELD}
+                self.state = ends.get(str(report.get("phase")), State.DONE)
+            else:
+                self.state, self.reason = State.FAILED, self._why(code, report)
+            self.entry.report.unlink(missing_ok=True)
         return self.state is not State.RUNNING
 
     def interrupt(self) -> None:
@@ -137,21 +131,11 @@ class Process:
         """Returns the last report of the job, with `phase`, `done`, `total` and `note`; empty
         before the first.
         """
-        return read_json(self._report)
+        return read_json(self.entry.report)
 
     def _signal(self, number: signal.Signals) -> None:
         if self._process is not None and self._process.poll() is None:
             os.killpg(self._process.pid, number)
-
-    def _conclude(self, code: int) -> None:
-        report = self.progress()
-        self.seconds = time.monotonic() - self.began
-        if code == 0:
-            ends = {"skipped": State.SKIPPED, "held": State.HELD}
-            self.state = ends.get(str(report.get("phase")), State.DONE)
-        else:
-            self.state, self.reason = State.FAILED, self._why(code, report)
-        self._report.unlink(missing_ok=True)
 
     def _why(self, code: int, report: dict[str, Any]) -> str:
         if report.get("phase") == "failed" and report["note"]:
@@ -159,20 +143,12 @@ class Process:
         if code < 0:
             guess = " (out of memory?)" if -code == signal.SIGKILL else ""
             return f"killed by {signal.Signals(-code).name}{guess}"
-        return f"exit code {code}" + (f": {last}" if (last := self._last_line()) else "")
-
-    def _last_line(self) -> str:
         try:
-            printed = self.log.read_bytes()[self._printed :].decode(errors="replace")
+            printed = self.entry.log.read_bytes()[self._printed :].decode(errors="replace")
         except OSError:
-            return ""
-        return next((line.strip() for line in reversed(printed.splitlines()) if line.strip()), "")
-
-
-def labels(batch: list[list[str]]) -> list[str]:
-    """Returns the overrides in which the jobs differ; all overrides of a single job."""
-    shared = set.intersection(*map(set, batch)) if len(batch) > 1 else set()
-    return [" ".join(o for o in overrides if o not in shared) or "defaults" for overrides in batch]
+            printed = ""
+        last = next((line.strip() for line in reversed(printed.splitlines()) if line.strip()), "")
+        return f"exit code {code}" + (f": {last}" if last else "")
 
 
 def join() -> None:

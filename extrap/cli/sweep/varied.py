@@ -7,7 +7,7 @@ read the files, and shares every other value with the first.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from functools import cache
 from typing import Any
@@ -17,22 +17,7 @@ from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 
 from extrap.cli.composed import Composed
-
-SCALARS = (str, int, float, bool, type(None))
-
-
-@dataclass
-class _Kind:
-    """Jobs with the same choices that set the same options.
-
-    cfg     the configuration, set to the last job
-    plain   the values of the first job, which other jobs share
-    refers  True if it holds references: each job is then composed by itself
-    """
-
-    cfg: DictConfig
-    plain: Composed
-    refers: bool
+from extrap.cli.sweep.grid import SCALAR
 
 
 class Varied:
@@ -45,7 +30,9 @@ class Varied:
     ) -> None:
         self.loader, self.master, self.read = loader, master, read
         self._groups: dict[str, bool] = {}
-        self._kinds: dict[tuple[tuple[str, ...], ...], _Kind] = {}
+        # By the words of a kind: its configuration, set to the last job, and the values of its
+        # first; None for one that holds references, so that each job is composed by itself.
+        self._kinds: dict[tuple[tuple[str, ...], ...], tuple[DictConfig, Composed] | None] = {}
 
     def __call__(self, overrides: list[str]) -> Composed:
         """Returns the configuration of a job. Raises the errors of the loader and of `read`."""
@@ -64,25 +51,23 @@ class Varied:
         if not options or any(_overlap(name, other) for name in options for other in more):
             return None
         words = tuple(str(one.input_line) for one in fixed), tuple(options)
-        if (kind := self._kinds.get(words)) is None:
-            kind = self._kinds[words] = self._kind(overrides)
-            return kind.plain
-        if kind.refers:
+        if words not in self._kinds:
+            cfg = self.loader.load_sweep_config(self.master, overrides)
+            first = self.read(cfg)
+            written: Any = OmegaConf.to_container(cfg, enum_to_str=True)
+            refers = {name: written[name] for name in first.values} != first.values
+            self._kinds[words] = None if refers else (cfg, first)
+            return first
+        if (kind := self._kinds[words]) is None:
             return None
-        values = kind.plain.values
+        cfg, first = kind
+        values = first.values
         for name, value in options.items():
-            OmegaConf.update(kind.cfg, name, value, merge=True)
+            OmegaConf.update(cfg, name, value, merge=True)
         for name in options:
-            values = _put(values, name.split("."), _leaf(kind.cfg, name))
+            values = _put(values, name.split("."), _leaf(cfg, name))
         own = [str(one.input_line) for one in parsed if not one.is_hydra_override()]
-        return replace(kind.plain, values=values, overrides=own)
-
-    def _kind(self, overrides: list[str]) -> _Kind:
-        """Returns the kind of which this job is the first."""
-        cfg = self.loader.load_sweep_config(self.master, overrides)
-        plain = self.read(cfg)
-        written: Any = OmegaConf.to_container(cfg, enum_to_str=True)
-        return _Kind(cfg, plain, {name: written[name] for name in plain.values} != plain.values)
+        return replace(first, values=values, overrides=own)
 
     def _sets(self, one: Override) -> bool:
         """True for a word that gives an option of the program a plain value."""
@@ -91,7 +76,7 @@ class Varied:
             return False
         value, word = one.value(), str(one.input_line)
         values = value if isinstance(value, list) else [value]
-        return all(type(v) in SCALARS for v in values) and "${" not in word and "???" not in word
+        return all(type(v) in SCALAR for v in values) and "${" not in word and "???" not in word
 
     def _group(self, name: str) -> bool:
         if name not in self._groups:

@@ -1,6 +1,4 @@
-"""The launcher `local`: reads and checks every job of a sweep, then runs each in a
-fresh process.
-"""
+"""The launcher `local`: reads and checks every job of a sweep, runs each in a fresh process."""
 
 import os
 import sys

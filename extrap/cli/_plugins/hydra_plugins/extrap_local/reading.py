@@ -20,7 +20,7 @@ from extrap.cli.composed import Composed, plain
 from extrap.cli.hydra_errors import explained
 from extrap.cli.sweep.display import summary
 from extrap.cli.sweep.grid import selected
-from extrap.cli.sweep.process import Process, State, labels
+from extrap.cli.sweep.process import Process, State
 from extrap.cli.sweep.varied import Varied
 from extrap.cli.words import typed
 from extrap.runs import study
@@ -46,7 +46,11 @@ class Reader(Launcher):
         mistake before the first job starts, SystemExit(1) in the end if a job failed.
         """
         began = time.monotonic()
-        self.run(jobs := self.jobs(job_overrides))
+        jobs = self.jobs(job_overrides)
+        shared = set.intersection(*(set(job.overrides) for job in jobs)) if len(jobs) > 1 else set()
+        for job in jobs:
+            job.label = " ".join(o for o in job.overrides if o not in shared) or "defaults"
+        self.run(jobs)
         print(summary(jobs, time.monotonic() - began), file=sys.stderr)
         if any(job.state is State.FAILED for job in jobs):
             raise SystemExit(1)
@@ -91,8 +95,6 @@ class Reader(Launcher):
         if wrong:
             raise UserError("\n".join(wrong))
         study.write([job.entry for job in jobs if not job.reason])
-        for label, job in zip(labels([job.overrides for job in jobs]), jobs, strict=True):
-            job.label = label
         return jobs
 
     def _command(self, overrides: list[str]) -> list[str]:

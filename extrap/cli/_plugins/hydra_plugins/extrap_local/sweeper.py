@@ -57,9 +57,7 @@ class LocalSweeper(Sweeper):
                     f"{override.input_line}: more than {MOST} jobs in one sweep; give fewer values"
                 )
             if not values:
-                raise UserError(
-                    f"{override.input_line}: matches none of "
-                    f"{', '.join(self.loader.get_group_options(override.key_or_group))}"
-                )
+                known = ", ".join(self.loader.get_group_options(override.key_or_group))
+                raise UserError(f"{override.input_line}: matches none of {known}")
         [found] = BasicSweeper.split_arguments(overrides, None)
         return found
