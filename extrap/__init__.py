@@ -20,7 +20,20 @@ _MODULES = {
     "extrap.utils.bounds": ("Count", "Multiples"),
 }
 
-__all__ = [n for module, names in _MODULES.items() if module != "extrap.api" for n in names]
+__all__ = [
+    "AtLengths",
+    "Count",
+    "Extension",
+    "Multiples",
+    "Recorder",
+    "Result",
+    "Scheme",
+    "SchemeExtension",
+    "Shape",
+    "Stack",
+    "Task",
+    "Where",
+]
 
 
 def __getattr__(name: str) -> Any:
