@@ -33,15 +33,7 @@ from torch import Tensor
 from extrap.model import flex
 from extrap.model.learned_bias import LearnedBias, learns
 from extrap.model.parts import check_causal
-from extrap.model.scheme import (
-    Scheme,
-    Where,
-    attend_rows,
-    centred_bias,
-    product,
-    softmax,
-    wide,
-)
+from extrap.model.scheme import Scheme, Where, attend_rows, centred_bias, product, softmax, wide
 
 ROWS = 256
 """Query rows of a block, at most."""
@@ -95,9 +87,7 @@ def owned(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int
 
 def explicit(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
     q, k = scheme.rotate(q, k, at)
-    k = for_every_head(k, q.shape[1])
-    v = for_every_head(v, q.shape[1])
-
+    k, v = for_every_head(k, q.shape[1]), for_every_head(v, q.shape[1])
     return _by_rows(partial(attend_rows, scheme), q, k, v, at, _few(q), first)
 
 
@@ -115,8 +105,7 @@ def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: in
         b = q.new_zeros(()) if b is None else b.to(q.dtype)
         mask = torch.where(here.visible, b, -inf)  # (Tq, Tk), (H, Tq, Tk) or (B, H, Tq, Tk)
         mask = mask.view(*[1] * (4 - mask.dim()), *mask.shape)
-        sink = scheme.sink(here)
-        if sink is not None:
+        if (sink := scheme.sink(here)) is not None:
             nowhere = sink.to(q.dtype)[:, None, None].expand(len(mask), -1, mask.shape[2], 1)
             mask = torch.cat([nowhere, mask.expand(-1, len(sink), -1, -1)], -1)
             k, v = _phantom(k), _phantom(v)
@@ -128,7 +117,6 @@ def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: in
 def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
     """FlexAttention with the biases of distance and the mask of the scheme."""
     q, k = scheme.rotate(q, k, at)
-
     if scheme.uses("temperature", layer=at.layer):  # by rows: they may count what a mask shows
         q = _by_rows(lambda q, k, v, here: _heated(scheme, q, here), q, k, v, at, ROWS)
     return flex.flex(scheme, q, k, v, at)[:, :, first:]
@@ -146,11 +134,9 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: i
     if b is None:  # no bias in this layer
         return _fused(scheme, q, k, v, at)[:, :, first:]
     q, b = _heated(scheme, q, at), b.to(q.dtype)
-
     forward = partial(_strided, at)
     if learns(q, b):
-        k = for_every_head(k, q.shape[1])
-        v = for_every_head(v, q.shape[1])
+        k, v = for_every_head(k, q.shape[1]), for_every_head(v, q.shape[1])
         return LearnedBias.apply(forward, q, k, v, b, at.scale)[:, :, first:]
     return forward(q, k, v, b, first)
 
