@@ -10,6 +10,7 @@ keys.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Literal
 
 import torch
@@ -80,9 +81,7 @@ class ByRow(Rescored):
     def _rows(self, q: Tensor, k: Tensor, at: Where) -> Iterator[tuple[Tensor, Tensor, Where]]:
         """Yields rotated queries and keys and their place, by rows that share a spectrum."""
         inside = int((at.i < self.shape.length).sum())
-        for start, stop in [(0, inside)] * (inside > 0) + [
-            (n, n + 1) for n in range(inside, len(at.i))
-        ]:
+        for start, stop in pairwise([0, *range(max(1, inside), len(at.i) + 1)]):
             i = at.i[start:stop]
             here = replace(at, q=at.q[start:stop], i=i, length=int(i[-1]) + 1, memo={})
             yield *self.part.rotate(q[:, :, start:stop], k, here), here

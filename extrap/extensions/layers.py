@@ -18,16 +18,10 @@ ROWS = 129
 
 def global_layers(scheme: Scheme) -> set[int]:
     """Returns the layers that are not local; all layers if every one is."""
-    seen, L = keys_seen(scheme), scheme.shape.length
-    return {layer for layer, keys in seen.items() if keys > L} or {*seen}
-
-
-def keys_seen(scheme: Scheme) -> dict[int, int]:
-    """Returns {layer: the most keys that a query at places L to 4 L sees there}."""
-    layers = range(scheme.shape.layers)
+    layers, L = set(range(scheme.shape.layers)), scheme.shape.length
     if not scheme.uses("sees"):
-        return dict.fromkeys(layers, 4 * scheme.shape.length)
-    return {n: int(late_rows(scheme, n).visible.sum(-1).max()) for n in layers}
+        return layers
+    return {n for n in layers if int(late_rows(scheme, n).visible.sum(-1).max()) > L} or layers
 
 
 def late_rows(scheme: Scheme, layer: int, n: int | None = None) -> Where:
