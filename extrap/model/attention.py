@@ -127,12 +127,12 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: i
     flipped, i - j becomes a sum of indices, and the bias, causal -inf included, an overlapping
     view. For even coordinates and no sink.
     """
-    q, k = scheme.rotate(q, k, at)
     assert at.spacing is not None
     d = torch.arange(at.length - 1, -1, -1, device=q.device, dtype=torch.float64) * at.spacing
     b = centred_bias(scheme, d, at.layer)
     if b is None:  # no bias in this layer
-        return _fused(scheme, q, k, v, at)[:, :, first:]
+        return fused(scheme, q, k, v, at, first)
+    q, k = scheme.rotate(q, k, at)
     q, b = _heated(scheme, q, at), b.to(q.dtype)
     forward = partial(_strided, at)
     if learns(q, b):
@@ -158,26 +158,22 @@ def _strided(at: Where, q: Tensor, k: Tensor, v: Tensor, b: Tensor, first: int =
 
 
 def fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
+    """Fused causal attention. A sink is a token before all others: its value is zero, and one more
+    channel of q and k gives it its logit.
+    """
     if 2 * first > at.length:  # a kernel with a mask costs up to twice as much a row
         return masked(scheme, q, k, v, at, first)
     q, k = scheme.rotate(q, k, at)
-    return _fused(scheme, q, k, v, at)[:, :, first:]
-
-
-def _fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """Causal attention to rotated keys. A sink is a token before all others: its value is zero, and
-    one more channel of q and k gives it its logit.
-    """
     q = _heated(scheme, q, at)
     if (sink := scheme.sink(at)) is None:
-        return _sdpa(q, k, v, at, is_causal=at.causal)
+        return _sdpa(q, k, v, at, is_causal=at.causal)[:, :, first:]
     B, H, T, D = q.shape
     G = k.shape[1]
     logit = (sink.to(q.dtype) / at.scale).view(1, H, 1, 1).expand(B, H, T, 1)
     q = _phantom(torch.cat([q, logit], -1))  # (B, H, 1 + T, D + 1)
     k = torch.cat([F.pad(k.new_zeros(B, G, 1, D), (0, 1), value=1.0), F.pad(k, (0, 1))], 2)
     v = _phantom(F.pad(v, (0, 1)))  # fused kernels want one width
-    return _sdpa(q, k, v, at, is_causal=at.causal)[:, :, 1:, :D]
+    return _sdpa(q, k, v, at, is_causal=at.causal)[:, :, 1 + first :, :D]
 
 
 def _sdpa(q: Tensor, k: Tensor, v: Tensor, at: Where, **mask: Any) -> Tensor:
