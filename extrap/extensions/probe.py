@@ -160,7 +160,6 @@ def responses(scheme: Scheme, t: Tensor, embedded: bool = False) -> Iterator[Ten
 
 @torch.no_grad()
 def _read(scheme: Scheme, qkv: Tensor, x: Tensor, at: Where, embedded: bool) -> Tensor:
-    """Returns the responses in one layer."""
     rows = [at.length // 2, 3 * at.length // 4, at.length - 1]
     if embedded and scheme.uses("embed", layer=at.layer):
         codes = (scheme.embed(x, at) - x) * torch.arange(1, x.shape[-1] + 1)
