@@ -150,14 +150,6 @@ def _ends_together(at: Where) -> bool:
     return ends == (last - n + 1, last - keys + 1, last)
 
 
-def distinct(at: Where) -> tuple[Tensor, Tensor]:
-    """Returns the different distances (N,), float64, and the index of each pair among them."""
-    if at.spacing is None:
-        return torch.unique(at.distance, return_inverse=True)
-    steps = torch.arange(len(at.j), device=at.j.device, dtype=torch.float64)
-    return steps * at.spacing, at.back.clamp(min=0)
-
-
 def table_limit(name: str, value: int | None, default: int, least: int, most: int) -> int:
     """Returns the clip or span of a table of distances; None stands for the default.
 
