@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from extrap.model.functional import causal_convolution
-from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 
 CHUNK = 64
 
@@ -44,13 +44,12 @@ class GatedDeltaRule(Scheme):
         self.c = nn.Parameter(torch.full((layers, H), -3.0))
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        wide = torch.promote_types(q.dtype, torch.float32)
-        q, k = (self.key(z, n, at.layer).to(wide) for n, z in enumerate((q, k)))
+        q, k = (wide(self.key(z, n, at.layer)) for n, z in enumerate((q, k)))
         wa, wb, A, c = (p[at.layer].to(at.x.dtype) for p in (self.wa, self.wb, self.A, self.c))
         log_a = -A.exp() * F.softplus(F.linear(at.x, wa, c))
         b = F.linear(at.x, wb).sigmoid()
-        log_a, b = (z.transpose(1, 2).to(wide) for z in (log_a, b))  # (B, H, T)
-        values = (q * at.scale, k, v.to(wide), log_a, b)
+        log_a, b = (wide(z.transpose(1, 2)) for z in (log_a, b))  # (B, H, T)
+        values = (q * at.scale, k, wide(v), log_a, b)
         return read(*values, state=self.first_state(*values))[0].to(v.dtype)
 
     def first_state(self, *values: Tensor) -> Tensor | None:
