@@ -1,6 +1,4 @@
-"""One layer of a GPT: attention, then a two-layer MLP. Each reads a norm of the residual stream and
-adds to the stream.
-"""
+"""One layer of a GPT: attention, then a two-layer MLP."""
 
 from dataclasses import replace
 from functools import partial
