@@ -93,7 +93,7 @@ class Zoned(Rescored):
     def _joined(
         self, compute: Callable[..., Tensor | None], q: Tensor, k: Tensor, at: Where
     ) -> Tensor | None:
-        """Returns the entries of compute(q, k, at) at the place of each pair; None if it does."""
+        """Returns compute(q, k, at), each entry at the place of its pair; None if it gives None."""
         places = len(self.places(at))
         of_q, of_k = q.chunk(places, -1), k.chunk(places, -1)
         joined: Tensor | None = None
