@@ -74,7 +74,8 @@ class SchemeExtension(Extension):
             check_changes(model.scheme, scheme)
         except ValueError as error:
             raise self.refuse(model.scheme, str(error)) from error
-        return with_scheme(model, scheme)
+        # a copy of the model, weights included, with this scheme in place of its own
+        return deepcopy(model, {id(model.scheme): scheme}).train(model.training)
 
     def acts_on(self, scheme: Scheme) -> set[int]:
         """Returns the layers to extend. Raises ValueError if there are none."""
@@ -91,11 +92,6 @@ class SchemeExtension(Extension):
     def extend_layers(self, scheme: Scheme) -> Scheme:
         """Extends some layers alone, so that coordinates, which all layers share, stay the same."""
         return self.extend(scheme)
-
-
-def with_scheme(model: GPT, scheme: Scheme) -> GPT:
-    """Returns a copy of the model, weights included, with `scheme` in place of its own."""
-    return deepcopy(model, {id(model.scheme): scheme}).train(model.training)
 
 
 def replace_parts(

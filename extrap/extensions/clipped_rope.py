@@ -5,9 +5,9 @@ theta'_p = theta_p m_p;   the last n pairs of a grid are clipped, c = 0 .. n-1 c
 smooth  m = (1 + cos(pi c / (n - 1))) / 2, from 1 to 0: a filter with a soft edge does not ring
 hard    m = 0: the control, p-RoPE in a model trained with RoPE
 The authors clip n = 20 of the 64 pairs of Llama 3. At its base of 5e5 and L = 8192, 29 pairs make
-less than one turn in training: their default is .69 of these pairs, and clipping all of them is a
-weaker ablation of theirs. null for n is that ablation: all pairs below one turn. The paper writes
-m as a function of the frequency, the authors' code of the index; here it follows the code.
+less than one turn in training: their default is .69 of these pairs, and null for n is a weaker
+ablation of theirs. The paper writes m as a function of the frequency, the authors' code of the
+index; here it follows the code.
 """
 
 from math import pi

@@ -43,7 +43,8 @@ class Crop(Extension):
             if T <= L:
                 return model(tokens, last=last)
             ends = range(T, max(L, T - last), -stride)
-            windows = torch.stack([within(tokens, end - L + 1, end) for end in reversed(ends)])
+            spans = [tokens[:, end - L + 1 : end] for end in reversed(ends)]
+            windows = torch.stack([torch.cat([tokens[:, :1], span], 1) for span in spans])
             tail = model(windows.flatten(0, 1), last=stride).unflatten(0, windows.shape[:2])
             tail = tail.transpose(0, 1).flatten(1, 2)
             left = T - len(ends) * stride
@@ -51,8 +52,3 @@ class Crop(Extension):
             return torch.cat([head, tail], 1)[:, -last:]
 
         return read
-
-
-def within(tokens: Tensor, start: int, end: int) -> Tensor:
-    """Returns the first token, then tokens start .. end - 1: (B, T) -> (B, 1 + end - start)."""
-    return torch.cat([tokens[:, :1], tokens[:, start:end]], 1)

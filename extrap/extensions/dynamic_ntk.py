@@ -10,21 +10,21 @@ keys.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from extrap.extensions.frequencies import Frequencies
-from extrap.extensions.ntk import bloc97
+from extrap.extensions.ntk import NTK
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Where
-from extrap.model.spectrum import Pairs, turns_pairs
+from extrap.model.spectrum import turns_pairs
 from extrap.model.wrapper import Rescored
 from extrap.utils.bounds import Factor
 
 
-class DynamicNTK(Frequencies):
+class DynamicNTK(NTK):
     """factor: f of the formula above, as in transformers' "dynamic"; mode: sequence or row.
 
     Rows record s(n). Row mode needs a scheme in which queries and keys alone turn.
@@ -38,9 +38,6 @@ class DynamicNTK(Frequencies):
 
     def effective(self, n: int, length: int) -> float:
         return max(1.0, self.factor * n / length - (self.factor - 1))
-
-    def theta(self, pairs: Pairs, s: float) -> Tensor:
-        return bloc97(pairs, s)
 
     def extend(self, scheme: Scheme) -> Scheme:
         scheme = super().extend(scheme)
@@ -80,9 +77,7 @@ class ByRow(Rescored):
     def _rows(self, q: Tensor, k: Tensor, at: Where) -> Iterator[tuple[Tensor, Tensor, Where]]:
         """Yields rotated queries and keys and their place, by rows that share a spectrum."""
         inside = int((at.i < self.shape.length).sum())
-        for start, stop in [(0, inside)] * (inside > 0) + [
-            (n, n + 1) for n in range(inside, len(at.i))
-        ]:
+        for start, stop in pairwise([0, *range(max(1, inside), len(at.i) + 1)]):
             i = at.i[start:stop]
             here = replace(at, q=at.q[start:stop], i=i, length=int(i[-1]) + 1, memo={})
             yield *self.part.rotate(q[:, :, start:stop], k, here), here

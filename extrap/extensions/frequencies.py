@@ -1,6 +1,4 @@
-"""Methods that slow the pairs of rotary schemes: theta_p -> theta'_p(s), with a temperature if the
-method has one.
-"""
+"""Methods that slow the pairs of rotary schemes, theta_p -> theta'_p(s); some heat logits too."""
 
 from abc import abstractmethod
 from collections.abc import Callable

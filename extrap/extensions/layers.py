@@ -18,22 +18,16 @@ ROWS = 129
 
 def global_layers(scheme: Scheme) -> set[int]:
     """Returns the layers that are not local; all layers if every one is."""
-    seen, L = keys_seen(scheme), scheme.shape.length
-    return {layer for layer, keys in seen.items() if keys > L} or {*seen}
-
-
-def keys_seen(scheme: Scheme) -> dict[int, int]:
-    """Returns {layer: the most keys that a query at places L to 4 L sees there}."""
-    layers = range(scheme.shape.layers)
+    layers, L = set(range(scheme.shape.layers)), scheme.shape.length
     if not scheme.uses("sees"):
-        return dict.fromkeys(layers, 4 * scheme.shape.length)
-    return {n: int(late_rows(scheme, n).visible.sum(-1).max()) for n in layers}
+        return layers
+    late = ((layer, late_rows(scheme, layer, 4 * L)) for layer in layers)
+    return {layer for layer, at in late if int(at.visible.sum(-1).max()) > L} or layers
 
 
-def late_rows(scheme: Scheme, layer: int, n: int | None = None) -> Where:
-    """Returns some queries at places L to n, by default 4 L, against all n keys in one layer."""
+def late_rows(scheme: Scheme, layer: int, n: int) -> Where:
+    """Returns some queries at places L to n against all n keys in one layer."""
     shape = scheme.shape
-    n = 4 * shape.length if n is None else n
     tokens, x = torch.zeros(1, n, dtype=torch.long), torch.zeros(1, 1, 1).expand(1, n, shape.dim)
     whole = place(scheme, torch.arange(n, dtype=torch.float64), tokens=tokens).at_layer(layer, x)
     rows = torch.linspace(shape.length, n - 1, ROWS).long().unique()

@@ -30,11 +30,9 @@ STEPS = (2.0, 1.4, 1.15)  # a factor is tried this many times greater and smalle
 ROUNDS = 3  # pair by pair, as long as it helps, at most so often
 HEADROOM = 1.25  # no pair is slowed by more than this times the factor, as in the paper
 
-Loss = Callable[[list[float]], float]
-
 
 def search(
-    loss: Loss,
+    loss: Callable[[list[float]], float],
     starts: list[list[float]],
     most: float,
     progress: Callable[[int, int], object] = lambda done, total: None,

@@ -66,11 +66,9 @@ class MsPoE(SchemeExtension):
 
 def plain_rotary(part: Scheme) -> bool:
     """True if a single part turns pairs by t theta_p and does nothing else."""
-    if not isinstance(part, Rotary):
-        return False
     own = type(part)
-    plain = own.rotate is Rotary.rotate and own.angle is Rotary.angle
-    return plain and not part.uses("score", "mix")
+    turns = issubclass(own, Rotary) and own.rotate is Rotary.rotate and own.angle is Rotary.angle
+    return turns and not part.uses("score", "mix")
 
 
 class PerHead(Scheme):

@@ -80,8 +80,8 @@ class NBCE(Extension):
         def answers(contexts: Sequence[Tensor]) -> Tensor:
             """Returns log p (n, B, predictions, V) for contexts of one length."""
             whole = [torch.cat([bos, context.flip(1), shared], 1) for context in contexts]
-            texts = torch.stack(whole)
-            return log_p(model(texts.flatten(0, 1), last=predictions)).unflatten(0, texts.shape[:2])
+            log_p = wide(model(torch.cat(whole), last=predictions)).log_softmax(-1)
+            return log_p.unflatten(0, (len(whole), -1))
 
         groups = groupby(contexts, lambda context: context.shape[1])
         rows = torch.cat([answers(list(group)) for _, group in groups])
@@ -98,11 +98,6 @@ class NBCE(Extension):
                 h[:, :, t].scatter_add_(0, winners[-1][None], bonus)
             winners.append(h[:, :, t].argmin(0))
         return rows.take_along_dim(torch.stack(winners, 1)[None, :, :, None], 0)[0]
-
-
-def log_p(logits: Tensor) -> Tensor:
-    """Returns log probabilities over the vocabulary, in float32 at least."""
-    return wide(logits).log_softmax(-1)
 
 
 def entropy(log_p: Tensor, top_p: float) -> Tensor:

@@ -8,6 +8,7 @@ the scheme and not about trained weights.
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -34,9 +35,10 @@ def check_distances(scheme: Scheme) -> None:
     shift of all, at 256 coordinates or more.
     """
     L = scheme.shape.length
-    if float(deepcopy(scheme).eval().positions(token_coordinates(L)).max()) >= L:
+    t = torch.arange(L, dtype=torch.float64)
+    if float(deepcopy(scheme).eval().positions(t).max()) >= L:
         raise ValueError("its coordinates do not count tokens")
-    t = token_coordinates(min(L, room(scheme)))
+    t = t[: room(scheme)]
     t = t[:: max(1, len(t) // 256)]
     if not same(scheme, t, scheme, t + SHIFT) or same(scheme, t, scheme, 2 * t):
         raise ValueError("its attention is no function of the distance between tokens")
@@ -50,7 +52,7 @@ def check_changes(plain: Scheme, extended: Scheme) -> None:
     keys. If memory does not let a probe read past L, the extension passes.
     """
     L = plain.shape.length
-    t = token_coordinates(min(_long(L), room(plain)))
+    t = torch.arange(min(_long(L), room(plain)), dtype=torch.float64)
     if len(t) < 2 * L:
         return
     defined = [_defined(scheme, t) for scheme in (plain, extended)]
@@ -87,7 +89,7 @@ def check_reads_on(scheme: Scheme, kept: int) -> None:
     back = sum(int(torch.where(at.visible, at.back, 0).max()) for at in late)
     if len(late) < len(layers) or back >= kept or not all(_moves_along(scheme, at) for at in late):
         return
-    t = token_coordinates(min(L, room(scheme)))
+    t = torch.arange(min(L, room(scheme)), dtype=torch.float64)
     if same(scheme, t, scheme, t + SHIFT, embedded=True):
         raise ValueError(f"it changes no logit: no layer reads past the last {kept} tokens")
 
@@ -124,9 +126,7 @@ def moves_with_coordinates(part: Scheme) -> bool:
 @torch.no_grad()
 def _acted(part: Scheme, u: float) -> Tensor:
     """Returns all outputs of a part for two tokens at coordinates 0 and u, in one row."""
-    g = torch.Generator().manual_seed(0)
-    part = redrawn(part, g)
-    (q, k, v), x, tokens = inputs(part, 2, g)
+    part, (q, k, v), x, tokens = drawn(part, 2)
     t = torch.tensor([0, u], dtype=torch.float64)
     here = Where.whole(t, part.scale, tokens=tokens).at_layer(0, x)
     turned = part.rotate(q, k, here)
@@ -151,9 +151,7 @@ def responses(scheme: Scheme, t: Tensor, embedded: bool = False) -> Iterator[Ten
 
     embedded: adds the codes that the scheme adds to tokens to queries, keys and values, too.
     """
-    g, T = torch.Generator().manual_seed(0), len(t)
-    scheme = redrawn(scheme, g)
-    qkv, x, tokens = inputs(scheme, T, g)
+    scheme, qkv, x, tokens = drawn(scheme, len(t))
     at = place(scheme, t, tokens=tokens)
     for layer in range(scheme.shape.layers):
         # no `yield` inside no_grad: it would stay on if the caller stops early
@@ -162,10 +160,10 @@ def responses(scheme: Scheme, t: Tensor, embedded: bool = False) -> Iterator[Ten
 
 @torch.no_grad()
 def _read(scheme: Scheme, qkv: Tensor, x: Tensor, at: Where, embedded: bool) -> Tensor:
-    """Returns the responses in one layer."""
     rows = [at.length // 2, 3 * at.length // 4, at.length - 1]
     if embedded and scheme.uses("embed", layer=at.layer):
-        qkv = qkv + _added(scheme, x, at)
+        codes = (scheme.embed(x, at) - x) * torch.arange(1, x.shape[-1] + 1)
+        qkv = qkv + codes.mean(-1)[:, None, :, None]  # one number per token, (1, 1, T, 1)
     q, k, v = qkv
     if scheme.uses("attend", layer=at.layer):
         return scheme.attend(q, k, v, at)[0, :, rows]
@@ -179,32 +177,16 @@ def _read(scheme: Scheme, qkv: Tensor, x: Tensor, at: Where, embedded: bool) -> 
     return torch.cat(of_rows, 1)
 
 
-def _added(scheme: Scheme, x: Tensor, at: Where) -> Tensor:
-    """Returns the weighted mean over channels of the codes added to each token, (1, 1, T, 1)."""
-    added = scheme.embed(x, at) - x
-    return (added * torch.arange(1, x.shape[-1] + 1)).mean(-1)[:, None, :, None]
-
-
-def redrawn(scheme: Scheme, generator: torch.Generator) -> Scheme:
-    """Returns a copy in float64 with parameters from N(0, 1)."""
-    drawn = {
-        id(p): nn.Parameter(torch.randn(p.shape, generator=generator, dtype=torch.float64))
-        for p in scheme.parameters()
-    }
-    return deepcopy(scheme, drawn).cpu().double().eval()
-
-
-def inputs(scheme: Scheme, T: int, g: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    """Draws q, k, v (3, 1, H, T, D), x (1, T, C) and tokens (1, T)."""
-    shape = scheme.shape
-    qkv = torch.randn(3, 1, shape.heads, T, shape.head_dim, generator=g, dtype=torch.float64)
-    x = torch.randn(1, T, shape.dim, generator=g, dtype=torch.float64)
-    return qkv, x, torch.randint(shape.vocab, (1, T), generator=g)
-
-
-def token_coordinates(n: int) -> Tensor:
-    """Returns 0, 1, ... n - 1 (n,), float64."""
-    return torch.arange(n, dtype=torch.float64)
+def drawn(scheme: Scheme, T: int) -> tuple[Scheme, Tensor, Tensor, Tensor]:
+    """Returns a copy in float64 with parameters from N(0, 1); and for it q, k, v (3, 1, H, T, D),
+    x (1, T, C) and tokens (1, T).
+    """
+    shape, g = scheme.shape, torch.Generator().manual_seed(0)
+    normal = partial(torch.randn, generator=g, dtype=torch.float64)
+    parameters = {id(p): nn.Parameter(normal(p.shape)) for p in scheme.parameters()}
+    qkv, x = normal(3, 1, shape.heads, T, shape.head_dim), normal(1, T, shape.dim)
+    tokens = torch.randint(shape.vocab, (1, T), generator=g)
+    return deepcopy(scheme, parameters).cpu().double().eval(), qkv, x, tokens
 
 
 def room(scheme: Scheme) -> int:

@@ -31,8 +31,7 @@ class RandomisedTest(SchemeExtension):
         if not any(isinstance(part, RandomisedPositions) for part in parts(scheme)):
             raise ValueError("it was not trained on randomised positions")
         return replace_parts(
-            scheme, lambda part: isinstance(part, RandomisedPositions), self._laid_out
+            scheme,
+            lambda part: isinstance(part, RandomisedPositions),
+            lambda part: RandomisedPositions(part.shape, part.maximum, self.test, self.longest),
         )
-
-    def _laid_out(self, part: RandomisedPositions) -> RandomisedPositions:
-        return RandomisedPositions(part.shape, part.maximum, self.test, self.longest)

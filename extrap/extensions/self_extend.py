@@ -34,14 +34,12 @@ class SelfExtend(DistanceExtension):
     def map(self, scheme: Scheme) -> Near:
         L = scheme.shape.length
         W = width_of(self.window, L // 2, L, "window")
-        group = self._group(W, L) if self.group is None else self.group
-        return grouped(scheme, W, group)
-
-    def _group(self, W: int, L: int) -> int:
+        if self.group is not None:
+            return grouped(scheme, W, self.group)
         farthest = int(self.factor * L) - 1
         for G in range(1, W + 1):
             if W % G == 0 and farthest // G + W - W // G < L:
-                return G
+                return grouped(scheme, W, G)
         raise ValueError(
             f"window={W}: no divisor of it groups {farthest + 1} tokens within the training "
             f"length {L}; give another window"

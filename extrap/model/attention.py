@@ -33,15 +33,7 @@ from torch import Tensor
 from extrap.model import flex
 from extrap.model.learned_bias import LearnedBias, learns
 from extrap.model.parts import check_causal
-from extrap.model.scheme import (
-    Scheme,
-    Where,
-    attend_rows,
-    centred_bias,
-    product,
-    softmax,
-    wide,
-)
+from extrap.model.scheme import Scheme, Where, attend_rows, centred_bias, product, softmax, wide
 
 ROWS = 256
 """Query rows of a block, at most."""
@@ -95,9 +87,7 @@ def owned(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int
 
 def explicit(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
     q, k = scheme.rotate(q, k, at)
-    k = for_every_head(k, q.shape[1])
-    v = for_every_head(v, q.shape[1])
-
+    k, v = for_every_head(k, q.shape[1]), for_every_head(v, q.shape[1])
     return _by_rows(partial(attend_rows, scheme), q, k, v, at, _few(q), first)
 
 
@@ -115,8 +105,7 @@ def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: in
         b = q.new_zeros(()) if b is None else b.to(q.dtype)
         mask = torch.where(here.visible, b, -inf)  # (Tq, Tk), (H, Tq, Tk) or (B, H, Tq, Tk)
         mask = mask.view(*[1] * (4 - mask.dim()), *mask.shape)
-        sink = scheme.sink(here)
-        if sink is not None:
+        if (sink := scheme.sink(here)) is not None:
             nowhere = sink.to(q.dtype)[:, None, None].expand(len(mask), -1, mask.shape[2], 1)
             mask = torch.cat([nowhere, mask.expand(-1, len(sink), -1, -1)], -1)
             k, v = _phantom(k), _phantom(v)
@@ -128,9 +117,8 @@ def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: in
 def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
     """FlexAttention with the biases of distance and the mask of the scheme."""
     q, k = scheme.rotate(q, k, at)
-
     if scheme.uses("temperature", layer=at.layer):  # by rows: they may count what a mask shows
-        q = _by_rows(lambda q, k, v, here: _heated(scheme, q, here), q, k, v, at, ROWS)
+        q = _by_rows(lambda q, k, v, here: _heated(scheme, q, here), q, k, v, at, ROWS, 0)
     return flex.flex(scheme, q, k, v, at)[:, :, first:]
 
 
@@ -139,18 +127,16 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: i
     flipped, i - j becomes a sum of indices, and the bias, causal -inf included, an overlapping
     view. For even coordinates and no sink.
     """
-    q, k = scheme.rotate(q, k, at)
     assert at.spacing is not None
     d = torch.arange(at.length - 1, -1, -1, device=q.device, dtype=torch.float64) * at.spacing
     b = centred_bias(scheme, d, at.layer)
     if b is None:  # no bias in this layer
-        return _fused(scheme, q, k, v, at)[:, :, first:]
+        return fused(scheme, q, k, v, at, first)
+    q, k = scheme.rotate(q, k, at)
     q, b = _heated(scheme, q, at), b.to(q.dtype)
-
     forward = partial(_strided, at)
     if learns(q, b):
-        k = for_every_head(k, q.shape[1])
-        v = for_every_head(v, q.shape[1])
+        k, v = for_every_head(k, q.shape[1]), for_every_head(v, q.shape[1])
         return LearnedBias.apply(forward, q, k, v, b, at.scale)[:, :, first:]
     return forward(q, k, v, b, first)
 
@@ -172,26 +158,22 @@ def _strided(at: Where, q: Tensor, k: Tensor, v: Tensor, b: Tensor, first: int =
 
 
 def fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
+    """Fused causal attention. A sink is a token before all others: its value is zero, and one more
+    channel of q and k gives it its logit.
+    """
     if 2 * first > at.length:  # a kernel with a mask costs up to twice as much a row
         return masked(scheme, q, k, v, at, first)
     q, k = scheme.rotate(q, k, at)
-    return _fused(scheme, q, k, v, at)[:, :, first:]
-
-
-def _fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """Causal attention to rotated keys. A sink is a token before all others: its value is zero, and
-    one more channel of q and k gives it its logit.
-    """
     q = _heated(scheme, q, at)
     if (sink := scheme.sink(at)) is None:
-        return _sdpa(q, k, v, at, is_causal=at.causal)
+        return _sdpa(q, k, v, at, is_causal=at.causal)[:, :, first:]
     B, H, T, D = q.shape
     G = k.shape[1]
     logit = (sink.to(q.dtype) / at.scale).view(1, H, 1, 1).expand(B, H, T, 1)
     q = _phantom(torch.cat([q, logit], -1))  # (B, H, 1 + T, D + 1)
     k = torch.cat([F.pad(k.new_zeros(B, G, 1, D), (0, 1), value=1.0), F.pad(k, (0, 1))], 2)
     v = _phantom(F.pad(v, (0, 1)))  # fused kernels want one width
-    return _sdpa(q, k, v, at, is_causal=at.causal)[:, :, 1:, :D]
+    return _sdpa(q, k, v, at, is_causal=at.causal)[:, :, 1 + first :, :D]
 
 
 def _sdpa(q: Tensor, k: Tensor, v: Tensor, at: Where, **mask: Any) -> Tensor:
@@ -221,17 +203,11 @@ def _few(q: Tensor) -> int:
 
 
 def _by_rows(
-    rows: Callable[[Tensor, Tensor, Tensor, Where], Tensor],
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    at: Where,
-    size: int,
-    first: int = 0,
+    rows: Callable[..., Tensor], q: Tensor, k: Tensor, v: Tensor, at: Where, size: int, first: int
 ) -> Tensor:
-    """Computes rows from `first` on in blocks, each against the keys that it may see. Without
-    gradients the widest block comes first: the others reuse its memory, where growing blocks would
-    each ask for more (DeBERTa at 16384 tokens: 1.6 GB instead of .2).
+    """Computes rows(q, k, v, at) from `first` on in blocks, each against the keys that it may see.
+    Without gradients the widest block comes first: the others reuse its memory, where growing
+    blocks would each ask for more (DeBERTa at 16384 tokens: 1.6 GB instead of .2).
     """
     starts = range(first, at.length, size) or range(first, first + 1)  # no row is a block too
     out = {}

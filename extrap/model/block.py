@@ -1,6 +1,4 @@
-"""One layer of a GPT: attention, then a two-layer MLP. Each reads a norm of the residual stream and
-adds to the stream.
-"""
+"""One layer of a GPT: attention, then a two-layer MLP."""
 
 from dataclasses import replace
 from functools import partial
@@ -61,9 +59,8 @@ class Block(nn.Module):
                 norm_of(config.norm, config, self.head_dim) for _ in range(2)
             )
         hidden = int(config.ratio * dim + 1e-6)
-        self.gate = None
-        if config.mlp in GATES:
-            self.gate = nn.Linear(dim, hidden, bias="gate" in biased)
+        gated = config.mlp in GATES
+        self.gate = nn.Linear(dim, hidden, bias="gate" in biased) if gated else None
         self.up = nn.Linear(dim, hidden, bias="up" in biased)
         self.act = (GATES | ACTIVATIONS)[config.mlp]()
         self.down = nn.Linear(hidden, dim, bias="down" in biased)

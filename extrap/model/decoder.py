@@ -1,6 +1,4 @@
-"""The shape of a GPT: the options of conf/model, from four lines of a tiny model to the shape of
-published decoders.
-"""
+"""The shape of a GPT: the options of conf/model."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal

@@ -91,13 +91,9 @@ class Zoned(Rescored):
                 yield n, place, inside
 
     def _joined(
-        self,
-        compute: Callable[[Tensor, Tensor, Where], Tensor | None],
-        q: Tensor,
-        k: Tensor,
-        at: Where,
+        self, compute: Callable[..., Tensor | None], q: Tensor, k: Tensor, at: Where
     ) -> Tensor | None:
-        """Returns the entries of `compute` at the place of each pair; None if it returns None."""
+        """Returns compute(q, k, at), each entry at the place of its pair; None if it gives None."""
         places = len(self.places(at))
         of_q, of_k = q.chunk(places, -1), k.chunk(places, -1)
         joined: Tensor | None = None

@@ -8,8 +8,6 @@
               masks more than later tokens
     sink      o_i e^lse_i / (e^lse_i + e^sink), lse_i the log-sum-exp of row i
 
-The caller folds the temperature into q.
-
 attention.py chooses it on the devices of DEVICES alone. That list is empty unless EXTRAP_FLEX=1 is
 in the environment, as long as no GPU has run it (benchmarks/README.md). Other kernels compute what
 it does not serve: logits or weights of a scheme's own, biases of content or order, a bias at uneven

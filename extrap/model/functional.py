@@ -45,12 +45,6 @@ def frequencies(n: int, base: float = 10000.0) -> Tensor:
     return base ** (-torch.arange(0, n, 2, dtype=torch.float64) / n)
 
 
-def check_base(base: float) -> None:
-    """Raises ValueError unless a base exceeds 1."""
-    if base <= 1:
-        raise ValueError(f"base={base}: must exceed 1, so that later pairs turn slower")
-
-
 def check_length(length: int) -> None:
     """Raises ValueError for a training length whose logarithm is 0."""
     if length < 2:
@@ -154,15 +148,6 @@ def _ends_together(at: Where) -> bool:
     last = int(at.i[-1])
     ends = int(at.i[0]), int(at.j[0]), int(at.j[-1])
     return ends == (last - n + 1, last - keys + 1, last)
-
-
-def distinct(at: Where) -> tuple[Tensor, Tensor]:
-    """Returns the different distances (N,), float64, and the index of each pair among them."""
-    if at.spacing is None:
-        return torch.unique(at.distance, return_inverse=True)
-    return torch.arange(
-        len(at.j), device=at.j.device, dtype=torch.float64
-    ) * at.spacing, at.back.clamp(min=0)
 
 
 def table_limit(name: str, value: int | None, default: int, least: int, most: int) -> int:

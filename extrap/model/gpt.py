@@ -30,19 +30,14 @@ class GPT(nn.Module):
         super().__init__()
         self.config, dim = config, config.dim
         self.embedding = nn.Embedding(vocab, dim)
-        self.embedding_norm = None
-        if config.embedding_norm is not None:
-            self.embedding_norm = norm_of(config.embedding_norm, config, dim)
+        kind = config.embedding_norm
+        self.embedding_norm = None if kind is None else norm_of(kind, config, dim)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = norm_of(config.norm, config, dim)
         self.head = nn.Linear(dim, vocab, bias=False) if config.head == "untied" else None
         self.head_scale = dim**-0.5 if config.head == "tied" else None
         self.recomputed = False
         """True if the backward computes each layer again and the forward keeps no activations."""
-        self._initialise()
-        self.scheme = scheme
-
-    def _initialise(self) -> None:
         nn.init.normal_(self.embedding.weight)
         for name, p in self.named_parameters():
             if name.startswith(("blocks", "head")) and p.dim() == 2:
@@ -50,6 +45,7 @@ class GPT(nn.Module):
                 if name.endswith(("out.weight", "down.weight")):
                     std /= (2 * len(self.blocks)) ** 0.5
                 nn.init.normal_(p, std=std)
+        self.scheme = scheme
 
     def matrices(self) -> dict[str, nn.Module]:
         """Returns every matrix outside the scheme; the last word of a name is its role."""
@@ -108,9 +104,8 @@ class GPT(nn.Module):
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., C) -> (..., vocab)."""
         if self.head is not None:
-            logits = self.head(hidden)
-        else:
-            logits = F.linear(hidden, self.embedding.weight)
+            return self.head(hidden)
+        logits = F.linear(hidden, self.embedding.weight)
         return logits if self.head_scale is None else logits * self.head_scale
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
@@ -143,9 +138,9 @@ class GPT(nn.Module):
         """
         hidden = self.hidden(tokens, last=targets.shape[1]).flatten(0, 1)
         rows = max(1, LOGITS // len(self.embedding.weight))
-        losses = []
-        for h, x in zip(
-            hidden.split(rows), targets.to(hidden.device).flatten().split(rows), strict=True
-        ):
-            losses.append(F.cross_entropy(wide(self.logits(h)), x, reduction="none"))
+        wanted = targets.to(hidden.device).flatten().split(rows)
+        losses = [
+            F.cross_entropy(wide(self.logits(h)), x, reduction="none")
+            for h, x in zip(hidden.split(rows), wanted, strict=True)
+        ]
         return torch.cat(losses).view(targets.shape)

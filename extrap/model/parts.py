@@ -30,11 +30,11 @@ def check_causal(scheme: Scheme, layer: int | None = None) -> None:
         raise ValueError(f"{type(found[0]).__name__} has no form without the causal mask")
 
 
-def card(scheme: Scheme | type[Scheme]) -> dict[str, str]:
+def card(scheme: Scheme) -> dict[str, str]:
     """Returns {field: text} for Kind, Used by (- if missing), Past L, Source (the first one of the
     module if missing). Raises ValueError for another missing field and an unknown kind.
     """
-    cls = scheme if inspect.isclass(scheme) else type(scheme)
+    cls = type(scheme)
     found = re.findall(r"^([A-Z][\w ]*): (.*)$", inspect.getdoc(cls) or "", re.MULTILINE)
     sources = SOURCE.findall(" ".join((sys.modules[cls.__module__].__doc__ or "").split()))
     lines: dict[str, str] = dict(found)

@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from extrap.model.functional import check_base, frequencies
+from extrap.model.functional import frequencies
 from extrap.model.scheme import Scheme, Shape, Where
 
 Layout = Literal["interleaved", "half"] | list[int]
@@ -91,7 +91,8 @@ class Turning(Scheme):
     def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):
         super().__init__(shape)
         pairing(layout, self.turned or shape.head_dim)
-        check_base(base)
+        if base <= 1:
+            raise ValueError(f"base={base}: must exceed 1, so that later pairs turn slower")
         self.base = base
         self.layout: Layout = layout
 

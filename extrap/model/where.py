@@ -1,8 +1,7 @@
 """Context of one attention call, as hooks see it: coordinates, order, visibility.
 
 A scheme receives coordinates and never makes them. Blocks of query rows, interpolation, randomised
-positions, shift tests and streaming follow from that. Letters: B batch, T tokens, C width, H heads,
-D channels of a head; all lengths are in tokens.
+positions, shift tests and streaming follow from that. Letters as in scheme.py, lengths in tokens.
 """
 
 from collections.abc import Callable, Hashable

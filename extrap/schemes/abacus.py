@@ -26,8 +26,7 @@ class Abacus(Scheme):
     """ids: symbols, the last ids of the vocabulary (64: the values of data.vocabulary; the whole
     vocabulary if it is smaller). offset: largest k.
 
-    Parameters: (L + offset) x C from N(0, 0.7**2). Places past the table share its last row. Draws
-    k from torch's CPU generator.
+    Parameters: (L + offset) x C from N(0, 0.7**2). Draws k from torch's CPU generator.
 
     Kind: modifier
     Past L: defined; places up to L + offset are trained, later ones share a row

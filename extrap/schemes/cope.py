@@ -43,15 +43,12 @@ class CoPE(Scheme):
         first. Sums counts in float32 at least: bfloat16 has no whole numbers past 256.
         """
         p = wide(gates).cumsum(-1)
-        p = p[..., : self._near(p)].clamp(max=self.pmax - 1)
+        if p.device.type == "cpu" and not torch.compiler.is_compiling():
+            # without the first keys, which no query counts any more
+            p = p[..., : int((p.detach().flatten(0, -2).amin(0) < self.pmax - 1).sum())]
+        p = p.clamp(max=self.pmax - 1)
         n = p.detach().long()
         step = F.pad(z.diff(dim=-1), (0, 1))  # nothing follows the last embedding
         b = torch.addcmul(z.gather(-1, n), p - n, step.gather(-1, n))
         far = z[..., -1:].expand(*z.shape[:-1], gates.shape[-1] - p.shape[-1])
         return torch.cat([b, far], -1)
-
-    def _near(self, p: Tensor) -> int:
-        """Returns how many of the last keys some query counts; all on a GPU and compiled."""
-        if p.device.type != "cpu" or torch.compiler.is_compiling():
-            return p.shape[-1]
-        return int((p.detach().flatten(0, -2).amin(0) < self.pmax - 1).sum())

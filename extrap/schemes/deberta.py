@@ -51,12 +51,11 @@ class DeBERTa(Scheme):
         )
         self.table = nn.Parameter(0.02 * torch.randn(self.span * (1 + self.two_sided), shape.dim))
         self.norm = nn.LayerNorm(shape.dim)
+        size = shape.layers, shape.dim, shape.dim
         self.key, self.query = (
-            self.projection() if terms in ("both", term) else None for term in ("c2p", "p2c")
+            nn.Parameter(0.02 * torch.randn(size)) if terms in ("both", term) else None
+            for term in ("c2p", "p2c")
         )
-
-    def projection(self) -> nn.Parameter:
-        return nn.Parameter(0.02 * torch.randn(self.shape.layers, self.shape.dim, self.shape.dim))
 
     @property
     def scale(self) -> float:

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from extrap.model.functional import causal_convolution
-from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 
 CHUNK = 64
 
@@ -44,10 +44,12 @@ class GatedDeltaRule(Scheme):
         self.c = nn.Parameter(torch.full((layers, H), -3.0))
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        wide = torch.promote_types(q.dtype, torch.float32)
-        q, k = (self.key(z, n, at.layer).to(wide) for n, z in enumerate((q, k)))
-        log_a, b = (z.to(wide) for z in self.forgetting_and_writing(at.x, at.layer))
-        values = (q * at.scale, k, v.to(wide), log_a, b)
+        q, k = (wide(self.key(z, n, at.layer)) for n, z in enumerate((q, k)))
+        wa, wb, A, c = (p[at.layer].to(at.x.dtype) for p in (self.wa, self.wb, self.A, self.c))
+        log_a = -A.exp() * F.softplus(F.linear(at.x, wa, c))
+        b = F.linear(at.x, wb).sigmoid()
+        log_a, b = (wide(z.transpose(1, 2)) for z in (log_a, b))  # (B, H, T)
+        values = (q * at.scale, k, wide(v), log_a, b)
         return read(*values, state=self.first_state(*values))[0].to(v.dtype)
 
     def first_state(self, *values: Tensor) -> Tensor | None:
@@ -59,12 +61,6 @@ class GatedDeltaRule(Scheme):
         flat = z.transpose(1, 2).flatten(2)
         flat = F.silu(causal_convolution(flat, self.taps[layer, n].to(z.dtype)))
         return F.normalize(flat.unflatten(-1, (self.shape.heads, -1)), dim=-1).transpose(1, 2)
-
-    def forgetting_and_writing(self, x: Tensor, layer: int) -> tuple[Tensor, Tensor]:
-        """Returns ln a and b, (B, H, T) each, from x (B, T, C)."""
-        wa, wb, A, c = (p[layer].to(x.dtype) for p in (self.wa, self.wb, self.A, self.c))
-        log_a = -A.exp() * F.softplus(F.linear(x, wa, c))
-        return log_a.transpose(1, 2), F.linear(x, wb).sigmoid().transpose(1, 2)
 
 
 class PassedState(GatedDeltaRule):

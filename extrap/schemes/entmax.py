@@ -49,16 +49,13 @@ class ASEntmax(Scheme):
 
     def __init__(self, shape: Shape, delta: NotNegative = 1.0, spread: NotNegative = 2.0):
         super().__init__(shape)
-        self.delta = delta
-        self.spread = spread
+        self.delta, self.spread = delta, spread
         size = (shape.layers, shape.heads, shape.dim)
-        self.u = nn.Parameter(torch.randn(size) * shape.dim**-0.5)
-        self.w = nn.Parameter(torch.randn(size) * shape.dim**-0.5)
+        self.u, self.w = (nn.Parameter(torch.randn(size) * shape.dim**-0.5) for _ in range(2))
 
     def temperature(self, at: Where) -> Tensor:
         x = at.x[:, at.i]  # (B, Tq, C)
-        u = self.u[at.layer].to(x.dtype)
-        w = self.w[at.layer].to(x.dtype)
+        u, w = (p[at.layer].to(x.dtype) for p in (self.u, self.w))
         rise = wide(F.softplus(F.linear(x, u)))  # (B, Tq, H)
         exponent = wide(self.spread * F.linear(x, w).tanh())
         grown = (at.count + 1).to(rise.dtype).log()[:, None] ** exponent

@@ -51,27 +51,20 @@ class FIRE(Scheme):
         x = self.places(at, layer)
         if x.device.type != "cpu" or torch.compiler.is_compiling():
             return self.f[layer](x.to(self.c.dtype)[..., None]).movedim(-1, 0)
-        edges, slope, height = self.pieces(layer)
-        piece = torch.bucketize(x.detach().contiguous(), edges).flatten()
-        slope, height = slope.index_select(1, piece), height.index_select(1, piece)
-        return torch.addcmul(height, slope, x.flatten()).unflatten(-1, x.shape)
-
-    def pieces(self, layer: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns f on [0, 1] as at most hidden + 1 straight pieces: inner edges (n,), slopes and
-        heights (H, n + 1), in float32 at least. They are far fewer than the inputs of f.
-        """
+        # f on [0, 1] is n + 1 straight pieces, n <= hidden: far fewer than its inputs
         inner, _, outer = cast("tuple[nn.Linear, nn.ReLU, nn.Linear]", self.f[layer])
         w1, b1 = inner.weight[:, 0].double(), inner.bias.double()
         w2, b2 = outer.weight.double(), outer.bias.double()
         with torch.no_grad():
             knots = -b1 / w1
-            edges = knots[(knots > 0) & (knots < 1)].sort().values
+            edges = knots[(knots > 0) & (knots < 1)].sort().values  # (n,)
             ends = F.pad(F.pad(edges, (1, 0)), (0, 1), value=1.0)
             middles = (ends[:-1] + ends[1:])[:, None] / 2
             active = (w1 * middles + b1 > 0).double()  # (n + 1, hidden)
-        slope, height = w2 @ (active * w1).T, w2 @ (active * b1).T + b2[:, None]
-        dtype = torch.promote_types(self.c.dtype, torch.float32)
-        return edges.to(dtype), slope.to(dtype), height.to(dtype)
+        slope, height = w2 @ (active * w1).T, w2 @ (active * b1).T + b2[:, None]  # (H, n + 1)
+        piece = torch.bucketize(x.detach().contiguous(), edges.to(x.dtype)).flatten()
+        slope, height = (p.to(x.dtype).index_select(1, piece) for p in (slope, height))
+        return torch.addcmul(height, slope, x.flatten()).unflatten(-1, x.shape)
 
     def places(self, at: Where, layer: int) -> Tensor:
         """Returns the inputs of f, (Tq, Tk) in [0, 1], in float32 at least."""

@@ -31,10 +31,6 @@ class Forgetting(Scheme):
         self.b = nn.Parameter(torch.full((shape.layers, shape.heads), float(gate)))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        kept = self.kept(at.x, at.layer)
+        f = F.linear(at.x, self.w[at.layer].to(at.x.dtype), self.b[at.layer].to(at.x.dtype))
+        kept = F.logsigmoid(f.double()).cumsum(1).transpose(1, 2)  # ln of the share left, (B, H, T)
         return kept[..., at.i, None] - kept[..., None, at.j]
-
-    def kept(self, x: Tensor, layer: int) -> Tensor:
-        """Returns ln of the share left since the start, (B, T, C) -> (B, H, T), in float64."""
-        f = F.linear(x, self.w[layer].to(x.dtype), self.b[layer].to(x.dtype))
-        return F.logsigmoid(f.double()).cumsum(1).transpose(1, 2)

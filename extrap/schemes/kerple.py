@@ -5,8 +5,6 @@ log:    b_ij = -r1 ln(1 + r2 (i - j)),  r1 ~ U(0, 2), r2 ~ U(0, 1) at first
 power:  b_ij = -r1 (i - j)**r2,         r1 ~ U(0, 1), r2 ~ U(0, 2) at first, r2 <= 2
 """
 
-from abc import abstractmethod
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -39,9 +37,6 @@ class Kerple(Scheme):
 
     def r(self, raw: Tensor, d: Tensor) -> Tensor:
         return (F.softplus(raw) + FLOOR).to(d.dtype).view(-1, *[1] * d.dim())
-
-    @abstractmethod
-    def distance_bias(self, d: Tensor, layer: int) -> Tensor: ...
 
 
 class KerpleLog(Kerple):

@@ -14,8 +14,7 @@ from extrap.model.scheme import Shape
 
 
 class LearnedFrequencies(Rotary):
-    """Parameters: D/2. Raises ValueError for an odd head width, a base of 1 or less and channels
-    that are not paired.
+    """Parameters: D/2. Raises ValueError as Turning does.
 
     Kind: relative
     Used by: Mistral Large 4

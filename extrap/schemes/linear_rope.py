@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from extrap.model.rotary import Turning, turn
-from extrap.model.scheme import Where
+from extrap.model.scheme import Where, wide
 
 CHUNK = 64
 EPS = 1e-6
@@ -44,9 +44,8 @@ class LinearAttention(Turning):
         """Returns o (B, H, T, D) from q, k, v in float32 at least and the phases of q and k."""
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        wide = torch.promote_types(q.dtype, torch.float32)
-        of_q, of_k = (self.phases(t, at, wide) for t in (at.q, at.k))
-        return self.ratio(q.to(wide), k.to(wide), v.to(wide), of_q, of_k).to(v.dtype)
+        of_q, of_k = (self.phases(t, at, wide(q).dtype) for t in (at.q, at.k))
+        return self.ratio(wide(q), wide(k), wide(v), of_q, of_k).to(v.dtype)
 
 
 class LinearRoPE(LinearAttention):

@@ -21,11 +21,6 @@ from extrap.model.functional import check_length, softmax, wide
 from extrap.model.scheme import Scheme, Shape, Where
 
 
-def inverse_softplus(y: float) -> float:
-    """Returns x with ln(1 + e**x) = y > 0."""
-    return log(expm1(y))
-
-
 class NullFloor(Scheme):
     """The null by itself, with a value of zero: the sink logit of sink.py, growing with the text.
 
@@ -38,16 +33,13 @@ class NullFloor(Scheme):
     def __init__(self, shape: Shape):
         super().__init__(shape)
         self.b = nn.Parameter(torch.zeros(shape.layers, shape.heads))
-        self.c = nn.Parameter(torch.full((shape.layers, shape.heads), inverse_softplus(1.0)))
+        start = log(expm1(1.0))  # softplus(c) = 1
+        self.c = nn.Parameter(torch.full((shape.layers, shape.heads), start))
 
     def normalise(self, s: Tensor, at: Where) -> Tensor:
-        null = self.null(at).to(wide(s).dtype)
-        return softmax(s - null, torch.zeros(s.shape[1], device=s.device))
-
-    def null(self, at: Where) -> Tensor:
-        """Returns the logit of the null, (H, Tq, 1), float64."""
         b, c = (p[at.layer].double()[:, None, None] for p in (self.b, self.c))
-        return b + F.softplus(c) * (at.count + 1).double().log().sqrt()[:, None]
+        null = b + F.softplus(c) * (at.count + 1).double().log().sqrt()[:, None]  # (H, Tq, 1)
+        return softmax(s - null.to(wide(s).dtype), torch.zeros(s.shape[1], device=s.device))
 
 
 class PolarAttention(NullFloor):
@@ -62,7 +54,7 @@ class PolarAttention(NullFloor):
     def __init__(self, shape: Shape):
         super().__init__(shape)
         check_length(shape.length)
-        start = inverse_softplus(1 / log(shape.length))
+        start = log(expm1(1 / log(shape.length)))  # softplus(a) = 1 / ln L
         self.a = nn.Parameter(torch.full((shape.layers, shape.heads), start))
         self.v = nn.Parameter(0.02 * torch.randn(shape.layers, shape.heads, 1, shape.head_dim))
 

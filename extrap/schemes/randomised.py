@@ -57,15 +57,11 @@ class RandomisedPositions(Scheme):
                 f"{n} tokens lie past the {most} that randomised positions were laid out for; "
                 "raise maximum or longest"
             )
-        if self.training:
-            return self._subset(n, None)
         if stride:
             return t * (self.maximum // self.longest)
-        if self.test == "sampled":
-            return self._subset(n, torch.Generator().manual_seed(n))
-        return torch.linspace(0, self.maximum - 1, n, dtype=torch.float64).round()
-
-    def _subset(self, n: int, generator: torch.Generator | None) -> Tensor:
+        if self.test == "even" and not self.training:
+            return torch.linspace(0, self.maximum - 1, n, dtype=torch.float64).round()
+        generator = None if self.training else torch.Generator().manual_seed(n)
         return torch.randperm(self.maximum, generator=generator)[:n].sort().values.double()
 
 

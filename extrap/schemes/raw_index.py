@@ -48,17 +48,14 @@ class RawIndex(Scheme):
                 "RMSNorm (norm=rms) keeps it. direction=channel and random-unit survive both",
                 stacklevel=2,
             )
+            u = torch.ones(shape.dim)
+        elif direction == "channel":
+            u = torch.eye(shape.dim)[0]
+        else:
+            u = torch.randn(shape.dim)
+            u = u / u.norm()
         self.step = step
-        self.register_buffer("u", self._direction(direction, shape.dim))
-
-    @staticmethod
-    def _direction(direction: str, dim: int) -> Tensor:
-        if direction == "broadcast":
-            return torch.ones(dim)
-        if direction == "channel":
-            return torch.eye(dim)[0]
-        u = torch.randn(dim)
-        return u / u.norm()
+        self.register_buffer("u", u)
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer:

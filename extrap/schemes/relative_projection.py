@@ -18,8 +18,7 @@ class RelativeProjection(Scheme):
     """curves: learned curves of a layer, which its heads share; extent: distances with a value of
     their own, null stands for L / 2.
 
-    Parameters: curves (extent + H (C + 1)) per layer. Raises ValueError unless 2 <= extent
-    <= L.
+    Parameters: curves (extent + H (C + 1)) per layer. Raises ValueError unless 2 <= extent <= L.
 
     Kind: relative
     Used by: Inkling

@@ -11,11 +11,6 @@ from extrap.model.rotary import Layout, Rotary
 from extrap.model.scheme import Shape
 
 
-def matched_base(length: int) -> float:
-    """Returns the base of which as many pairs turn once in `length` as of 10000 in 2048."""
-    return 10000.0 ** (log(length / (2 * pi)) / log(2048 / (2 * pi)))
-
-
 class RoPE(Rotary):
     """base: null stands for the base matched to L (121 at L = 128); at 10000 most pairs never make
     a turn in a short training window.
@@ -29,4 +24,6 @@ class RoPE(Rotary):
     """
 
     def __init__(self, shape: Shape, base: float | None = 10000.0, layout: Layout = "interleaved"):
-        super().__init__(shape, matched_base(shape.length) if base is None else base, layout)
+        # by the matched base as many pairs turn once in L as by 10000 in 2048
+        matched = 10000.0 ** (log(shape.length / (2 * pi)) / log(2048 / (2 * pi)))
+        super().__init__(shape, matched if base is None else base, layout)

@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import by_distance, check_even, distinct, frequencies, gather
+from extrap.model.functional import by_distance, check_even, frequencies, gather
 from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
@@ -50,15 +50,18 @@ class TransformerXL(Scheme):
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         u, v = (p[min(at.layer, len(p) - 1)].to(q.dtype) for p in (self.u, self.v))
-        n, index = distinct(at)
-        keys = self.sinusoid(n).to(q.dtype) @ self.w[at.layer].to(q.dtype).T
-        keys = keys.unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)
-        # scale the small factors: scaling the scores would be a pass over all pairs
-        scores = (q + v) * at.scale @ keys.transpose(-1, -2)
-        scores = gather(scores, index) if at.spacing is None else by_distance(scores, at)
-        return u * at.scale @ k.transpose(-1, -2) + scores
+        if at.spacing is None:
+            n, index = torch.unique(at.distance, return_inverse=True)
+            terms = gather(self.positional(q + v, n, at), index)
+        else:
+            n = torch.arange(len(at.j), device=at.j.device, dtype=torch.float64) * at.spacing
+            terms = by_distance(self.positional(q + v, n, at), at)
+        return u * at.scale @ k.transpose(-1, -2) + terms
 
-    def sinusoid(self, n: Tensor) -> Tensor:
-        """Returns R_n, all sines before all cosines: (N,) -> (N, C)."""
+    def positional(self, q: Tensor, n: Tensor, at: Where) -> Tensor:
+        """Returns <q_i, W R_n> / sqrt(D): (B, H, Tq, D), distances (N,) -> (B, H, Tq, N)."""
         angle = n.clamp(max=self.clamp)[:, None] * frequencies(self.shape.dim).to(n.device)
-        return torch.cat([angle.sin(), angle.cos()], -1)
+        r = torch.cat([angle.sin(), angle.cos()], -1).to(q.dtype)
+        keys = (r @ self.w[at.layer].to(q.dtype).T).unflatten(-1, (self.shape.heads, -1))
+        # scale the small factor: scaling the product would be a pass over all pairs
+        return q * at.scale @ keys.movedim(1, 0).transpose(-1, -2)

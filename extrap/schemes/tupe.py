@@ -70,16 +70,13 @@ class TUPE(Scheme):
             return self.norm(sinusoid(t, self.shape.dim).to(self.query.dtype))
         return self.norm(between(lambda n: table[n], t, len(table) - 1))
 
-    def projected(self, at: Where) -> tuple[Tensor, Tensor]:
-        """Returns p_i U_Q (H, Tq, D) and p_j U_K (H, Tk, D) per head."""
-
-        def heads(x: Tensor) -> Tensor:
-            return x.unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)
-
-        return heads(self.place(at.q) @ self.query), heads(self.place(at.k) @ self.key)
+    def projected(self, t: Tensor, w: Tensor) -> Tensor:
+        """Returns p U of each head at coordinates, (T,) -> (H, T, D)."""
+        return (self.place(t) @ w).unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        pq, pk = at.once(self, lambda: self.projected(at))
+        both = (at.q, self.query), (at.k, self.key)
+        pq, pk = at.once(self, lambda: [self.projected(t, w) for t, w in both])
         b = pq @ pk.transpose(-1, -2) * at.scale
         if self.relative is not None:
             b = b + self.relative.distance_bias(at.distance, at.layer)

@@ -13,8 +13,7 @@ from extrap.model.scheme import Where
 
 
 class VORoPE(Turning):
-    """Raises ValueError for an odd head width, a base of 1 or less and channels
-    that are not paired.
+    """Raises ValueError as Turning does.
 
     Kind: relative
     Used by: DeepSeek-V4 (on the channels that turn)

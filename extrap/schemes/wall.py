@@ -38,7 +38,10 @@ class Wall(Scheme):
         self.b = nn.Parameter(torch.full((shape.layers, channels), float(gate)))
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        q, k, kept = wide(q), wide(k), self.kept(at.x, at.layer)
+        q, k = wide(q), wide(k)
+        g = F.linear(at.x, self.w[at.layer].to(at.x.dtype), self.b[at.layer].to(at.x.dtype))
+        kept = F.logsigmoid(g.double()).cumsum(1)  # P, in float64: scores are differences of P
+        kept = kept.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)  # (B, H, T, D)
         starts = range(0, len(at.i), CHUNK)
         rows = [self._rows(q[:, :, n : n + CHUNK], k, kept, int(at.i[n])) for n in starts]
         return torch.cat(rows, 2) * at.scale
@@ -53,9 +56,3 @@ class Wall(Scheme):
         between = (p[:, :, :, None] - p[:, :, None]).clamp(max=0).exp().to(q.dtype)
         near = torch.einsum("bhic,bhjc,bhijc->bhij", q, k[:, :, first:stop], between)
         return F.pad(torch.cat([far, near], -1), (0, k.shape[2] - stop))
-
-    def kept(self, x: Tensor, layer: int) -> Tensor:
-        """Returns P, (B, T, C) -> (B, H, T, D), in float64: scores are differences of P."""
-        g = F.linear(x, self.w[layer].to(x.dtype), self.b[layer].to(x.dtype))
-        p = F.logsigmoid(g.double()).cumsum(1)
-        return p.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)

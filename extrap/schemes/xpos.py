@@ -26,8 +26,7 @@ class XPos(Rotary):
     """S: tokens over which a score fades by zeta_p. Fading multiplies the score and hides no key:
     at test add a window (xpos-window).
 
-    Needs the causal mask.
-    gamma -> infinity is RoPE.
+    Needs the causal mask. gamma -> infinity is RoPE.
 
     Kind: relative
     Used by: RetNet, LongNet
