@@ -14,7 +14,8 @@ from extrap.model.scheme import Shape
 
 
 class LearnedFrequencies(Rotary):
-    """Parameters: D/2. Raises ValueError as Turning does.
+    """Parameters: D/2. Raises ValueError for an odd head width, a base of 1 or less and channels
+    that are not paired.
 
     Kind: relative
     Used by: Mistral Large 4

@@ -13,7 +13,8 @@ from extrap.model.scheme import Where
 
 
 class VORoPE(Turning):
-    """Raises ValueError as Turning does.
+    """Raises ValueError for an odd head width, a base of 1 or less and channels
+    that are not paired.
 
     Kind: relative
     Used by: DeepSeek-V4 (on the channels that turn)
