@@ -75,7 +75,7 @@ def depth_figure(
         panel.set_ylabel(f"{protocols[protocol]}\n\naccuracy" if leftmost(panel) else "")
         across(panel, i == len(shown) - 1)
         if i == 0 or broken:
-            panel.set_title((_counted if counted else _multiple)(columns[j], here, items))
+            panel.set_title(_title(columns[j], here, items, counted))
         if j == len(columns) - 1:
             label_ends(panel, ends)
     trials = _ends(rows["n"].dropna()) or "all"
@@ -91,17 +91,15 @@ def _curve(panel, s, column) -> End:
     return curve(panel, s, rows, "depth", bars=True, within=(0, 1))
 
 
-def _multiple(multiple, here, items: str) -> str:
+def _title(column, here, items: str, counted: bool) -> str:
+    """Returns `8 items (256 tokens)` if counted, else `2x (256 tokens, items = 8)`."""
+    if counted:
+        return f"{column:g} {items} ({_ends(here['length'])} tokens)"
     lengths, counts = here["length"].unique(), here["at"].dropna().unique()
-    tokens = f"{lengths[0]} tokens" if len(lengths) == 1 else ""
-    counted = f"{items} = {counts[0]:g}" if items and len(counts) == 1 else ""
-    inside = ", ".join(filter(None, (tokens, counted)))
-    name = "training length" if multiple == 1 else f"{multiple:g}x"
-    return name + (f" ({inside})" if inside else "")
-
-
-def _counted(number, here, items: str) -> str:
-    return f"{number:g} {items} ({_ends(here['length'])} tokens)"
+    inside = [f"{lengths[0]} tokens"] if len(lengths) == 1 else []
+    inside += [f"{items} = {counts[0]:g}"] if items and len(counts) == 1 else []
+    name = "training length" if column == 1 else f"{column:g}x"
+    return name + (f" ({', '.join(inside)})" if inside else "")
 
 
 def _ends(numbers) -> str:

@@ -61,6 +61,7 @@ def length_figure(
     stroke |= {"band": 0.05} if len(found) > MANY else {}
     space = {"labels": names(found), "each": each, "gap": gap, "top": 0.86}
     figure, axes = panels((1, len(shown)), size, **space)
+    trained = sorted(rows["train_length"].unique())
     ends: dict[str, list[End]] = {}
     for panel, protocol in zip(axes[0], shown, strict=True):
         parts = [(s, s.rows[s.rows["protocol"] == protocol]) for s in found]
@@ -69,11 +70,16 @@ def length_figure(
         ]
         if also:
             also(panel, protocol)
-        _frame(panel, rows, perplexity)
+        length_axis(panel, rows["length"].astype(float), trained)
+        if perplexity:
+            perplexity_axis(panel)
+        mark_training(panel, trained)
         panel.set_title(titles[protocol], pad=16)
         panel.set_xlabel(across)
-    if perplexity:
-        limits = _one_scale(axes[0], [end.y for part in ends.values() for end in part])
+    if perplexity:  # one scale for all panels, so that a reader can compare them
+        lows, highs = zip(*(panel.get_ylim() for panel in axes[0]), strict=True)
+        greatest = max((end.y for part in ends.values() for end in part), default=1.0)
+        limits = min(lows), min(max(highs), BEYOND * greatest)
     for panel, protocol in zip(axes[0], shown, strict=True):
         panel.set_ylim(limits)
         panel.tick_params(labelleft=panel is axes[0, 0] or limits is None)
@@ -84,20 +90,6 @@ def length_figure(
     axes[0, 0].set_ylabel(what)
     entitle(figure, title, note)
     return figure
-
-
-def _frame(panel, rows, perplexity: bool) -> None:
-    trained = sorted(rows["train_length"].unique())
-    length_axis(panel, rows["length"].astype(float), trained)
-    if perplexity:
-        perplexity_axis(panel)
-    mark_training(panel, trained)
-
-
-def _one_scale(panels, ends: list[float]) -> tuple[float, float]:
-    """Returns limits of y for all panels, so that a reader can compare them."""
-    lows, highs = zip(*(panel.get_ylim() for panel in panels), strict=True)
-    return min(lows), min(max(highs), BEYOND * max(ends, default=1.0))
 
 
 def _all(ends: list[list[End]]) -> list[End]:
