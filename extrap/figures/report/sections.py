@@ -12,7 +12,7 @@ import pandas as pd
 from PIL import Image
 
 from extrap import figures
-from extrap.figures.drawing.axes import larger
+from extrap.figures.drawing.axes import larger, span
 from extrap.figures.report.text import Html, interval, table
 from extrap.results.findings.verdict import Finding
 from extrap.results.series import settings, status_name
@@ -103,12 +103,11 @@ def configuration(rows: pd.DataFrame) -> str:
     """Returns the options that rows hold and in which runs differ."""
     lines = []
     for key, part in rows.groupby(["scheme", "data", "train_length"]):
-        sizes = part["params"].dropna()
-        sizes = dict.fromkeys(f"{n:,}" for n in (sizes.min(), sizes.max()) if len(sizes))
+        sizes = span(part["params"].dropna(), ",")
         several = (settings(part), part["corpus"], part["commit"].str[:10])
         hashes, corpora, commits = (", ".join(sorted({*one} - {""})) for one in several)
         seeds = ", ".join(map(str, sorted(part["seed"].unique())))
-        lines.append((*key, seeds, " to ".join(sizes), corpora, hashes, commits))
+        lines.append((*key, seeds, sizes, corpora, hashes, commits))
     head = ("scheme", "data", "L", "seeds", "parameters", "corpus", "configuration", "commit")
     return table(head, lines)
 
