@@ -68,13 +68,12 @@ def measured(found: Series) -> dict[Cell, dict[int, float]]:
     kept = kept[kept["layer"].isna() & (kept["task"] != "train")]
     kept = kept.assign(length=kept["length"].fillna(0))
     out: dict[Cell, dict[int, float]] = {}
-    for (*place, seed), group in kept.groupby([*Cell._fields, "seed"]):
+    for (task, protocol, length, metric, seed), group in kept.groupby([*Cell._fields, "seed"]):
         at_depth = group["depth"].notna()
         whole = group[~at_depth & (group["axis"] == "")]
         part = whole if len(whole) else group[at_depth] if at_depth.any() else group
         if len(part) > 1 and part["depth"].isna().all() and set(part["axis"]) != {"index"}:
             continue
-        task, protocol, length, metric = place
         cell = Cell(task, protocol, int(length), metric)
         out.setdefault(cell, {})[int(seed)] = float(part["value"].mean())
     return out
