@@ -103,7 +103,6 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
         which = f"seed {', '.join(lost)} has no finite number"
         return Finding(statement, "undecided", which, **known)
     effect, low, high, detectable = _interval(statement, found)
-    numbers = {"effect": effect, "low": low, "high": high, "detectable": detectable}
     verdict, reason = _verdict(statement, found, low, high, detectable)
     below = f"{found.below} of {found.runs} runs are below the gate"
     if statement.learned and found.below:
@@ -111,7 +110,7 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
     elif statement.learned is None and 2 * found.below >= found.runs:
         reason = f"{below}; without this premise, added after the rows: {verdict}"
         verdict = "premise not met"
-    return Finding(statement, verdict, reason, **numbers, **known)
+    return Finding(statement, verdict, reason, effect, low, high, detectable, **known)
 
 
 def _interval(statement: Statement, found: Read) -> tuple[float, float, float, float]:
