@@ -12,7 +12,7 @@ from extrap.audit.subject import DEFAULT_SHAPE, Subject
 from extrap.model.parts import SOURCE, card, kind, parts
 from extrap.model.scheme import HOOKS
 from extrap.results import rows
-from extrap.results.learning import MULTIPLES, learning
+from extrap.results.summary import LEARNED, learning
 from extrap.runs.build import find
 from extrap.utils import files as atomic
 from extrap.utils import markdown
@@ -71,13 +71,13 @@ def page(frame: pd.DataFrame) -> str:
 
 def _measured(study: Path) -> pd.DataFrame:
     """By scheme: accuracy of retrieval at multiples of L, and the step at which it was learned."""
-    columns = ["at " + ", ".join(f"{m}L" if m > 1 else "L" for m in MULTIPLES), "learned at step"]
+    columns = ["at " + ", ".join(f"{m}L" if m > 1 else "L" for m in LEARNED), "learned at step"]
     if not any((study / "rows").glob("*.csv")):
         return pd.DataFrame(columns=columns)
     table = learning(rows.read(study))
     text = {}
     for scheme, line in table.iterrows():
-        shares = ["-" if pd.isna(line[m]) else f"{line[m]:.2f}" for m in MULTIPLES]
+        shares = ["-" if pd.isna(line[m]) else f"{line[m]:.2f}" for m in LEARNED]
         when = "never" if pd.isna(line["steps"]) else f"{line['steps']:.0f}"
         seeds, missed = int(line["seeds"]), int(line["seeds"] - line["passed"])
         said = [f"{missed} of {seeds} below the gate"] if missed else []

@@ -1,13 +1,7 @@
-"""Figures: each module with a `draw(rows) -> Figure` is one. The first line of its docstring is
-the caption, `NEEDS` says which rows it draws; NEEDS = {} marks a figure of formulas: `draw()`.
-
-A module may also say: `enough(rows)`, whether the rows suffice, and OF, the same in words; MAKE,
-options of the command that makes the rows; BESIDE, another study that it draws with. A module with
-a table FIGURES = {name: figure} holds several figures that differ in data alone.
+"""Figures: each module with a `draw(rows) -> Figure` and NEEDS is one; README.md lists its names.
 
 The file system is the registry: this folder, `figures` of a study of the repository
-(extrap.studies), and `figures` of a plug-in. Drawing is pure: the same rows give the same bytes,
-whatever matplotlibrc says.
+(extrap.studies), and `figures` of a plug-in.
 """
 
 import inspect

@@ -22,7 +22,7 @@ def draw(rows):
     rows = rows.groupby(kept, dropna=False, sort=False)["value"].mean().reset_index()
     rows = rows.assign(low=np.nan, high=np.nan, layer=np.nan)
     means = {"band": 0, "thin": False}
-    figure, axes = state_panels(rows, "at", "keys seen", "entropy / ln n", 1.9, **means)
+    figure, axes = state_panels(rows, "keys seen", "entropy / ln n", 1.9, **means)
     for panel in axes.flat:
         mark_training(panel, sorted(rows["train_length"].unique()))
     words = f"{note(rows)} · means over layers and seeds · dotted: the training length"

@@ -14,7 +14,7 @@ NEEDS = {"task": "diagnostics", "metric": "gradient"}
 def draw(rows):
     rows = select(rows, **NEEDS)
     away = rows.assign(at=rows["at"] + 1)
-    figure, axes = state_panels(away, "at", "distance + 1 (tokens)", "share within", 1.7)
+    figure, axes = state_panels(away, "distance + 1 (tokens)", "share within", 1.7)
     for panel in axes.flat:
         level(panel, 0.99, ".99")
     note = spread_note(rows, "bands: 95 % t-interval over inputs")

@@ -15,7 +15,6 @@ OF = " at several lengths"
 
 
 def enough(rows) -> bool:
-    """Whether there is a length to grow to."""
     return rows["length"].nunique() > 1
 
 

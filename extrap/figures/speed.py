@@ -2,8 +2,7 @@
 scheme cost?
 
 Bars are means over runs, lines the slowest and the fastest repeat of one run; times speak of one
-machine. Conventions of ALiBi (arXiv 2108.12409,
-figure 2), with tokens for its words.
+machine. Conventions of ALiBi (arXiv 2108.12409, figure 2), with tokens for its words.
 """
 
 import numpy as np

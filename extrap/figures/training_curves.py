@@ -46,7 +46,10 @@ def draw(rows):
         panel.set(title=f"{protocol}: {TITLES[metric]}", xlabel="training step")
         panel.margins(x=0.02)
         label_ends(panel, ends)
-    words = f"{note(trained)} · thin: seeds, thick: their mean{_diverged(rows)}"
+    diverged = rows[rows["metric"] == "diverged_at"].drop_duplicates("run").sort_values("run")
+    ended = [f"{r.scheme} (seed {r.seed}) at step {r.value:g}" for r in diverged.itertuples()]
+    words = f"{note(trained)} · thin: seeds, thick: their mean"
+    words += f" · diverged: {', '.join(ended)}" * bool(ended)
     entitle(figure, "Training", words)
     return figure
 
@@ -65,12 +68,6 @@ def _labels(found) -> list[str]:
     ends = {s.label: s.rows["at"].max() for s in found}
     last = max(ends.values())
     return [name if end == last else f"{name} (to {end:g})" for name, end in ends.items()]
-
-
-def _diverged(rows: pd.DataFrame) -> str:
-    ends = rows[rows["metric"] == "diverged_at"].drop_duplicates("run").sort_values("run")
-    ended = [f"{row.scheme} (seed {row.seed}) at step {row.value:g}" for row in ends.itertuples()]
-    return f" · diverged: {', '.join(ended)}" if ended else ""
 
 
 def judged(part: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,3 +1,1 @@
-"""Rows, the one schema of results, and what is said of them: series, intervals, comparisons. pandas
-and numpy alone.
-"""
+"""Rows, the one schema of results, and what is said of them: series, intervals, comparisons."""

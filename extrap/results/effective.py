@@ -74,8 +74,8 @@ def effective(rows: pd.DataFrame) -> Effective:
     """
     found = rows.groupby(["run", "length"])[["value", "low", "high"]].mean()
     train_length = int(rows["train_length"].iloc[0])
-    curves = {run: part.droplevel("run") for run, part in found.groupby("run")}
-    ends = [crossing(curve["value"], train_length) for curve in curves.values()]
+    curves = [part.droplevel("run") for _, part in found.groupby("run")]
+    ends = [crossing(curve["value"], train_length) for curve in curves]
     logs = np.log2([tokens for tokens, _ in ends])
     least = any(open_ended for _, open_ended in ends)
     if np.isnan(logs).any():
@@ -86,7 +86,7 @@ def effective(rows: pd.DataFrame) -> Effective:
         return Effective(tokens, 2**low, np.inf if least else 2**high, least)
     if len(ends) == 2:
         return Effective(tokens, np.nan, np.nan, least)
-    (curve,) = curves.values()
+    (curve,) = curves
     bar = SHARE * curve.loc[train_length, "value"]
     low, _ = crossing(curve["low"], train_length, bar)
     high, open_above = crossing(curve["high"], train_length, bar)

@@ -34,7 +34,10 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     rows["parent"] = label["parent"].fillna(rows["scheme"])
     rows["how"], rows["tuned"] = label["how"].fillna(""), label["tuned"].astype(float)
     rows["tuned_with"] = label["rest"].str.rstrip("-").fillna("")
-    own = pd.Series([*zip(rows["parent"], _origin(rows), strict=True)], index=rows.index)
+    # a published model that was tuned has the name of our text: its data are those of the parent
+    published = rows.loc[rows["data"] == PUBLISHED, "parent"].unique()
+    origin = rows["data"].mask(rows["parent"].isin(published), PUBLISHED)
+    own = pd.Series([*zip(rows["parent"], origin, strict=True)], index=rows.index)
     if (extended := rows["extension"] != "direct").any():
         rows = rows[own.isin(set(own[extended]))].copy()
     name, rows["options"] = (rows["extension"].str.partition(",")[part] for part in (0, 2))
@@ -46,12 +49,6 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     alike = ["parent", "data", "tuned", "how", "tuned_with", "extension", "set_for"]
     rows["parent"] = rows["parent"] + told_apart(rows, alike)
     return rows
-
-
-def _origin(rows: pd.DataFrame) -> pd.Series:
-    """Returns the data of the parent: a published model that was tuned has the name of our text."""
-    published = rows.loc[rows["data"] == PUBLISHED, "parent"].unique()
-    return rows["data"].mask(rows["parent"].isin(published), PUBLISHED)
 
 
 def compared(rows: pd.DataFrame, factor: float | None = None) -> pd.DataFrame:

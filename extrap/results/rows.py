@@ -1,9 +1,4 @@
-"""The one schema of results: one row per measured number, coordinates in columns, one CSV per (run,
-extension, task).
-
-Per-item scores (one per document or trial) lie beside the rows under `items/` and serve paired
-comparisons.
-"""
+"""The one schema of results, which README.md describes: rows, and the scores of single items."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

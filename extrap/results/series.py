@@ -83,8 +83,12 @@ def series(rows: pd.DataFrame) -> list[Series]:
     found = []
     for key, group in rows.groupby([*kind, "settings"], sort=True):
         scheme, data, extension, factor, length, hashed = key
-        kept = data if len(conditions) > 1 or data in CONTROLS else MIXTURE
-        label = _label(scheme, kept, extension, factor, hashed) + f" L={length}" * (lengths > 1)
+        label = scheme
+        if extension != "direct":
+            label += f" + {extension}" + (f" x{factor:g}" if factor != 1 else "")
+        if data in CONTROLS or (data != MIXTURE and len(conditions) > 1):
+            label += f" ({CONTROLS.get(data, data)})"
+        label += hashed + f" L={length}" * (lengths > 1)
         every, condition = group["run"].nunique(), conditions.index(data)
         for status, part in group.groupby("status"):
             name = label if status == "ok" else f"{label} – {status_name(str(status))}"
@@ -166,12 +170,3 @@ def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
     if set(rows["metric"]) <= {*SHARES}:
         out[["low", "high"]] = out[["low", "high"]].clip(0, 1)
     return out
-
-
-def _label(scheme, data, extension, factor, hashed) -> str:
-    label = scheme
-    if extension != "direct":
-        label += f" + {extension}" + (f" x{factor:g}" if factor != 1 else "")
-    if data != MIXTURE:
-        label += f" ({CONTROLS.get(data, data)})"
-    return label + hashed

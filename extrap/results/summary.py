@@ -1,5 +1,5 @@
 """The study in tables: perplexity and retrieval side by side, because a flat perplexity is no
-retrieval; and the gates of all tasks.
+retrieval; the gates of all tasks; and who learns retrieval, how fast, and how far.
 """
 
 import numpy as np
@@ -11,6 +11,8 @@ from extrap.results.series import select, status_name, whole
 PARTS = ("text", "retrieval")
 PROTOCOLS, FAR = ("nonoverlap", "last_segment"), (1, 2, 4, 16)
 ACCURACIES = {"mean": (1, 2, 4), "middle": (1, 2, 4), "ends": (1, 2, 4), "padded": (2, 4)}
+LEARNED = (1, 2, 4, 8)
+"""Multiples of the training length in the table of `learning`."""
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
@@ -34,13 +36,10 @@ def reach(rows: pd.DataFrame) -> pd.DataFrame:
     has one, a column each ("kv records"); of the seeds that pass the gate. Raises UserError for
     mixed corpora.
     """
-    lines = {s.label: effective_lengths(s) for s in whole(rows)}
-    lines = {label: line for label, line in lines.items() if line}
-    cells = {
-        " ".join(place): [line.get(place, NOTHING) for line in lines.values()]
-        for place in sorted({place for line in lines.values() for place in line})
-    }
-    return pd.DataFrame({name: pd.Series(cells[name], [*lines], object) for name in cells})
+    lines = {s.label: found for s in whole(rows) if (found := effective_lengths(s))}
+    places = sorted({place for line in lines.values() for place in line})
+    cells = [[line.get(place, NOTHING) for place in places] for line in lines.values()]
+    return pd.DataFrame(cells, [*lines], [" ".join(place) for place in places], object)
 
 
 def gates(rows: pd.DataFrame) -> pd.DataFrame:
@@ -59,6 +58,35 @@ def gates(rows: pd.DataFrame) -> pd.DataFrame:
             text += f" {passed}/{runs}" * (passed < runs)
             table.setdefault(f"{task} {protocol}", {})[s.label] = text
     return pd.DataFrame.from_dict(table, orient="index").fillna("-")
+
+
+def learning(rows: pd.DataFrame) -> pd.DataFrame:
+    """Means over seeds, by scheme, of plain readings.
+
+    seeds      number of seeds
+    passed     seeds that reach the gate
+    arrived    seeds with nine right answers in ten at some step of training
+    steps      mean of this step over the seeds that arrived; NaN without one
+    1 ... 8    accuracy of the records protocol at this multiple of the training length, mean over
+               depths
+    least      accuracy of the worst depth at the training length
+    """
+    kv = select(rows, task="kv", metric="accuracy", protocol="records", extension="direct")
+    kv = kv[kv["depth"].notna()]
+    gates = select(rows, task="kv", metric="gate", protocol="records", extension="direct")
+    steps = select(rows, task="train", protocol="retrieval", metric="steps_to_90")
+    multiple = kv["length"] / kv["train_length"]
+    counts = {
+        "seeds": gates.groupby("scheme")["run"].nunique(),
+        "passed": (gates["status"] == "ok").groupby(gates["scheme"]).sum(),
+        "arrived": steps.groupby("scheme")["value"].count(),
+        "steps": steps.groupby("scheme")["value"].mean(),
+    }
+    table = pd.DataFrame(counts)
+    for m in LEARNED:
+        table[m] = kv[multiple == m].groupby("scheme")["value"].mean()
+    at_depth = kv[multiple == 1].groupby(["scheme", "depth"])["value"].mean()
+    return table.assign(least=at_depth.groupby("scheme").min())
 
 
 def _line(rows: pd.DataFrame) -> dict:

@@ -104,12 +104,13 @@ def larger(rows: pd.DataFrame) -> str:
         return ""
     names = ", ".join(large.index) if len(large) <= 3 else f"{len(large)} of {len(least)} schemes"
     rest = least.drop(large.index)
-    return f"{names}: {_span(large)} parameters, others {_span(rest)}"
+    return f"{names}: {span(large, ',')} parameters, others {span(rest, ',')}"
 
 
-def _span(numbers: pd.Series) -> str:
-    least, most = numbers.min(), numbers.max()
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+def span(numbers: pd.Series, form: str = "") -> str:
+    """Returns `3 to 8`, the least number and the greatest in a format; nothing without numbers."""
+    ends = (numbers.min(), numbers.max()) if len(numbers) else ()
+    return " to ".join(dict.fromkeys(f"{number:{form}}" for number in ends))
 
 
 def spread_note(rows: pd.DataFrame, interval: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from extrap.figures.drawing.axes import DOTS, SHARE, level, spread_note
+from extrap.figures.drawing.axes import DOTS, SHARE, level, span, spread_note
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
 from extrap.figures.drawing.layout import leftmost, panels
 from extrap.figures.drawing.length_panels import with_ends
@@ -75,10 +75,10 @@ def depth_figure(
         panel.set_ylabel(f"{protocols[protocol]}\n\naccuracy" if leftmost(panel) else "")
         across(panel, i == len(shown) - 1)
         if i == 0 or broken:
-            panel.set_title((_counted if counted else _multiple)(columns[j], here, items))
+            panel.set_title(_title(columns[j], here, items, counted))
         if j == len(columns) - 1:
             label_ends(panel, ends)
-    trials = _ends(rows["n"].dropna()) or "all"
+    trials = span(rows["n"].dropna()) or "all"
     bars = f"bars: 95 % Wilson over {trials} trials"
     entitle(figure, title, f"{spread_note(rows, bars)} · {marks}")
     return figure
@@ -91,23 +91,15 @@ def _curve(panel, s, column) -> End:
     return curve(panel, s, rows, "depth", bars=True, within=(0, 1))
 
 
-def _multiple(multiple, here, items: str) -> str:
+def _title(column, here, items: str, counted: bool) -> str:
+    """Returns `8 items (256 tokens)` if counted, else `2x (256 tokens, items = 8)`."""
+    if counted:
+        return f"{column:g} {items} ({span(here['length'])} tokens)"
     lengths, counts = here["length"].unique(), here["at"].dropna().unique()
-    tokens = f"{lengths[0]} tokens" if len(lengths) == 1 else ""
-    counted = f"{items} = {counts[0]:g}" if items and len(counts) == 1 else ""
-    inside = ", ".join(filter(None, (tokens, counted)))
-    name = "training length" if multiple == 1 else f"{multiple:g}x"
-    return name + (f" ({inside})" if inside else "")
-
-
-def _counted(number, here, items: str) -> str:
-    return f"{number:g} {items} ({_ends(here['length'])} tokens)"
-
-
-def _ends(numbers) -> str:
-    """Returns `3 to 8`, the least number and the greatest; nothing without numbers."""
-    ends = (numbers.min(), numbers.max()) if len(numbers) else ()
-    return " to ".join(dict.fromkeys(map(str, ends)))
+    inside = [f"{lengths[0]} tokens"] if len(lengths) == 1 else []
+    inside += [f"{items} = {counts[0]:g}"] if items and len(counts) == 1 else []
+    name = "training length" if column == 1 else f"{column:g}x"
+    return name + (f" ({', '.join(inside)})" if inside else "")
 
 
 def _guesses(panel, lengths, guesses, protocol: str) -> None:

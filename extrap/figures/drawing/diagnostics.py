@@ -52,8 +52,8 @@ def lines(panel, rows: pd.DataFrame, by: str, scale: float = 1.0, **more) -> lis
     ]
 
 
-def state_panels(rows: pd.DataFrame, by: str, across: str, what: str, least: float, **stroke):
-    """Returns a figure of shares over the log of `by`, and its axes: a column for untrained models
+def state_panels(rows: pd.DataFrame, across: str, what: str, least: float, **stroke):
+    """Returns a figure of shares over the log of `at`, and its axes: a column for untrained models
     and for each data set, a row for each length. across, what: names of the axes; least: height.
     """
     lengths = sorted(rows["length"].unique())
@@ -66,7 +66,7 @@ def state_panels(rows: pd.DataFrame, by: str, across: str, what: str, least: flo
     figure, axes = panels((len(lengths), len(shown)), (2.1, height), **margins)
     for (i, j), panel in np.ndenumerate(axes):
         name, part = shown[j]
-        ends = lines(panel, part[part["length"] == lengths[i]], by, **stroke)
+        ends = lines(panel, part[part["length"] == lengths[i]], "at", **stroke)
         panel.set_xscale("log", base=2)
         panel.xaxis.set_major_formatter("{x:g}")
         panel.set(ylim=(-0.02, 1.04), title=name if i == 0 else "")

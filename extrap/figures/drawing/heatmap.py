@@ -38,9 +38,8 @@ def cells(panel, table, form="{:.2f}".format, **colours) -> None:
     panel.tick_params(length=0)
     for i, j in zip(*np.nonzero(~np.ma.getmaskarray(table)), strict=True):
         middle = {"ha": "center", "va": "center", "fontsize": 6.5}
-        panel.text(
-            j + 0.5, i + 0.5, form(table[i, j]), color=ink_on(mesh.to_rgba(table[i, j])), **middle
-        )
+        middle |= {"color": ink_on(mesh.to_rgba(table[i, j]))}
+        panel.text(j + 0.5, i + 0.5, form(table[i, j]), **middle)
 
 
 def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):

@@ -69,11 +69,8 @@ def _fitting(columns: int, width: float, room: float, gap: float, least: float):
     """Returns (panels in a row, their width): as many as fit, with the fewest gaps."""
     fitting = [n for n in range(1, columns + 1) if (room - (n - 1) * gap) / n >= least]
     if not fitting:
-        raise UserError(
-            "--width",
-            problem=f"this figure needs at least {WIDTH.get() - room + least:.1f}in",
-            remedy="give a wider page",
-        )
+        problem = f"this figure needs at least {WIDTH.get() - room + least:.1f}in"
+        raise UserError("--width", problem=problem, remedy="give a wider page")
     rows = -(-columns // max(fitting))
     across = -(-columns // rows)
     return across, min(width, (room - (across - 1) * gap) / across)

@@ -27,5 +27,5 @@ def fitted(width: float | None):
 
 
 def text_width(labels, size: float) -> float:
-    """Points that the widest of these takes at a font size in points."""
-    return max(TextPath((0, 0), label, size).get_extents().width for label in labels)
+    """Points that the widest of these takes at a font size in points; 0 for none."""
+    return max((TextPath((0, 0), one, size).get_extents().width for one in labels), default=0.0)

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from matplotlib.figure import Figure
-
 
 class Table(dict[str, SimpleNamespace]):
     """{name: figure}, each with the names that the module of a figure has. module: of the table."""
@@ -14,22 +12,12 @@ class Table(dict[str, SimpleNamespace]):
         self.module = module
 
     def add(
-        self,
-        name: str,
-        caption: str,
-        needs: dict,
-        form: Callable[..., Figure],
-        *words,
-        make="",
-        own=(),
-        **more,
+        self, name: str, caption: str, needs: dict, form: Callable, *words, make="", own=(), **more
     ) -> None:
         """Adds a figure. form(rows, needs, *words, **more) draws it; make: MAKE of the figure; own:
         its other names, as a module has them.
         """
-
-        def draw(rows):
-            return form(rows, needs, *words, **more)
-
         named = {"__name__": f"{self.module}.{name}", "__doc__": caption, "NEEDS": needs}
-        self[name] = SimpleNamespace(**named, MAKE=make, draw=draw, **dict(own))
+        self[name] = SimpleNamespace(
+            **named, MAKE=make, draw=lambda rows: form(rows, needs, *words, **more), **dict(own)
+        )

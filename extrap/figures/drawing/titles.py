@@ -29,10 +29,12 @@ def entitle(figure: Figure, title: str, note: str) -> None:
             room = (panel.get_position().width * width + 0.1) / POINT
             for words in (panel.title, panel.xaxis.label):
                 words.set_text(_folded(words.get_text(), room, words.get_fontsize()))
-        above = TITLE_LINE * (len(titles) - 1)
         entries = NAMED.pop(figure, {})
-        height = _grow(figure, below + _legend_height(entries, width), above)
-        _legend(figure, entries, width, height, 0.12 + NOTE_LINE * len(notes))
+        columns = max(1, int((width - 0.24) / (POINT * (30 + text_width(entries, LABEL)) + 0.1)))
+        rows = -(-len(entries) // columns)
+        legend = 0.16 + PITCH * rows if entries else 0.0
+        height = _grow(figure, below + legend, TITLE_LINE * (len(titles) - 1))
+        _legend(figure, entries, (rows, columns), 0.12 + NOTE_LINE * len(notes))
     elif below:
         height = _grow(figure, below, 0)
     top, bottom = {"va": "top", "fontsize": 10}, {"va": "bottom", "fontsize": 6.5}
@@ -72,21 +74,9 @@ def _grow(figure: Figure, below: float, above: float) -> float:
     return taller
 
 
-def _columns(entries: dict, width: float) -> int:
-    widest = POINT * (30 + text_width(entries, LABEL)) + 0.1
-    return max(1, int((width - 0.24) / widest))
-
-
-def _legend_height(entries: dict, width: float) -> float:
-    return 0.16 + PITCH * -(-len(entries) // _columns(entries, width)) if entries else 0.0
-
-
-def _legend(figure: Figure, entries: dict, width: float, height: float, bottom: float) -> None:
+def _legend(figure: Figure, entries: dict, grid: tuple[int, int], bottom: float) -> None:
     """Draws samples of lines with their names, in columns, `bottom` inches above the border."""
-    if not entries:
-        return
-    columns = _columns(entries, width)
-    rows = -(-len(entries) // columns)
+    (rows, columns), (width, height) = grid, figure.get_size_inches()
     for k, (label, style) in enumerate(entries.items()):
         x = 0.12 + (k // rows) * (width - 0.24) / columns
         y = bottom + PITCH * (rows - 0.5 - k % rows)

@@ -102,11 +102,9 @@ def _up(view: View) -> tuple[Axis, list]:
     inside = [float(v) for v in ticks if low <= v <= high]
     if len(inside) > 7:
         inside = [v for v in inside if math.log10(v).is_integer()]
-    return axis(low, high, *span, log=True), [(v, _short(v)) for v in inside]
-
-
-def _short(value: float) -> str:
-    return f"{value:g}" if 0.01 <= value < 1e5 else number(value)
+    return axis(low, high, *span, log=True), [
+        (v, f"{v:g}" if 0.01 <= v < 1e5 else number(v)) for v in inside
+    ]
 
 
 def _grid(x: Axis, y: Axis, ticks, levels, view: View) -> str:

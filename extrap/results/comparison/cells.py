@@ -68,13 +68,12 @@ def measured(found: Series) -> dict[Cell, dict[int, float]]:
     kept = kept[kept["layer"].isna() & (kept["task"] != "train")]
     kept = kept.assign(length=kept["length"].fillna(0))
     out: dict[Cell, dict[int, float]] = {}
-    for (*place, seed), group in kept.groupby([*Cell._fields, "seed"]):
+    for (task, protocol, length, metric, seed), group in kept.groupby([*Cell._fields, "seed"]):
         at_depth = group["depth"].notna()
         whole = group[~at_depth & (group["axis"] == "")]
         part = whole if len(whole) else group[at_depth] if at_depth.any() else group
         if len(part) > 1 and part["depth"].isna().all() and set(part["axis"]) != {"index"}:
             continue
-        task, protocol, length, metric = place
         cell = Cell(task, protocol, int(length), metric)
         out.setdefault(cell, {})[int(seed)] = float(part["value"].mean())
     return out
@@ -127,7 +126,10 @@ def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
     digests = scores[drawn].sort_values(["depth", "item"]).groupby(place)["value"].agg(tuple)
     for (protocol, length), part in scores[(scores["item"] != "all") & ~drawn].groupby(place):
         at, digest = (task, protocol, int(length)), digests.get((protocol, length))
-        plain = _trials(part[part["depth"].isna()])
+        plain = part[part["depth"].isna()]
+        # items named place:trial, as by kv-serial, become means over places: they share a context
+        names = plain["item"].str.rpartition(":")[2] if len(plain) else plain["item"]
+        plain = plain.assign(item=names).pivot_table(index="item", columns="metric", values="value")
         for metric in plain.columns.drop("tokens", errors="ignore"):
             values = plain[metric].dropna()
             counts = plain.loc[values.index, "tokens"] if metric in WHOLE else values * 0 + 1
@@ -138,14 +140,6 @@ def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
             for name, values in _curves(metric, table).items():
                 out[Cell(*at, name)] = Items(table.index, values, np.ones(len(table)), digest)
     return out
-
-
-def _trials(plain: pd.DataFrame) -> pd.DataFrame:
-    """Returns (items, metrics) of scores without a depth. Items named place:trial, as by kv-serial,
-    become means over places: they share a context.
-    """
-    names = plain["item"].str.rpartition(":")[2] if len(plain) else plain["item"]
-    return plain.assign(item=names).pivot_table(index="item", columns="metric", values="value")
 
 
 def _curves(metric: str, table: pd.DataFrame) -> dict[str, np.ndarray]:

@@ -50,8 +50,17 @@ def paired(
 ) -> tuple[list[list[Contrast]], list[str], list[str]]:
     """Returns (a list of contrasts for each series after the first, tasks without items, tasks with
     items of different questions).
+
+    Raises UserError for a declared cell that the first series shares with no other: it would be
+    missing from the family over which p is adjusted.
     """
-    _check_declared(chosen, declared)
+    if declared:  # before the intervals, which take seconds
+        first, *others = map(measured, chosen)
+        cells = sorted(first.keys() & {*chain(*others)})
+        for words in declared:
+            if not words.split() or not any(_fits(words, cell) for cell in cells):
+                known = f"cells are {', '.join(map(str, cells))}"
+                raise UserError("--cell", words, "no such cell", known)
     of_items, lacking = zip(*(items(scores, s) for s in chosen), strict=True)
     pairs = [
         contrasts(chosen[0], other, of_items[0], theirs)
@@ -64,20 +73,6 @@ def paired(
     ]
     pairs = adjusted(kept, together=bool(declared))
     return pairs, sorted(set(chain(*lacking))), unlike
-
-
-def _check_declared(chosen: list[Series], declared: list[str]) -> None:
-    """Raises UserError for a declared cell that the first series shares with no other: it would be
-    missing from the family over which p is adjusted. Before the intervals, which take seconds.
-    """
-    if not declared:
-        return
-    first, *others = map(measured, chosen)
-    cells = sorted(first.keys() & {*chain(*others)})
-    for words in declared:
-        if not words.split() or not any(_fits(words, cell) for cell in cells):
-            known = f"cells are {', '.join(map(str, cells))}"
-            raise UserError("--cell", words, "no such cell", known)
 
 
 def _fits(words: str, cell: Cell) -> bool:

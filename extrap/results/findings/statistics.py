@@ -104,7 +104,11 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
     values = [[part for part, _ in one] for one in parts]
     p = 0.0
     if statement.statistic == "rank_correlation":
-        found, p = _correlation(*(part["value"].unstack() for part in values[0]))
+        a, b = (part["value"].unstack() for part in values[0])  # (seeds, items) of two orders
+        a, b = (one.round(TIED) for one in a.align(b, join="inner"))
+        orders = {seed: spearman(a.loc[seed], b.loc[seed]) for seed in a.index}
+        found = _exact(pd.Series(orders, dtype=float))
+        p = 1.0 if found["value"].isna().any() else permutation_p(a, b)
     else:
         found = _combined(statement, [_sum(*one) for one in zip(values, weights, strict=True)])
     if found.empty:
@@ -214,13 +218,6 @@ def _of_units(statistic: str, values: pd.DataFrame) -> pd.DataFrame:
 def _share(table: np.ndarray) -> float:
     between = len(table) * ((table.mean(0) - table.mean()) ** 2).sum()
     return float(between / ((table - table.mean()) ** 2).sum())
-
-
-def _correlation(a: pd.DataFrame, b: pd.DataFrame) -> tuple[pd.DataFrame, float]:
-    """(COLUMNS by seed, p) of the orders of two tables (seeds, items)."""
-    a, b = (one.round(TIED) for one in a.align(b, join="inner"))
-    found = pd.Series({seed: spearman(a.loc[seed], b.loc[seed]) for seed in a.index}, dtype=float)
-    return _exact(found), 1.0 if found.isna().any() else permutation_p(a, b)
 
 
 def _exact(value: pd.Series) -> pd.DataFrame:

@@ -23,7 +23,6 @@ tasks (`learned`: all of them, or none need to); where they do not, it is not me
 decided. This premise was added on 2026-11-24, after the rows.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -73,22 +72,19 @@ def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
     statements = read(study)
     if rows is None or rows.empty:
         return [Finding(one, "not measured", "no rows yet") for one in statements]
-    own = table(rows)
+    own, found = table(rows), []
     other = cache(lambda name: table(open_study(root(study), name)))
-    return [judge(*_with_others(one, own, study, other)) for one in statements]
-
-
-def _with_others(statement: Statement, own: pd.DataFrame, study: Path, other: Callable):
-    """Returns a statement with the rows that it reads: rows of other studies where it names some;
-    whatever names none is then of its own study.
-    """
-    named = [term.rows.get("study") for terms in statement.contrasts for term in terms]
-    others = sorted({str(name) for name in [*named, statement.rows.get("study")] if name})
-    if not others:
-        return statement, own
-    tables = [other(name) for name in others if name != study.name]
-    mine = replace(statement, rows={"study": study.name} | statement.rows)
-    return mine, pd.concat([own, *tables])
+    for one in statements:
+        selections = [one.rows, *(term.rows for terms in one.contrasts for term in terms)]
+        named = sorted({str(asked["study"]) for asked in selections if asked.get("study")})
+        if not named:
+            found.append(judge(one, own))
+            continue
+        tables = [other(name) for name in named if name != study.name]
+        # a selection without a study is then one of its own study
+        mine = replace(one, rows={"study": study.name} | one.rows)
+        found.append(judge(mine, pd.concat([own, *tables])))
+    return found
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -107,22 +103,25 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
         which = f"seed {', '.join(lost)} has no finite number"
         return Finding(statement, "undecided", which, **known)
     effect, low, high, detectable = _interval(statement, found)
-    numbers = {"effect": effect, "low": low, "high": high, "detectable": detectable}
     verdict, reason = _verdict(statement, found, low, high, detectable)
-    if lacking := _lacking(statement, found):
-        verdict, reason = "premise not met", lacking.format(verdict)
-    return Finding(statement, verdict, reason, **numbers, **known)
+    below = f"{found.below} of {found.runs} runs are below the gate"
+    if statement.learned and found.below:
+        verdict, reason = "premise not met", below
+    elif statement.learned is None and 2 * found.below >= found.runs:
+        reason = f"{below}; without this premise, added after the rows: {verdict}"
+        verdict = "premise not met"
+    return Finding(statement, verdict, reason, effect, low, high, detectable, **known)
 
 
 def _interval(statement: Statement, found: Read) -> tuple[float, float, float, float]:
-    values, nothing = found.value.to_numpy(float), (np.nan, np.nan, np.nan)
+    values = found.value.to_numpy(float)
     if len(values) == 1:
         value, down, up = values[0], float(found.down.iloc[0]), float(found.up.iloc[0])
         return value, value - down, value + up, (down + up) / 2 * (1 + Z_POWER / Z)
     if statement.across == "median":
         return float(np.median(values)), *median_interval(values), np.nan
     if len(values) < ENOUGH:
-        return float(np.mean(values)), *nothing
+        return float(np.mean(values)), np.nan, np.nan, np.nan
     mean, down, up = over_seeds(values), 0.0, 0.0
     if not statement.compares:
         down, up = np.nan_to_num([found.down.mean(), found.up.mean()])
@@ -130,16 +129,6 @@ def _interval(statement: Statement, found: Read) -> tuple[float, float, float, f
     half = over_seeds(values).half()
     low, high = mean.value - np.hypot(half, down), mean.value + np.hypot(half, up)
     return mean.value, low, high, mean.detectable
-
-
-def _lacking(statement: Statement, found: Read) -> str:
-    """Why the premise is not met, with a place for the verdict without it; empty where it is."""
-    below = f"{found.below} of {found.runs} runs are below the gate"
-    if statement.learned and found.below:
-        return below
-    if statement.learned is None and 2 * found.below >= found.runs:
-        return f"{below}; without this premise, added after the rows: {{}}"
-    return ""
 
 
 def _verdict(statement: Statement, found: Read, low: float, high: float, detectable: float):
