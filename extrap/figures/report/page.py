@@ -16,6 +16,7 @@ from extrap.figures.drawing.palette import COLOURS, colour_and_marker
 from extrap.figures.report import sections
 from extrap.figures.report.chart import chart, mark, symbols
 from extrap.figures.report.leaderboard import leaderboard
+from extrap.figures.report.pictures import pictures
 from extrap.figures.report.views import View, views
 from extrap.results.findings.verdict import Finding
 from extrap.results.rows import KEY
@@ -70,7 +71,7 @@ def page(
     template = Template(_file("template.html"))
     bare = template.substitute(parts, figures="")
     room = LARGEST - len(bare.encode()) - 10_000
-    drawn = sections.pictures(rows, room, plugins) if images else "<p>Figures were left out.</p>"
+    drawn = pictures(rows, room, plugins) if images else "<p>Figures were left out.</p>"
     return template.substitute(parts, figures=drawn)
 
 
