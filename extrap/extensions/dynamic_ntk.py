@@ -16,15 +16,16 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from extrap.extensions.ntk import NTK
+from extrap.extensions.frequencies import Frequencies
+from extrap.extensions.ntk import bloc97
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Where
-from extrap.model.spectrum import turns_pairs
+from extrap.model.spectrum import Pairs, turns_pairs
 from extrap.model.wrapper import Rescored
 from extrap.utils.bounds import Factor
 
 
-class DynamicNTK(NTK):
+class DynamicNTK(Frequencies):
     """factor: f of the formula above, as in transformers' "dynamic"; mode: sequence or row.
 
     Rows record s(n). Row mode needs a scheme in which queries and keys alone turn.
@@ -38,6 +39,9 @@ class DynamicNTK(NTK):
 
     def effective(self, n: int, length: int) -> float:
         return max(1.0, self.factor * n / length - (self.factor - 1))
+
+    def theta(self, pairs: Pairs, s: float) -> Tensor:
+        return bloc97(pairs, s)
 
     def extend(self, scheme: Scheme) -> Scheme:
         scheme = super().extend(scheme)
