@@ -122,7 +122,8 @@ def test_an_interrupt_lets_a_job_at_work_finish_and_ends_one_that_has_not_begun(
 def test_a_signal_handler_ends_a_job_whatever_it_interrupts():
     """It may interrupt `poll` of subprocess, whose lock nobody else gives back."""
     running = job("sleep 60")
-    running.start()
+    with heeding(signal.SIGINT):
+        running.start()
     lock = running._process._waitpid_lock
     lock.acquire()
     rescue = threading.Timer(20, lock.release)  # else a failure would wait for ever
