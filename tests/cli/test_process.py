@@ -11,7 +11,7 @@ from extrap.cli.sweep.process import Process, State
 from extrap.runs.folder import Named
 from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
-from tests.support.program import heeding
+from tests.support.program import heeding, until
 
 
 @pytest.fixture(autouse=True)
@@ -121,9 +121,10 @@ def test_an_interrupt_lets_a_job_at_work_finish_and_ends_one_that_has_not_begun(
 
 def test_a_signal_handler_ends_a_job_whatever_it_interrupts():
     """It may interrupt `poll` of subprocess, whose lock nobody else gives back."""
-    running = job("sleep 60")
+    running = job("echo up; exec sleep 60")
     with heeding(signal.SIGINT):
         running.start()
+    until(lambda: b"up" in running.entry.log.read_bytes())
     lock = running._process._waitpid_lock
     lock.acquire()
     rescue = threading.Timer(20, lock.release)  # else a failure would wait for ever
