@@ -61,33 +61,43 @@ def length_figure(
     stroke |= {"band": 0.05} if len(found) > MANY else {}
     space = {"labels": names(found), "each": each, "gap": gap, "top": 0.86}
     figure, axes = panels((1, len(shown)), size, **space)
-    trained = sorted(rows["train_length"].unique())
-    ends: list[list[End]] = []
+    ends: dict[str, list[End]] = {}
     for panel, protocol in zip(axes[0], shown, strict=True):
-        parts = [(s, part) for s in found if len(part := s.rows[s.rows["protocol"] == protocol])]
-        ends.append([curve(panel, s, part, "length", style(s), **stroke) for s, part in parts])
+        parts = [(s, s.rows[s.rows["protocol"] == protocol]) for s in found]
+        ends[protocol] = [
+            curve(panel, s, part, "length", style(s), **stroke) for s, part in parts if len(part)
+        ]
         if also:
             also(panel, protocol)
-        length_axis(panel, rows["length"].astype(float), trained)
-        if perplexity:
-            perplexity_axis(panel)
-        mark_training(panel, trained)
+        _frame(panel, rows, perplexity)
         panel.set_title(titles[protocol], pad=16)
         panel.set_xlabel(across)
-    if perplexity:  # one scale for all panels, so that a reader can compare them
-        lows, highs = zip(*(panel.get_ylim() for panel in axes[0]), strict=True)
-        greatest = max((end.y for own in ends for end in own), default=1.0)
-        limits = min(lows), min(max(highs), BEYOND * greatest)
-    for panel, own in zip(axes[0], ends, strict=True):
+    if perplexity:
+        limits = _one_scale(axes[0], [end.y for part in ends.values() for end in part])
+    for panel, protocol in zip(axes[0], shown, strict=True):
         panel.set_ylim(limits)
         panel.tick_params(labelleft=panel is axes[0, 0] or limits is None)
         if each:
-            label_ends(panel, own)
+            label_ends(panel, ends[protocol])
     if not each:
-        label_ends(axes[0, -1], _all(ends))
+        label_ends(axes[0, -1], _all(list(ends.values())))
     axes[0, 0].set_ylabel(what)
     entitle(figure, title, note)
     return figure
+
+
+def _frame(panel, rows, perplexity: bool) -> None:
+    trained = sorted(rows["train_length"].unique())
+    length_axis(panel, rows["length"].astype(float), trained)
+    if perplexity:
+        perplexity_axis(panel)
+    mark_training(panel, trained)
+
+
+def _one_scale(panels, ends: list[float]) -> tuple[float, float]:
+    """Returns limits of y for all panels, so that a reader can compare them."""
+    lows, highs = zip(*(panel.get_ylim() for panel in panels), strict=True)
+    return min(lows), min(max(highs), BEYOND * max(ends, default=1.0))
 
 
 def _all(ends: list[list[End]]) -> list[End]:
