@@ -167,7 +167,7 @@ def _keys(cause: Any) -> str:
     level, _, name = str(cause.full_key).rpartition(".")
     keys = [str(k) for k in (cause.parent_node or []) if k not in ("hydra", "_target_")]
     if not keys:
-        return f"{level} has no options inside"
+        return f"the {level} chosen here has no options; give it where another is chosen"
     return f"no such option{f' in {level}' if level else ''}; {choose(name, keys)}"
 
 

@@ -1,8 +1,10 @@
 """The work of one job: its checks, then its training and evaluation, alone with its run."""
 
 import os
+import re
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
 
@@ -16,7 +18,7 @@ from extrap.runs.training import devices
 from extrap.utils import lock, progress
 from extrap.utils.errors import UserError, disk_fault
 from extrap.utils.interrupts import held_back
-from extrap.utils.plugins import blamed
+from extrap.utils.plugins import blamed, source
 
 _CHECKED: dict[tuple[str, bool], UserError | None] = {}
 """The result of the check for each kind of job of this process's sweep."""
@@ -31,7 +33,9 @@ class Experiment:
         self.job, self.command, self.in_sweep, self.says = job, command, in_sweep, says
 
     def finished(self) -> bool:
-        return done(self.job)
+        if found := done(self.job):
+            warn_of_changes(self.job)
+        return found
 
     def check(self) -> None:
         """In a sweep the first job of each kind stands for the others. Raises UserError."""
@@ -81,7 +85,7 @@ class Experiment:
                 if not in_sweep:  # which has written down its jobs, and says where progress goes
                     entry.write()
                     held.enter_context(progress.kept(entry.report))
-                if done(self.job):
+                if self.finished():
                     progress.end("skipped", note := f"{self.job.run.name}: nothing left to do")
                     if not in_sweep:
                         print(note, file=sys.stderr)
@@ -98,6 +102,20 @@ def done(this: Job) -> bool:
     if this.run.trained:
         return this.stage == "train" or not evaluate.entry(this).missing()
     return this.config["accept_rows"] and this.stage != "train" and evaluate.measured(this)
+
+
+def warn_of_changes(this: Job) -> None:
+    """Warns if a class of a plug-in is newer than the rows of a job, whose names do not hold its
+    code.
+    """
+    plugins, entry = this.config["plugins"], evaluate.entry(this)
+    made = [entry.file(task).rows for task in entry.tasks] or [this.run.folder / "weights.pt"]
+    for name in re.findall(r"'_target_': '([\w.]+)\.\w+'", str(this.config)) if plugins else ():
+        file = source(name) if name.split(".")[0] in plugins else None
+        if file and any(p.exists() and p.stat().st_mtime < file.stat().st_mtime for p in made):
+            remedy = f"`extrap clean {this.study} --runs --rows` removes them"
+            line = f"{file} is newer than runs and rows here, which stay as they are; {remedy}"
+            warnings.warn(line, UserWarning, stacklevel=1)
 
 
 def closing(entry: Entry, plugins: Sequence[str] = ()) -> list[str]:

@@ -64,6 +64,16 @@ def fault(error: Exception, option: str, plugins: Iterable[str] = ()) -> UserErr
     return UserError(option, problem=f"{type(error).__name__}{place}: {message}")
 
 
+def source(name: str) -> Path | None:
+    """Returns the file of a module of a plug-in, `package.module`, without an import."""
+    package, *rest = name.split(".")
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        return None
+    file = Path(spec.origin).parent.joinpath(*rest).with_suffix(".py") if rest else spec.origin
+    return path if (path := Path(file)).is_file() else None
+
+
 @contextmanager
 def told(plugins: Iterable[str]) -> Iterator[None]:
     """Raises UserError in place of any other exception that passed through code of a plug-in."""

@@ -45,6 +45,20 @@ def test_swept_over(mine):
     assert loss.groupby("length")["value"].nunique().tolist() == [1, 2], "level past L alone"
 
 
+@pytest.mark.turns
+def test_rows_of_older_code_are_told(mine):
+    words = ["--config-dir", "my_conf", "plugins=[my_package]", "study=own", "scheme=tilt"]
+    words += ["task=[induction]", "task.induction.multiples=[1]"]
+    words += [word for word in TINY if not word.startswith("task.")]
+    assert python("-P", "-m", "extrap", *words).returncode == 0
+    assert "newer" not in python("-P", "-m", "extrap", *words).stderr
+    Path("my_package/tilt.py").touch()
+    done = python("-P", "-m", "extrap", *words)
+    line = "/my_package/tilt.py is newer than runs and rows here, which stay as they are; "
+    assert f"{line}`extrap clean own --runs --rows` removes them\n" in done.stderr
+    assert ": nothing left to do\n" in done.stderr
+
+
 def test_contributing_shows_these_files():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     files = [file for file in EXAMPLE.rglob("*.[py]*") if file.suffix in (".py", ".yaml")]
