@@ -80,6 +80,14 @@ def test_in_the_tables(mine, capsys):
     assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["tilt", "64", "always"]
 
 
+def test_an_idea_of_ones_own_has_no_source(mine):
+    tilt, words = Path("my_package/tilt.py"), ["--config-dir", "my_conf", "--plugins", "my_package"]
+    lines = tilt.read_text().replace(" arXiv 2108.12409.", "").splitlines(keepends=True)
+    tilt.write_text("".join(line for line in lines if "Source:" not in line))
+    schemes.main([*words, "--write"])
+    assert Path("my_conf/scheme/README.md").read_text().splitlines()[3].endswith(" | - |")
+
+
 def test_in_the_figures(mine, capsys):
     write(mine / "results" / "own" / "rows" / "a.csv", run_rows("rope"))
     plot.main(["own", "plain_loss", "--plugins", "my_package"])
