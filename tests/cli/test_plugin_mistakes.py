@@ -163,6 +163,7 @@ BAD = {
         "or one without a task or of other columns",
     ),
     "it has no caption": ("mine", "NEEDS = {}\n\ndef draw(rows): ...\n", "no caption"),
+    "it draws nothing": ("mine", '"""K."""\nNEEDS = {"task": "nll"}\n', "no draw; define draw"),
     "it needs no rows": ("mine", '"""K."""\n\ndef draw(rows): ...\n', "no NEEDS"),
     "it fails while it is read": ("mine", '"""K."""\nx = 1 / 0\n', "ZeroDivisionError in "),
 }

@@ -13,6 +13,7 @@ from extrap.results.rows import frame, records, write
 from extrap.runs.experiment import closing
 from extrap.runs.study import Entry
 from extrap.tasks.base import Result, checked
+from extrap.utils.errors import UserError
 from tests.support.jobs import TINY
 from tests.support.plausible import run_rows
 from tests.support.program import python
@@ -101,7 +102,14 @@ def test_in_the_figures(mine, capsys):
     assert 'id="figure-plain_loss"' in Path("results/own/report.html").read_text()
     with pytest.raises(SystemExit, match="2"):
         plot.main(["own", "plain_loss"])
-    assert "FIGURE=plain_loss: no such figure" in capsys.readouterr().err
+    said, own = capsys.readouterr().err, "; a figure of your own needs"
+    assert "FIGURE=plain_loss: no such figure" in said
+    assert said.endswith(f"{own} --plugins my_package\n")
+    with pytest.raises(UserError, match=f'{own} plugins=\\["my_package"\\]$'):
+        extrap.plot(extrap.rows("own"), "plain_loss")
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["own", "plane_loss", "--plugins", "my_package"])
+    assert own not in capsys.readouterr().err
 
 
 def test_in_python(mine):
