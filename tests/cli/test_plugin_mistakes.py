@@ -197,6 +197,14 @@ def test_a_figure_that_cannot_draw_is_one_line(made, mine, capsys):
     assert re.fullmatch(f"extrap plot: plugins=my_package: {NOT_DRAWN[made]}\n", err)
 
 
+@pytest.mark.parametrize("words", [["task=inductio"], ["task=[nll,inductio]"]])
+@pytest.mark.parametrize("folder", [["--config-dir", "my_conf"], ["hydra.searchpath=[my_conf]"]])
+def test_a_misspelt_choice_of_ones_own_is_guessed(folder, words, mine, monkeypatch, capsys):
+    said = refused(monkeypatch, capsys, *folder, *words)
+    line = "extrap: task=inductio: no such task; did you mean induction? choose one of aggregate"
+    assert said.startswith(line)
+
+
 def test_a_choice_with_the_name_of_one_of_ours_is_refused(mine, monkeypatch, capsys):
     taken = mine / "my_conf" / "scheme" / "rope.yaml"
     taken.write_text("_target_: my_package.tilt.Tilt\n")
