@@ -20,6 +20,7 @@ from omegaconf.errors import (
 )
 
 from extrap.utils.errors import UserError, choose, first_line, printable
+from extrap.utils.untrusted import fault, read_text
 
 COMPOSING = {
     r"^Sweep parameters '(.*)' requires": "{}: several values make a sweep; add -m",
@@ -75,7 +76,7 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
         case MissingConfigException():
             return _no_such_file(error, overrides)
         case yaml.MarkedYAMLError(problem_mark=mark) if mark is not None:
-            return f"{mark.name}: line {mark.line + 1} is not YAML: {error.problem}"
+            return f"{mark.name}: {fault(error, read_text(Path(mark.name)))}"
         case HydraException():
             return _composition(error, conf)
         case OmegaConfBaseException():
