@@ -124,7 +124,8 @@ def plot(
 
     known = figures.available(check_plugins(plugins))
     if figure not in known:
-        raise UserError("FIGURE", figure, "no such figure", choose(figure, known))
+        own = "" if plugins else '; a figure of your own needs plugins=["my_package"]'
+        raise UserError("FIGURE", figure, "no such figure", choose(figure, known) + own)
     if not figures.served(known[figure], rows):
         problem = f"no rows with {figures.needed(known[figure])}"
         raise UserError(figure, problem=problem, remedy="evaluate that task")

@@ -58,7 +58,7 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
         left = _not_meant(jobs)
         folders = [*_folders(jobs, left, held)] if runs else []
         files = _files(jobs, left, folders, held) if rows else []
-        paths = [*folders, *files]
+        paths = [*dict.fromkeys([*folders, *files])]  # the jobs of a run share its curve
         # files in a folder that goes, go with it
         paths = [path for path in paths if not {*paths} & {*path.parents}]
         if not paths:

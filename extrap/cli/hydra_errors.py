@@ -20,6 +20,7 @@ from omegaconf.errors import (
 )
 
 from extrap.utils.errors import UserError, choose, first_line, printable
+from extrap.utils.untrusted import fault, read_text
 
 COMPOSING = {
     r"^Sweep parameters '(.*)' requires": "{}: several values make a sweep; add -m",
@@ -73,9 +74,9 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
             word = printable(error.override)
             return f"{word}: not of the form option=value; see extrap --help"
         case MissingConfigException():
-            return _no_such_file(error, overrides, conf)
+            return _no_such_file(error, overrides)
         case yaml.MarkedYAMLError(problem_mark=mark) if mark is not None:
-            return f"{mark.name}: line {mark.line + 1} is not YAML: {error.problem}"
+            return f"{mark.name}: {fault(error, read_text(Path(mark.name)))}"
         case HydraException():
             return _composition(error, conf)
         case OmegaConfBaseException():
@@ -109,16 +110,18 @@ def check_choices(overrides: list[str], choices: dict[str, Any]) -> None:
             raise UserError(f"{override}: {group} is a choice of files; write {group}={value}")
 
 
-def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str) -> str:
+def _no_such_file(error: MissingConfigException, overrides: list[str]) -> str:
     missing = error.missing_cfg_file or ""
     if missing == "hydra/launcher/submitit_slurm":
         return "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"
     words = (word.lstrip("+") for word in overrides)
     typed = next((word for word in words if word.replace("=", "/", 1) == missing), "")
     group, _, name = (typed or "=".join(missing.rsplit("/", 1))).partition("=")
-    folder = Path(conf, group)
+    searched = re.findall(r"^\tprovider=.*, path=file://(.*)$", str(error), re.MULTILINE)
     nested = [
-        path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.yaml")
+        path.relative_to(folder).with_suffix("").as_posix()
+        for folder in (Path(one, group) for one in searched)
+        for path in folder.rglob("*.yaml")
     ]
     options = sorted({*(error.options or []), *nested})
     if not options:

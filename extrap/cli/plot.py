@@ -112,7 +112,7 @@ def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[P
     Raises UserError for an unknown one, and for a link where they are kept.
     """
     known = figures.available(form.plugins, formulas=True)
-    _check_names(names, known)
+    _check_names(names, known, form.plugins)
     check_links(results / "analytic")
     return [
         path
@@ -132,7 +132,7 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     figure, or every figure, lacks its rows.
     """
     known = figures.available(form.plugins)
-    _check_names(names, known)
+    _check_names(names, known, form.plugins)
     rows = form.part.of_study(open_study(results, study))
     folder = place(results, study)
     check_links(folder)
@@ -161,6 +161,7 @@ def _other(results: Path, study: str) -> pd.DataFrame | None:
     return open_study(results, study) if (place(results, study) / "rows").is_dir() else None
 
 
-def _check_names(names: list[str], known: dict) -> None:
+def _check_names(names: list[str], known: dict, plugins: Sequence[str]) -> None:
+    own = "" if plugins else "; a figure of your own needs --plugins my_package"
     if unknown := [name for name in names if name not in known]:
-        raise UserError("FIGURE", unknown[0], "no such figure", choose(unknown[0], known))
+        raise UserError("FIGURE", unknown[0], "no such figure", choose(unknown[0], known) + own)

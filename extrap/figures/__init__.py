@@ -64,7 +64,9 @@ def available(plugins: Iterable[str] = (), formulas: bool = False) -> dict[str, 
 
 
 def _lacking(figure: Any) -> str:
-    """Returns `problem; remedy` of a figure without a caption or the rows of a task in NEEDS."""
+    """Returns `problem; remedy` of a figure without draw, a caption or a task in NEEDS."""
+    if not callable(getattr(figure, "draw", None)):
+        return "no draw; define draw(rows), which returns a figure of matplotlib"
     if not caption(figure):
         return "no caption; begin it with a docstring"
     needs = getattr(figure, "NEEDS", None)
@@ -79,7 +81,8 @@ def _lacking(figure: Any) -> str:
 def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, Any]:
     inside = iter_modules(getattr(folder, "__path__", ()))
     modules = {one.name: read(f"{folder.__name__}.{one.name}") for one in inside}
-    found = {name: module for name, module in modules.items() if hasattr(module, "draw")}
+    figure = ("draw", "NEEDS")  # a module without both helps others
+    found = {n: m for n, m in modules.items() if any(hasattr(m, name) for name in figure)}
     for module in modules.values():
         found |= getattr(module, "FIGURES", {})
     return found

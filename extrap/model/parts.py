@@ -8,7 +8,7 @@ import sys
 
 from extrap.model.scheme import Scheme
 
-FIELDS = ("Kind", "Past L", "Source")
+FIELDS = ("Kind", "Past L")
 SOURCE = re.compile(r"arXiv \d{4}\.\d{4,5}|https?://[^\s,;)]*[^\s,;).]")
 KINDS = ("none", "modifier", "relative", "absolute")
 
@@ -31,16 +31,13 @@ def check_causal(scheme: Scheme, layer: int | None = None) -> None:
 
 
 def card(scheme: Scheme) -> dict[str, str]:
-    """Returns {field: text} for Kind, Used by (- if missing), Past L, Source (the first one of the
-    module if missing). Raises ValueError for another missing field and an unknown kind.
+    """Returns {field: text} for Kind, Used by (- if missing), Past L, Source (if missing the first
+    one of the module, else -). Raises ValueError for another missing field and an unknown kind.
     """
     cls = type(scheme)
     found = re.findall(r"^([A-Z][\w ]*): (.*)$", inspect.getdoc(cls) or "", re.MULTILINE)
     sources = SOURCE.findall(" ".join((sys.modules[cls.__module__].__doc__ or "").split()))
-    lines: dict[str, str] = dict(found)
-    lines.setdefault("Used by", "-")
-    if sources:
-        lines.setdefault("Source", sources[0])
+    lines = {"Used by": "-", "Source": (sources or ["-"])[0]} | dict(found)
     if missing := [field for field in FIELDS if field not in lines]:
         raise ValueError(f"{cls.__name__}: its docstring lacks the line {missing[0]}: ...")
     if lines["Kind"] not in KINDS:

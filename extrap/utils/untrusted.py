@@ -45,6 +45,8 @@ COPIES = 4
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the first is not in every build
 REFERENCE = re.compile(r"[*]\w")
+BEGUN = re.compile("simple key|quoted scalar|flow (sequence|mapping)")
+"""What a parser reads on to a later line before it notices that the end is missing."""
 MALFORMED = (yaml.YAMLError, ValueError, TypeError, RecursionError)
 
 
@@ -87,8 +89,19 @@ def read_yaml(path: Path) -> Any:
     try:
         return yaml.load(text, Loader=LOADER)
     except MALFORMED as error:
-        problem = f"no YAML ({str(error).splitlines()[0]})"
+        problem = fault(error, text) or f"no YAML ({str(error).splitlines()[0]})"
         raise UserError(path, problem=problem, remedy="mend the file") from None
+
+
+def fault(error: BaseException, text: str) -> str:
+    """Returns `line 3 is not YAML: problem` with the line of a text to look at, "" if the error
+    names no line.
+    """
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return ""
+    begun = error.context_mark if BEGUN.search(error.context or "") else None
+    line = min((begun or error.problem_mark).line + 1, len(text.splitlines()))
+    return f"line {line} is not YAML: {error.problem}"
 
 
 def check_yaml(path: Path) -> str:

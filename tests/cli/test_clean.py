@@ -91,6 +91,16 @@ def test_what_other_jobs_of_a_run_still_use_stays(capsys):
     assert not plain.folder.folder.exists()
 
 
+def test_the_curve_that_two_extensions_of_a_run_share_goes_once(capsys):
+    plain, other = finished("rope-1-s0"), finished("rope-1-s0", extension="yarn")
+    clean.main(["s", "--rows", "--yes"])
+    said = capsys.readouterr()
+    assert plain.file("train").rows == other.file("train").rows
+    assert said.out.count(str(plain.file("train").rows)) == 1
+    assert said.err == f"extrap clean: {len(said.out.splitlines())} removed\n"
+    assert {path for path in files() if "rope-1-s0__" in path} == set()
+
+
 def test_what_runs_and_what_another_study_uses_is_left_alone(capsys):
     running, shared = asked("rope-1-s0"), finished("t5-1-s0")
     asked("t5-1-s0", study="b")

@@ -10,6 +10,7 @@ from extrap.cli import schemes
 from extrap.cli.commands import COMMANDS, module
 from extrap.utils import markdown
 from extrap.utils.paths import conf_dir
+from tests.support.exceptions import WITHOUT_SOURCE
 from tests.support.program import typed
 
 SMALL = sorted(COMMANDS)
@@ -82,6 +83,12 @@ def test_everything_is_listed(group):
     assert (frame.map(len) > 0).all(axis=None) and not frame.map(lambda cell: "\n" in cell).any(
         axis=None
     )
+
+
+def test_schemes_and_extensions_of_extrap_name_their_sources():
+    tables = {group: catalogue.table(group) for group in ("scheme", "extension")}
+    lacking = {n for g, table in tables.items() for n in table[table["source"] == "-"][g]}
+    assert lacking == {*WITHOUT_SOURCE}
 
 
 def test_a_folder_without_groups_is_refused(tmp_path, capsys):

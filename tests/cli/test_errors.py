@@ -9,7 +9,7 @@ from extrap.cli.shared import reported
 from extrap.utils.errors import printable
 
 FILES = {
-    "broken": ("seed: [\n", "broken.yaml: line 2 is not YAML: "),
+    "broken": ("seed: [\n", "broken.yaml: line 1 is not YAML: "),
     "typo": ("# @package _global_\nlrr: 3\n", "typo.yaml: lrr: no such option; did you mean lr? "),
 }
 

@@ -163,6 +163,7 @@ BAD = {
         "or one without a task or of other columns",
     ),
     "it has no caption": ("mine", "NEEDS = {}\n\ndef draw(rows): ...\n", "no caption"),
+    "it draws nothing": ("mine", '"""K."""\nNEEDS = {"task": "nll"}\n', "no draw; define draw"),
     "it needs no rows": ("mine", '"""K."""\n\ndef draw(rows): ...\n', "no NEEDS"),
     "it fails while it is read": ("mine", '"""K."""\nx = 1 / 0\n', "ZeroDivisionError in "),
 }
@@ -194,6 +195,14 @@ def test_a_figure_that_cannot_draw_is_one_line(made, mine, capsys):
         plot.main(["own", "mine", "--plugins", "my_package,my_package"])
     err = capsys.readouterr().err
     assert re.fullmatch(f"extrap plot: plugins=my_package: {NOT_DRAWN[made]}\n", err)
+
+
+@pytest.mark.parametrize("words", [["task=inductio"], ["task=[nll,inductio]"]])
+@pytest.mark.parametrize("folder", [["--config-dir", "my_conf"], ["hydra.searchpath=[my_conf]"]])
+def test_a_misspelt_choice_of_ones_own_is_guessed(folder, words, mine, monkeypatch, capsys):
+    said = refused(monkeypatch, capsys, *folder, *words)
+    line = "extrap: task=inductio: no such task; did you mean induction? choose one of aggregate"
+    assert said.startswith(line)
 
 
 def test_a_choice_with_the_name_of_one_of_ours_is_refused(mine, monkeypatch, capsys):

@@ -13,6 +13,7 @@ from extrap.results.rows import frame, records, write
 from extrap.runs.experiment import closing
 from extrap.runs.study import Entry
 from extrap.tasks.base import Result, checked
+from extrap.utils.errors import UserError
 from tests.support.jobs import TINY
 from tests.support.plausible import run_rows
 from tests.support.program import python
@@ -94,6 +95,14 @@ def test_in_the_tables(mine, capsys):
     assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["tilt", "64", "always"]
 
 
+def test_an_idea_of_ones_own_has_no_source(mine):
+    tilt, words = Path("my_package/tilt.py"), ["--config-dir", "my_conf", "--plugins", "my_package"]
+    lines = tilt.read_text().replace(" arXiv 2108.12409.", "").splitlines(keepends=True)
+    tilt.write_text("".join(line for line in lines if "Source:" not in line))
+    schemes.main([*words, "--write"])
+    assert Path("my_conf/scheme/README.md").read_text().splitlines()[3].endswith(" | - |")
+
+
 def test_in_the_figures(mine, capsys):
     write(mine / "results" / "own" / "rows" / "a.csv", run_rows("rope"))
     plot.main(["own", "plain_loss", "--plugins", "my_package"])
@@ -107,7 +116,14 @@ def test_in_the_figures(mine, capsys):
     assert 'id="figure-plain_loss"' in Path("results/own/report.html").read_text()
     with pytest.raises(SystemExit, match="2"):
         plot.main(["own", "plain_loss"])
-    assert "FIGURE=plain_loss: no such figure" in capsys.readouterr().err
+    said, own = capsys.readouterr().err, "; a figure of your own needs"
+    assert "FIGURE=plain_loss: no such figure" in said
+    assert said.endswith(f"{own} --plugins my_package\n")
+    with pytest.raises(UserError, match=f'{own} plugins=\\["my_package"\\]$'):
+        extrap.plot(extrap.rows("own"), "plain_loss")
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["own", "plane_loss", "--plugins", "my_package"])
+    assert own not in capsys.readouterr().err
 
 
 def test_in_python(mine):

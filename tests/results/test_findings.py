@@ -70,7 +70,7 @@ def test_a_remark_is_no_part_of_what_was_declared(tmp_path):
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("statements: {", "no YAML"),
+        ("statements: {", "line 1 is not YAML"),
         ("statements: 3", "statements"),
         (GOOD.replace("id: one", "id: 3"), "id"),
         (GOOD.replace("says:", "say:"), "says"),

@@ -74,7 +74,7 @@ def test_a_file_of_which_nothing_is_kept_goes(results):
     "text, said",
     [
         ("metric: format\n", "expected a list of rules"),
-        ("- [1\n", "no YAML"),
+        ("- [1\n", "line 1 is not YAML"),
         ("- format\n", "rule 1: expected columns and their values"),
         ("- {between: 5}\n", "rule 1: expected columns and their values"),
         ("- {metric: format}\n- {metrics: format}\n", "rule 2: metrics: no column; there are run"),

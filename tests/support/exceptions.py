@@ -10,6 +10,16 @@ EXCUSED: dict[tuple[str, str], str] = {
     ("fire", SHIFT): "from place L_f on the distance is divided by the place of the query",
 }
 
+WITHOUT_SOURCE: dict[str, str] = {
+    "raw-index": "the naive baseline of every survey; no paper of its own",
+    "raw-index-channel": "as raw-index",
+    "raw-index-random": "as raw-index",
+    "crop": "the baseline of every method that claims to use more",
+    "direct": "changes nothing",
+    "pi-pair": "a probe of our own",
+}
+"""Schemes and extensions of conf that name no source."""
+
 MEASURED_BEFORE: dict[str, str] = {
     "nth": "committed rows are of even places, where mark and slot give the answer away"
 }

@@ -41,6 +41,26 @@ def test_honest_files_are_left_to_whoever_reads_them(text: str, tmp_path: Path) 
     check_yaml(tmp_path / "a.yaml")
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a: 1\nb: 2\ntrials 50\n", 3),
+        ("a: 1\ntrials 50\nb: 2\n", 2),
+        ("a: [1, 2\nb: 3\n", 1),
+        ("a: 1\nb: 'x\nc: 3\n", 2),
+        ("a: 1\nb: [\n", 2),
+        ("a: 1\nb:\n  - 1\n 2\nc: 3\n", 4),
+        ("a: 1\n\tb: 2\n", 2),
+    ],
+)
+def test_the_line_of_a_syntax_error_is_the_one_to_mend(
+    text: str, line: int, tmp_path: Path
+) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(UserError, match=rf"a\.yaml: line {line} is not YAML: \w.*; mend the file"):
+        read_yaml(tmp_path / "a.yaml")
+
+
 def test_every_file_of_ours_is_read() -> None:
     found = {path: read_yaml(path) for path in Path(conf_dir()).rglob("*.yaml")}
     assert len(found) > 200 and all(isinstance(read, dict | None) for read in found.values())

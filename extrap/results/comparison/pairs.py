@@ -35,9 +35,11 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
         short = name.replace(" ", "")
         fitting = [(at, one) for at, one in spelled if short in (at, FACTOR.sub("", at))]
         fitting = fitting or [(at, one) for at, one in spelled if short == one.extension]
-        if len({label for label, _ in fitting}) != 1:
-            problem = "several factors fit this name" if fitting else "no such series"
-            raise UserError("SERIES", name, problem, listed)
+        if not fitting:
+            raise UserError("SERIES", name, "no such series", listed)
+        if len(labels := dict.fromkeys(label for label, _ in fitting)) != 1:
+            remedy = f"choose one of {', '.join(labels)}"
+            raise UserError("SERIES", name, "several series fit this name", remedy)
         if len(fitting) != 1:
             remedy = "give each a study of its own, or label=... to the runs of one"
             raise UserError("SERIES", name, f"{len(fitting)} series have this name", remedy)
