@@ -12,7 +12,7 @@ from torch import Tensor
 
 from extrap.model.scheme import HOOKS, OutOfRange, Scheme, Where
 from extrap.utils.errors import UserError
-from extrap.utils.plugins import fault
+from extrap.utils.plugins import defined_at, fault
 
 ANNOTATED = re.compile(r"""(\w+)\[Tensor, ["']([^"']*)["']\]""")
 """`Float[Tensor, "B H Tq D"]`: a type of numbers and the axes."""
@@ -27,7 +27,8 @@ def watch(scheme: Scheme, name: str, plugins: Iterable[str] = ()) -> set[str]:
     for part in scheme.modules():
         for hook in HOOKS if isinstance(part, Scheme) else ():
             if getattr(type(part), hook) is not getattr(Scheme, hook):
-                object.__setattr__(part, hook, _held(part, hook, name, tuple(plugins), acted))
+                held = _held(part, hook, name, tuple(plugins), acted)
+                object.__setattr__(part, hook, held)
     return acted
 
 
@@ -35,6 +36,7 @@ def _held(
     part: Any, hook: str, name: str, plugins: tuple[str, ...], acted: set[str]
 ) -> Callable[..., Any]:
     call, cls = getattr(part, hook), type(part).__name__
+    who = f"{cls}.{hook}{defined_at(call)}"
 
     def held(*args: Any) -> Any:
         try:
@@ -45,7 +47,7 @@ def _held(
             problem = fault(error, "", plugins).problem
             raise UserError("scheme", name, f"{cls}.{hook}: {problem}") from error
         if expected := mismatch(hook, args, made, part):
-            problem = f"{cls}.{hook} returned {_described(made)}"
+            problem = f"{who} returned {_described(made)}"
             raise UserError("scheme", name, problem, f"return {expected}")
         if made is not None and (made[0] if isinstance(made, tuple) else made) is not args[0]:
             acted.add(cls)

@@ -24,6 +24,7 @@ from extrap.runs.layout import CURVE
 from extrap.tasks.base import Diagnostic
 from extrap.utils.errors import NotApplicable, UserError
 from extrap.utils.paths import conf_dir
+from extrap.utils.plugins import defined_at
 
 STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
 LONGEST = 220
@@ -86,14 +87,15 @@ def _pair(job: Job) -> None:
         if mistake := _mistaken(job.changed, error):
             raise mistake from None
         raise NotApplicable("extension", name, error.why, partial(_instead, job, model)) from None
+    who = f"{type(job.extension).__name__}{defined_at(job.extension.__call__)}"
     if extended is model and not isinstance(job.extension, Direct):
-        problem = f"{type(job.extension).__name__} returned the model that it was given"
+        problem = f"{who} returned the model that it was given"
         raise UserError("extension", name, problem, "return a copy that it has extended")
     if _weights(model) != before:
-        problem = f"{type(job.extension).__name__} changed the model that it was given"
+        problem = f"{who} changed the model that it was given"
         raise UserError("extension", name, problem, "change a deepcopy of it")
     if not callable(extended) or isinstance(extended, Scheme):
-        problem = f"{type(job.extension).__name__} returned {type(extended).__name__}"
+        problem = f"{who} returned {type(extended).__name__}"
         remedy = "return a model; the method `extend` of a SchemeExtension returns a scheme"
         raise UserError("extension", name, problem, remedy)
     problem = ""

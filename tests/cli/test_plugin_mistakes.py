@@ -5,6 +5,7 @@ import errno
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -64,18 +65,49 @@ def test_a_class_without_a_method_of_its_base_names_it(mine):
             find(f"my_package.bare.{name}", "x", ["my_package"], kind)
 
 
+SIGNATURES = {
+    "Mine(Scheme)": ("distance_bias(self, d)", "distance_bias(self, d, layer)"),
+    "Mine(SchemeExtension)": ("extend(self)", "extend(self, scheme)"),
+    "Mine(AtLengths)": (
+        "run(self, model, corpus, vocabulary, train_length)",
+        "run(self, model, corpus, vocabulary, train_length, progress)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_a_method_that_takes_other_arguments_is_refused_with_its_line(mine, name):
+    sys.path.append(str(mine))
+    takes, wanted = SIGNATURES[name]
+    text = f"from extrap import *\n\nclass {name}:\n    def {takes}: ...\n"
+    Path("my_package/other.py").write_text(text)
+    line = rf"{re.escape(takes)} in .*my_package/other\.py, line 4: expected {re.escape(wanted)}; "
+    with pytest.raises(UserError, match=rf"^x\._target_=my_package\.other\.Mine: {line}"):
+        find("my_package.other.Mine", "x", ["my_package"])
+
+
+def test_a_function_that_takes_other_arguments_than_ours_give_is_named(monkeypatch):
+    """Its frame is not on the way to the exception."""
+    monkeypatch.setitem(sys.modules, "my_own", module := ModuleType("my_own"))
+    code = "class Mine:\n    def run(self, x): ..."
+    exec(compile(code, "my_own.py", "exec"), vars(module))
+    line = r"^plugins=my_own: TypeError in my_own\.py, line 2: Mine\.run\(\) missing 1 required"
+    with pytest.raises(UserError, match=line), told(["my_own"]):
+        module.Mine().run()
+
+
 @pytest.mark.parametrize(
     ("made", "line"),
     [
-        (lambda model: None, "Mine returned NoneType; return a model; the method `extend` of"),
-        (lambda model: model, "Mine returned the model that it was given; return a copy"),
+        (lambda model: None, "returned NoneType; return a model; the method `extend` of"),
+        (lambda model: model, "returned the model that it was given; return a copy"),
         (
             lambda model: [copy.deepcopy(model), model.embedding.weight.detach().mul_(2)][0],
-            "Mine changed the model that it was given; change a deepcopy",
+            "changed the model that it was given; change a deepcopy",
         ),
         (
             lambda model: [copy.deepcopy(model), model.norm.register_parameter("weight", None)][0],
-            "Mine changed the model that it was given",
+            "changed the model that it was given",
         ),
     ],
 )
@@ -83,7 +115,7 @@ def test_an_extension_returns_another_model(made, line):
     mine = job("extension=yarn", "extension.factor=4", "scheme=rope")
     cls = type("Mine", (Extension,), {"__call__": lambda self, model: made(model)})
     mine.__dict__["extension"] = cls()
-    with pytest.raises(UserError, match=rf"^extension=yarn: {line}"):
+    with pytest.raises(UserError, match=rf"^extension=yarn: Mine in .*, line \d+ {line}"):
         validate.check(mine)
 
 
@@ -148,6 +180,8 @@ def test_rows_are_checked_where_a_task_returns_them(result, line):
     with pytest.raises(UserError, match=rf"^task\.mine: {line}") as error:
         checked(result, "mine")
     assert "\n" not in str(error.value)
+    with pytest.raises(UserError, match=rf"run in {__file__}, line \d+ return"):
+        checked(result, "mine", refused)
 
 
 BAD = {
