@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
-from extrap import figures
+from extrap import Scheme, SchemeExtension, Stack, figures
 from extrap.cli import plot
 from extrap.extensions.base import Extension
 from extrap.results.rows import write
@@ -19,6 +20,7 @@ from extrap.tasks.base import Result, Task, checked
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.errors import UserError
 from extrap.utils.plugins import told
+from tests.support.discover import gpt
 from tests.support.jobs import TINY, job
 from tests.support.plausible import run_rows
 from tests.support.program import typed
@@ -94,6 +96,39 @@ def test_a_function_that_takes_other_arguments_than_ours_give_is_named(monkeypat
     line = r"^plugins=my_own: TypeError in my_own\.py, line 2: Mine\.run\(\) missing 1 required"
     with pytest.raises(UserError, match=line), told(["my_own"]):
         module.Mine().run()
+
+
+class Bare(SchemeExtension):
+    def extend(self, scheme): ...
+
+
+class Short(Scheme):
+    def positions(self, t):
+        return t[1:]
+
+
+class Shortened(SchemeExtension):
+    def extend(self, scheme):
+        return Stack(scheme.shape, [Short(scheme.shape), scheme])
+
+
+@pytest.mark.parametrize(
+    ("extension", "line"),
+    [
+        (Bare(), r"^extension=Bare: extend in .*, line \d+ returned NoneType; return the extended"),
+        (Shortened(), r"^extension: positions in .*, line \d+ returned \(\d+,\) for \d+ tokens; "),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["rope", "hwfa"])  # hwfa has layers that stay as they are
+def test_an_extension_returns_a_scheme_with_every_coordinate(extension, line, scheme):
+    with pytest.raises(UserError, match=line):
+        extension(gpt(scheme))
+
+
+def test_a_mean_is_of_one_axis():
+    for values in (np.zeros((3, 2)), 1.0):
+        with pytest.raises(ValueError, match=r"^accuracy: mean takes values \(N,\), got an array"):
+            Recorder().mean("accuracy", values)
 
 
 @pytest.mark.parametrize(
