@@ -147,25 +147,29 @@ def _takes(model: GPT, name: str, plugins: Iterable[str]) -> bool:
 
 @torch.no_grad()
 def check_scheme(model: GPT, name: str, plugins: Iterable[str] = ()) -> None:
-    """Raises UserError for a scheme with a hook that fails or returns a wrong shape, that looks
-    ahead, gives other logits for the same text, or has a kernel that does not compute its `attend`.
-    Warns of a part that changes nothing. Tests check the schemes of extrap, this the schemes of
-    plug-ins, in milliseconds.
+    """Raises UserError for a scheme with a hook that fails or returns a wrong shape, whose
+    logits are not finite, that looks ahead, gives other logits for the same text, or has a kernel
+    that does not compute its `attend`. Warns of a part that changes nothing. Tests check the
+    schemes of extrap, this the schemes of plug-ins, in milliseconds.
 
     model: has its parameters changed: initial values could hide a fault; name: of the scheme;
     plugins: the packages whose lines a message names
     """
     draws = torch.Generator().manual_seed(0)
     model = model.double().eval()
-    for p in model.scheme.parameters():
-        p.add_(0.3 * torch.randn(p.shape, generator=draws, dtype=p.dtype))
     shape = model.scheme.shape
     n = min(TOKENS, shape.length)
     text = torch.randint(0, shape.vocab, (1, n), generator=draws)
     half = n // 2
     other = text.clone()
     other[:, half:] = (other[:, half:] + 1) % shape.vocab
-    acted = watch(model.scheme, name, plugins)
+    acted, broken = watch(model.scheme, name, plugins)
+    if not model(text).isfinite().all():
+        who = (broken or sorted(acted) or ["it"])[0]
+        problem = f"{who} makes NaN or infinite logits of a short text"
+        raise UserError("scheme", name, problem, "return finite numbers; `sees` hides pairs")
+    for p in model.scheme.parameters():  # only now: a hook need not take every number
+        p.add_(0.3 * torch.randn(p.shape, generator=draws, dtype=p.dtype))
     logits = model(text)
     nope = all("Kind: none" in (type(part).__doc__ or "") for part in parts(model.scheme))
     if plugins and not acted and not nope:
