@@ -18,7 +18,8 @@ from extrap.model.gpt import GPT
 from extrap.model.parts import describe_parts
 from extrap.model.scheme import Scheme
 from extrap.model.stack import InLayers, Only, Stack
-from extrap.utils.errors import NotApplicable
+from extrap.utils.errors import NotApplicable, UserError
+from extrap.utils.plugins import defined_at
 
 Reader = Callable[..., Tensor]
 """model(tokens (B, T), last=w) -> logits (B, w, vocab)."""
@@ -84,10 +85,13 @@ class SchemeExtension(Extension):
     def applied(self, scheme: Scheme) -> Scheme:
         """Returns `scheme`, a copy, extended in the layers to extend and plain in the others."""
         layers = self.acts_on(scheme)
-        if len(layers) == scheme.shape.layers:
-            return self.extend(scheme)
-        plain = deepcopy(scheme, {id(p): p for p in scheme.parameters()})
-        return InLayers(plain, self.extend_layers(scheme), layers)
+        whole = len(layers) == scheme.shape.layers
+        plain = None if whole else deepcopy(scheme, {id(p): p for p in scheme.parameters()})
+        extended = self.extend(scheme) if whole else self.extend_layers(scheme)
+        if not isinstance(extended, Scheme):
+            problem = f"extend{defined_at(self.extend)} returned {type(extended).__name__}"
+            raise UserError("extension", type(self).__name__, problem, "return the extended scheme")
+        return extended if plain is None else InLayers(plain, extended, layers)
 
     def extend_layers(self, scheme: Scheme) -> Scheme:
         """Extends some layers alone, so that coordinates, which all layers share, stay the same."""

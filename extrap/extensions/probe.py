@@ -14,7 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from extrap.extensions.layers import late_rows
+from extrap.model.parts import parts
 from extrap.model.scheme import OutOfRange, Scheme, Where, attend_rows, place
+from extrap.utils.errors import UserError
+from extrap.utils.plugins import defined_at
 
 SAME = 1e-9
 SHIFT = 977.0
@@ -61,6 +64,10 @@ def check_changes(plain: Scheme, extended: Scheme) -> None:
     t = t if all(defined) else t[:L]
     for text in (t[:SHORT], t) if len(t) > SHORT else (t,):
         own, other = (deepcopy(scheme).eval().positions(text) for scheme in (plain, extended))
+        if own.shape != other.shape:
+            at = "".join(defined_at(part.positions) for part in parts(extended))
+            problem = f"positions{at} returned {tuple(other.shape)} for {len(text)} tokens"
+            raise UserError("extension", problem=problem, remedy="return a coordinate of each")
         if not same(plain, own, extended, other, embedded=True):
             return
     raise ValueError("it changes no logit there")

@@ -12,29 +12,33 @@ from torch import Tensor
 
 from extrap.model.scheme import HOOKS, OutOfRange, Scheme, Where
 from extrap.utils.errors import UserError
-from extrap.utils.plugins import fault
+from extrap.utils.plugins import defined_at, fault
 
 ANNOTATED = re.compile(r"""(\w+)\[Tensor, ["']([^"']*)["']\]""")
 """`Float[Tensor, "B H Tq D"]`: a type of numbers and the axes."""
 
 
-def watch(scheme: Scheme, name: str, plugins: Iterable[str] = ()) -> set[str]:
+def watch(scheme: Scheme, name: str, plugins: Iterable[str] = ()) -> tuple[set[str], list[str]]:
     """Sets every overridden hook of the parts of `scheme` under watch: it raises UserError if it
-    fails or returns another shape than the annotation. Returns the classes of the parts whose hooks
-    have changed something, a set that the next forward fills.
+    fails or returns another shape than the annotation. Returns what the next forward fills: the
+    classes of the parts whose hooks have changed something, and the hooks, with their places, that
+    have made NaN or an infinity of finite numbers.
     """
     acted: set[str] = set()
+    broken: list[str] = []
     for part in scheme.modules():
         for hook in HOOKS if isinstance(part, Scheme) else ():
             if getattr(type(part), hook) is not getattr(Scheme, hook):
-                object.__setattr__(part, hook, _held(part, hook, name, tuple(plugins), acted))
-    return acted
+                held = _held(part, hook, name, tuple(plugins), acted, broken)
+                object.__setattr__(part, hook, held)
+    return acted, broken
 
 
 def _held(
-    part: Any, hook: str, name: str, plugins: tuple[str, ...], acted: set[str]
+    part: Any, hook: str, name: str, plugins: tuple[str, ...], acted: set[str], broken: list[str]
 ) -> Callable[..., Any]:
     call, cls = getattr(part, hook), type(part).__name__
+    who = f"{cls}.{hook}{defined_at(call)}"
 
     def held(*args: Any) -> Any:
         try:
@@ -45,8 +49,10 @@ def _held(
             problem = fault(error, "", plugins).problem
             raise UserError("scheme", name, f"{cls}.{hook}: {problem}") from error
         if expected := mismatch(hook, args, made, part):
-            problem = f"{cls}.{hook} returned {_described(made)}"
+            problem = f"{who} returned {_described(made)}"
             raise UserError("scheme", name, problem, f"return {expected}")
+        if not _finite(made) and all(map(_finite, args)):
+            broken.append(who)
         if made is not None and (made[0] if isinstance(made, tuple) else made) is not args[0]:
             acted.add(cls)
         return made
@@ -89,6 +95,11 @@ def _fits(axes: str, shape: tuple[int, ...], sizes: dict[str, Any]) -> bool:
         or (size == 1 and axis.startswith("#"))
         for axis, size in zip(names, shape, strict=True)
     )
+
+
+def _finite(value: Any) -> bool:
+    tensors = value if isinstance(value, tuple) else (value,)
+    return all(t.isfinite().all() for t in tensors if isinstance(t, Tensor))
 
 
 def _described(made: Any) -> str:

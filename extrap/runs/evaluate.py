@@ -176,7 +176,7 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
             else _OnDevice(extended, source.device)
         )
         result = task.run(model, source.corpus, job.vocabulary_of(task), source.length, progress)
-    result = checked(result, name)
+    result = checked(result, name, task.run)
     parts = [part for t in job.trainings for part in t.batches.mixture.parts.values()]
     taught = task.learned_from is None or any(isinstance(p, task.learned_from) for p in parts)
     # nobody knows the data of a checkpoint

@@ -24,6 +24,7 @@ from extrap.runs.layout import CURVE
 from extrap.tasks.base import Diagnostic
 from extrap.utils.errors import NotApplicable, UserError
 from extrap.utils.paths import conf_dir
+from extrap.utils.plugins import defined_at
 
 STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
 LONGEST = 220
@@ -86,14 +87,15 @@ def _pair(job: Job) -> None:
         if mistake := _mistaken(job.changed, error):
             raise mistake from None
         raise NotApplicable("extension", name, error.why, partial(_instead, job, model)) from None
+    who = f"{type(job.extension).__name__}{defined_at(job.extension.__call__)}"
     if extended is model and not isinstance(job.extension, Direct):
-        problem = f"{type(job.extension).__name__} returned the model that it was given"
+        problem = f"{who} returned the model that it was given"
         raise UserError("extension", name, problem, "return a copy that it has extended")
     if _weights(model) != before:
-        problem = f"{type(job.extension).__name__} changed the model that it was given"
+        problem = f"{who} changed the model that it was given"
         raise UserError("extension", name, problem, "change a deepcopy of it")
     if not callable(extended) or isinstance(extended, Scheme):
-        problem = f"{type(job.extension).__name__} returned {type(extended).__name__}"
+        problem = f"{who} returned {type(extended).__name__}"
         remedy = "return a model; the method `extend` of a SchemeExtension returns a scheme"
         raise UserError("extension", name, problem, remedy)
     problem = ""
@@ -145,25 +147,29 @@ def _takes(model: GPT, name: str, plugins: Iterable[str]) -> bool:
 
 @torch.no_grad()
 def check_scheme(model: GPT, name: str, plugins: Iterable[str] = ()) -> None:
-    """Raises UserError for a scheme with a hook that fails or returns a wrong shape, that looks
-    ahead, gives other logits for the same text, or has a kernel that does not compute its `attend`.
-    Warns of a part that changes nothing. Tests check the schemes of extrap, this the schemes of
-    plug-ins, in milliseconds.
+    """Raises UserError for a scheme with a hook that fails or returns a wrong shape, whose
+    logits are not finite, that looks ahead, gives other logits for the same text, or has a kernel
+    that does not compute its `attend`. Warns of a part that changes nothing. Tests check the
+    schemes of extrap, this the schemes of plug-ins, in milliseconds.
 
     model: has its parameters changed: initial values could hide a fault; name: of the scheme;
     plugins: the packages whose lines a message names
     """
     draws = torch.Generator().manual_seed(0)
     model = model.double().eval()
-    for p in model.scheme.parameters():
-        p.add_(0.3 * torch.randn(p.shape, generator=draws, dtype=p.dtype))
     shape = model.scheme.shape
     n = min(TOKENS, shape.length)
     text = torch.randint(0, shape.vocab, (1, n), generator=draws)
     half = n // 2
     other = text.clone()
     other[:, half:] = (other[:, half:] + 1) % shape.vocab
-    acted = watch(model.scheme, name, plugins)
+    acted, broken = watch(model.scheme, name, plugins)
+    if not model(text).isfinite().all():
+        who = (broken or sorted(acted) or ["it"])[0]
+        problem = f"{who} makes NaN or infinite logits of a short text"
+        raise UserError("scheme", name, problem, "return finite numbers; `sees` hides pairs")
+    for p in model.scheme.parameters():  # only now: a hook need not take every number
+        p.add_(0.3 * torch.randn(p.shape, generator=draws, dtype=p.dtype))
     logits = model(text)
     nope = all("Kind: none" in (type(part).__doc__ or "") for part in parts(model.scheme))
     if plugins and not acted and not nope:

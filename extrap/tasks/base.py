@@ -27,6 +27,7 @@ from extrap.model.inspection import InspectedModel
 from extrap.results.rows import check_measured
 from extrap.utils.bounds import Multiples
 from extrap.utils.errors import UserError
+from extrap.utils.plugins import defined_at
 
 Model = Callable[..., Tensor]
 Inside = InspectedModel
@@ -52,19 +53,20 @@ class Result:
         return Result(rows, self.items)
 
 
-def checked(result: Any, task: str) -> Result:
-    """Returns the result of a task with a status in every row. Raises UserError, naming the task,
-    for anything but a Result and for the first row that the results schema cannot hold.
+def checked(result: Any, task: str, run: Callable[..., Any] = Result) -> Result:
+    """Returns the result of a task with a status in every row. Raises UserError, naming the task
+    and its `run`, for anything but a Result and for the first row that the results schema cannot
+    hold.
     """
-    option = f"task.{task}"
+    option, at = f"task.{task}", defined_at(run)
     if not isinstance(result, Result):
-        problem = f"run returned {type(result).__name__}"
+        problem = f"run{at} returned {type(result).__name__}"
         raise UserError(option, problem=problem, remedy="return Result(rows)")
     try:
         rows = [{"status": "ok"} | row for row in result.rows]
         check_measured(rows)
     except (TypeError, ValueError) as error:
-        remedy = "correct the rows that run returns"
+        remedy = f"correct the rows that run{at} returns"
         raise UserError(option, problem=error, remedy=remedy) from None
     if not rows:
         line = f"{option}: no rows; run recorded none, or the model refuses every length"

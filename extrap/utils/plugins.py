@@ -1,19 +1,25 @@
 """Plug-ins: packages of the user's own that the command line names."""
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import unwrap
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from extrap.utils.errors import UserError, disk_fault
 
 OURS = str(Path(__file__).parents[1]) + os.sep
 """Our own folder, left out where messages name the line of a fault."""
+CALLED = re.compile(r"([\w.]+)\(\) (?:takes|missing|got) ")
+"""What Python says of a function that takes other arguments."""
 
 
 def check_plugins(names: Iterable[object]) -> list[str]:
@@ -51,7 +57,7 @@ def imported(module: str, option: str) -> ModuleType | None:
 def fault(error: Exception, option: str, plugins: Iterable[str] = ()) -> UserError:
     """Returns the line about an exception: what it is, and where it happened, which is the last
     line of a plug-in on the way to it, or else the last that is not ours; without a place if every
-    line is ours, as for a function that takes other arguments.
+    line is ours.
     """
     if isinstance(error, SyntaxError) and error.filename:
         place = f" in {error.filename}, line {error.lineno}"
@@ -99,8 +105,36 @@ def blamed(error: Exception, plugins: Iterable[str]) -> UserError | None:
 
 
 def _within(error: Exception, plugins: Iterable[str]) -> list[traceback.FrameSummary]:
-    """Returns the lines of plug-ins on the way to an exception."""
+    """Returns the lines of plug-ins on the way to an exception, which ends at the function that
+    takes other arguments than its caller gives.
+    """
     names, way = set(plugins), traceback.walk_tb(error.__traceback__)
     inside = [str(frame.f_globals.get("__name__")).split(".")[0] in names for frame, _ in way]
     frames = traceback.extract_tb(error.__traceback__)
-    return [frame for frame, own in zip(frames, inside, strict=True) if own]
+    found = [frame for frame, own in zip(frames, inside, strict=True) if own]
+    return found if inside[-1:] == [True] else found + _misfit(error, names)
+
+
+def _misfit(error: Exception, plugins: set[str]) -> list[traceback.FrameSummary]:
+    """Returns the first line of a function of a plug-in that a TypeError says takes others."""
+    if not isinstance(error, TypeError) or not (named := CALLED.match(str(error))):
+        return []
+    for module in [m for name, m in sys.modules.items() if name.split(".")[0] in plugins]:
+        with suppress(AttributeError):
+            function = attrgetter(named[1])(module)
+            if function.__module__.split(".")[0] in plugins and (at := _first_line(function)):
+                return [at]
+    return []
+
+
+def defined_at(function: Any) -> str:
+    """Returns where a function of a plug-in stands, ` in FILE, line N`; nothing for ours."""
+    at = _first_line(function)
+    if at is None or at.filename.startswith(OURS):
+        return ""
+    return f" in {at.filename}, line {at.lineno}"
+
+
+def _first_line(function: Any) -> traceback.FrameSummary | None:
+    code = getattr(unwrap(function), "__code__", None)
+    return code and traceback.FrameSummary(code.co_filename, code.co_firstlineno, code.co_name)

@@ -5,10 +5,12 @@ import errno
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 
+import numpy as np
 import pytest
 
-from extrap import figures
+from extrap import Scheme, SchemeExtension, Stack, figures
 from extrap.cli import plot
 from extrap.extensions.base import Extension
 from extrap.results.rows import write
@@ -18,6 +20,7 @@ from extrap.tasks.base import Result, Task, checked
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.errors import UserError
 from extrap.utils.plugins import told
+from tests.support.discover import gpt
 from tests.support.jobs import TINY, job
 from tests.support.plausible import run_rows
 from tests.support.program import typed
@@ -64,18 +67,82 @@ def test_a_class_without_a_method_of_its_base_names_it(mine):
             find(f"my_package.bare.{name}", "x", ["my_package"], kind)
 
 
+SIGNATURES = {
+    "Mine(Scheme)": ("distance_bias(self, d)", "distance_bias(self, d, layer)"),
+    "Mine(SchemeExtension)": ("extend(self)", "extend(self, scheme)"),
+    "Mine(AtLengths)": (
+        "run(self, model, corpus, vocabulary, train_length)",
+        "run(self, model, corpus, vocabulary, train_length, progress)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_a_method_that_takes_other_arguments_is_refused_with_its_line(mine, name):
+    sys.path.append(str(mine))
+    takes, wanted = SIGNATURES[name]
+    text = f"from extrap import *\n\nclass {name}:\n    def {takes}: ...\n"
+    Path("my_package/other.py").write_text(text)
+    line = rf"{re.escape(takes)} in .*my_package/other\.py, line 4: expected {re.escape(wanted)}; "
+    with pytest.raises(UserError, match=rf"^x\._target_=my_package\.other\.Mine: {line}"):
+        find("my_package.other.Mine", "x", ["my_package"])
+
+
+def test_a_function_that_takes_other_arguments_than_ours_give_is_named(monkeypatch):
+    """Its frame is not on the way to the exception."""
+    monkeypatch.setitem(sys.modules, "my_own", module := ModuleType("my_own"))
+    code = "class Mine:\n    def run(self, x): ..."
+    exec(compile(code, "my_own.py", "exec"), vars(module))
+    line = r"^plugins=my_own: TypeError in my_own\.py, line 2: Mine\.run\(\) missing 1 required"
+    with pytest.raises(UserError, match=line), told(["my_own"]):
+        module.Mine().run()
+
+
+class Bare(SchemeExtension):
+    def extend(self, scheme): ...
+
+
+class Short(Scheme):
+    def positions(self, t):
+        return t[1:]
+
+
+class Shortened(SchemeExtension):
+    def extend(self, scheme):
+        return Stack(scheme.shape, [Short(scheme.shape), scheme])
+
+
+@pytest.mark.parametrize(
+    ("extension", "line"),
+    [
+        (Bare(), r"^extension=Bare: extend in .*, line \d+ returned NoneType; return the extended"),
+        (Shortened(), r"^extension: positions in .*, line \d+ returned \(\d+,\) for \d+ tokens; "),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["rope", "hwfa"])  # hwfa has layers that stay as they are
+def test_an_extension_returns_a_scheme_with_every_coordinate(extension, line, scheme):
+    with pytest.raises(UserError, match=line):
+        extension(gpt(scheme))
+
+
+def test_a_mean_is_of_one_axis():
+    for values in (np.zeros((3, 2)), 1.0):
+        with pytest.raises(ValueError, match=r"^accuracy: mean takes values \(N,\), got an array"):
+            Recorder().mean("accuracy", values)
+
+
 @pytest.mark.parametrize(
     ("made", "line"),
     [
-        (lambda model: None, "Mine returned NoneType; return a model; the method `extend` of"),
-        (lambda model: model, "Mine returned the model that it was given; return a copy"),
+        (lambda model: None, "returned NoneType; return a model; the method `extend` of"),
+        (lambda model: model, "returned the model that it was given; return a copy"),
         (
             lambda model: [copy.deepcopy(model), model.embedding.weight.detach().mul_(2)][0],
-            "Mine changed the model that it was given; change a deepcopy",
+            "changed the model that it was given; change a deepcopy",
         ),
         (
             lambda model: [copy.deepcopy(model), model.norm.register_parameter("weight", None)][0],
-            "Mine changed the model that it was given",
+            "changed the model that it was given",
         ),
     ],
 )
@@ -83,7 +150,7 @@ def test_an_extension_returns_another_model(made, line):
     mine = job("extension=yarn", "extension.factor=4", "scheme=rope")
     cls = type("Mine", (Extension,), {"__call__": lambda self, model: made(model)})
     mine.__dict__["extension"] = cls()
-    with pytest.raises(UserError, match=rf"^extension=yarn: {line}"):
+    with pytest.raises(UserError, match=rf"^extension=yarn: Mine in .*, line \d+ {line}"):
         validate.check(mine)
 
 
@@ -148,6 +215,8 @@ def test_rows_are_checked_where_a_task_returns_them(result, line):
     with pytest.raises(UserError, match=rf"^task\.mine: {line}") as error:
         checked(result, "mine")
     assert "\n" not in str(error.value)
+    with pytest.raises(UserError, match=rf"run in {__file__}, line \d+ return"):
+        checked(result, "mine", refused)
 
 
 BAD = {

@@ -44,9 +44,23 @@ class TwoFaced(Scheme):
         return "attend" not in hooks and super().uses(*hooks, **more)
 
 
+class ZeroOverZero(Scheme):
+    def distance_bias(self, d: Tensor, layer: int) -> Tensor:
+        return (-d / d).expand(self.shape.heads, *d.shape)
+
+
+class Endless(Scheme):
+    """-inf at distance 0."""
+
+    def distance_bias(self, d: Tensor, layer: int) -> Tensor:
+        return d.log().expand(self.shape.heads, *d.shape)
+
+
 @pytest.mark.parametrize(
     ("scheme", "line"),
     [
+        (ZeroOverZero, r"ZeroOverZero\.distance_bias in .*, line \d+ makes NaN or infinite logits"),
+        (Endless, r"Endless\.distance_bias in .*, line \d+ makes NaN or infinite logits"),
         (LooksAhead, "looks ahead"),
         (Unmasked, "looks ahead"),
         (Restless, "other logits when it reads the same text again"),
@@ -82,16 +96,18 @@ class Hooks:
         return -self.slop * d
 
 
+AT = r"in .*test_probe\.py, line \d+"
+RETURNED = rf"{AT} returned torch\.float64"
 WRONG = {
     "distance_bias": {
-        "no_heads": r"returned torch.float64 \(48,\); return .*#H \*d.* where H=4, .*\*d=\(48,\)$",
-        "without_layer": r"TypeError: .* takes 2 positional arguments but 3 were given",
-        "of_no_option": r"AttributeError in .*test_probe\.py, line \d+: .* 'slop'",
+        "no_heads": RETURNED + r" \(48,\); return .*#H \*d.* where H=4, .*\*d=\(48,\)$",
+        "without_layer": rf"TypeError {AT}: .* takes 2 positional arguments but 3 were given",
+        "of_no_option": rf"AttributeError {AT}: .* 'slop'",
     },
     "positions": {"of_no_option": "TypeError"},
-    "rotate": {"queries_alone": r"returned torch.float64 \(1, 4, 48, 8\); return tuple\["},
-    "sees": {"of_numbers": r"returned torch.float64 \(48, 48\); return Bool.*Tq=48, Tk=48$"},
-    "bias": {"of_nobody": r"returned torch.float64 \(3, 5\); .*\.\.\. #Tq #Tk.*Tq=48, .*Tk=48$"},
+    "rotate": {"queries_alone": RETURNED + r" \(1, 4, 48, 8\); return tuple\["},
+    "sees": {"of_numbers": RETURNED + r" \(48, 48\); return Bool.*Tq=48, Tk=48$"},
+    "bias": {"of_nobody": RETURNED + r" \(3, 5\); .*\.\.\. #Tq #Tk.*Tq=48, .*Tk=48$"},
 }
 
 

@@ -82,6 +82,8 @@ class Recorder:
     def mean(self, metric: str, values: Tensor | np.ndarray, **more: Any) -> None:
         """Records the mean of values (N,) of N >= 2 independent inputs with a 95 % t-interval."""
         numbers = np.asarray(values, float)
+        if numbers.ndim != 1:
+            raise ValueError(f"{metric}: mean takes values (N,), got an array {numbers.shape}")
         low, high = t_interval(numbers)
         self.value(metric, numbers.mean(), low=low, high=high, n=len(numbers), **more)
 
