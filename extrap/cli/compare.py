@@ -13,8 +13,6 @@ from extrap.results.comparison.pairs import cell_values, choose, none_differs, p
 from extrap.results.places import place
 from extrap.results.rows import folder, no_rows
 from extrap.results.series import Series, status_name
-from extrap.runs.folder import Named
-from extrap.runs.layout import of_rows
 
 METHOD = (
     "95 % intervals: one seed, bootstrap over items (Student's t below 10); several, seeds and "
@@ -54,10 +52,8 @@ def compare(results: Path, study: str, names: list[str], declared: list[str]):
         raise no_rows(study)
     chosen = choose(known, names)
     pairs, lacking, unlike = paired(chosen, on_disk(place(results, study)), declared)
-    here = _recorded_none(place(results, study), chosen) & {*lacking}
-    for say, tasks in ((_unrecorded, here), (_missing, {*lacking} - here)):
-        if tasks:
-            print(f"extrap compare: {say(study, sorted(tasks))}", file=sys.stderr)
+    if lacking:
+        print(f"extrap compare: {_missing(study, lacking)}", file=sys.stderr)
     if unlike:
         print(f"extrap compare: {unlike_words(unlike)}", file=sys.stderr)
     return chosen, pairs
@@ -117,23 +113,8 @@ def _adjusting(pairs: list[list[Contrast]], declared: bool) -> str:
     return f"; p {adjusted}: declare cells with --cell to adjust over them"
 
 
-def _recorded_none(study: Path, chosen: list[Series]) -> set[str]:
-    """Returns the tasks with rows that a run folder on this disk measured, but without items."""
-    stems = {stem for s in chosen for stem in s.rows["file"]}
-    bare = [f"{stem}.csv" for stem in stems if not (study / "items" / f"{stem}.csv").exists()]
-    files = filter(None, (of_rows(study / "rows" / name) for name in bare))
-    return {file.task for file in files if Named(file.run).done(file.note).exists()}
-
-
-def _unrecorded(study: str, tasks: list[str]) -> str:
-    return (
-        f"no scores of single items ({', '.join(tasks)}), so one seed alone has no interval; the "
-        f"task recorded none: add `cell.scores`, run `extrap clean {study} --rows`, evaluate again"
-    )
-
-
 def _missing(study: str, tasks: list[str]) -> str:
-    made = "the machine that made the study has them"
+    made = "the machine that made the study has them if the task records them (`cell.scores`)"
     if names := experiments(study):
         steps = " and ".join(f"`extrap experiment={name}`" for name in names)
         made = f"{steps} in a fresh clone makes them"

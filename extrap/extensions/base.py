@@ -15,11 +15,11 @@ from torch import Tensor
 from extrap.extensions.layers import global_layers
 from extrap.extensions.probe import check_changes
 from extrap.model.gpt import GPT
-from extrap.model.parts import describe_parts
+from extrap.model.parts import describe_parts, parts
 from extrap.model.scheme import Scheme
 from extrap.model.stack import InLayers, Only, Stack
 from extrap.utils.errors import NotApplicable, UserError
-from extrap.utils.plugins import defined_at
+from extrap.utils.plugins import defined_at, other_arguments
 
 Reader = Callable[..., Tensor]
 """model(tokens (B, T), last=w) -> logits (B, w, vocab)."""
@@ -91,6 +91,8 @@ class SchemeExtension(Extension):
         if not isinstance(extended, Scheme):
             problem = f"extend{defined_at(self.extend)} returned {type(extended).__name__}"
             raise UserError("extension", type(self).__name__, problem, "return the extended scheme")
+        for problem in filter(None, (other_arguments(type(part)) for part in parts(extended))):
+            raise UserError("extension", type(self).__name__, problem, "take these arguments")
         return extended if plain is None else InLayers(plain, extended, layers)
 
     def extend_layers(self, scheme: Scheme) -> Scheme:

@@ -1,1 +1,1 @@
-"""Rows, the one schema of results, and what is said of them: series, intervals, comparisons."""
+"""Rows in the one schema of results, and series, intervals and comparisons of them."""

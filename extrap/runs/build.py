@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 
 from extrap.runs.hints import LISTS, classes, describe, fits, inner
 from extrap.utils.errors import UserError
-from extrap.utils.plugins import defined_at, imported
+from extrap.utils.plugins import imported, other_arguments
 
 
 def build(node: Any, path: str, plugins: Iterable[str] = (), kind: Any = None, **given: Any) -> Any:
@@ -94,24 +94,6 @@ def find(target: Any, path: str, plugins: Iterable[str] = (), kind: Any = None) 
         base = inspect.getmembers(found, lambda member: hasattr(member, "__isabstractmethod__"))
         missing = " and ".join(name for name, method in base if method.__isabstractmethod__)
         raise UserError(option, target, f"does not define {missing}", "define it, as its base says")
-    if problem := _other_arguments(found):
+    if problem := other_arguments(found):
         raise UserError(option, target, problem, "take the arguments of its base class")
     return found
-
-
-def _other_arguments(cls: type) -> str:
-    """Returns which method does not take what the method of its base class in extrap needs."""
-    for name, method in inspect.getmembers(cls, inspect.isfunction):
-        ours = [vars(c).get(name) for c in cls.__mro__ if c.__module__.split(".")[0] == "extrap"]
-        base = next(filter(inspect.isfunction, reversed(ours)), method)
-        if base is method or (name.startswith("_") and name != "__call__"):
-            continue
-        wanted = inspect.signature(base).parameters
-        plain = (p for p in wanted.values() if p.kind is p.POSITIONAL_OR_KEYWORD)
-        takes = inspect.signature(method)
-        try:
-            takes.bind(*[p.name for p in plain if p.default is p.empty])
-        except TypeError:
-            known = ", ".join(takes.parameters)
-            return f"{name}({known}){defined_at(method)}: expected {name}({', '.join(wanted)})"
-    return ""

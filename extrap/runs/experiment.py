@@ -110,7 +110,9 @@ def warn_of_changes(this: Job) -> None:
     """
     plugins, entry = this.config["plugins"], evaluate.entry(this)
     made = [entry.file(task).rows for task in entry.tasks] or [this.run.folder / "weights.pt"]
-    for name in re.findall(r"'_target_': '([\w.]+)\.\w+'", str(this.config)) if plugins else ():
+    if not plugins or not this.run.trained:  # rows of another machine have the age of a copy
+        return
+    for name in re.findall(r"'_target_': '([\w.]+)\.\w+'", str(this.config)):
         file = source(name) if name.split(".")[0] in plugins else None
         if file and any(p.exists() and p.stat().st_mtime < file.stat().st_mtime for p in made):
             remedy = f"`extrap clean {this.study} --runs --rows` removes them"

@@ -131,8 +131,8 @@ class Folder:
 
     @contextmanager
     def alone_at(self, work: str, wait: bool = True) -> Iterator[None]:
-        """Locks one part of a run, such as its rows of one study under one extension. Nobody trains
-        or removes the run meanwhile. Errors as in `alone`.
+        """Locks a part of a run: the rows of a study under an extension. Nobody trains or removes
+        the run meanwhile. Errors as in `alone`.
 
         Lock order: a trainer locks the folder, then checks for locked parts; an evaluator locks its
         part, then checks for a locked folder. At least one of two racing processes notices.

@@ -1,15 +1,13 @@
 """Plug-ins: packages of the user's own that the command line names."""
 
+import inspect
 import os
-import re
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
-from inspect import unwrap
-from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,8 +16,6 @@ from extrap.utils.errors import UserError, disk_fault
 
 OURS = str(Path(__file__).parents[1]) + os.sep
 """Our own folder, left out where messages name the line of a fault."""
-CALLED = re.compile(r"([\w.]+)\(\) (?:takes|missing|got) ")
-"""What Python says of a function that takes other arguments."""
 
 
 def check_plugins(names: Iterable[object]) -> list[str]:
@@ -105,36 +101,37 @@ def blamed(error: Exception, plugins: Iterable[str]) -> UserError | None:
 
 
 def _within(error: Exception, plugins: Iterable[str]) -> list[traceback.FrameSummary]:
-    """Returns the lines of plug-ins on the way to an exception, which ends at the function that
-    takes other arguments than its caller gives.
-    """
+    """Returns the lines of plug-ins on the way to an exception."""
     names, way = set(plugins), traceback.walk_tb(error.__traceback__)
     inside = [str(frame.f_globals.get("__name__")).split(".")[0] in names for frame, _ in way]
     frames = traceback.extract_tb(error.__traceback__)
-    found = [frame for frame, own in zip(frames, inside, strict=True) if own]
-    return found if inside[-1:] == [True] else found + _misfit(error, names)
-
-
-def _misfit(error: Exception, plugins: set[str]) -> list[traceback.FrameSummary]:
-    """Returns the first line of a function of a plug-in that a TypeError says takes others."""
-    if not isinstance(error, TypeError) or not (named := CALLED.match(str(error))):
-        return []
-    for module in [m for name, m in sys.modules.items() if name.split(".")[0] in plugins]:
-        with suppress(AttributeError):
-            function = attrgetter(named[1])(module)
-            if function.__module__.split(".")[0] in plugins and (at := _first_line(function)):
-                return [at]
-    return []
+    return [frame for frame, own in zip(frames, inside, strict=True) if own]
 
 
 def defined_at(function: Any) -> str:
     """Returns where a function of a plug-in stands, ` in FILE, line N`; nothing for ours."""
-    at = _first_line(function)
-    if at is None or at.filename.startswith(OURS):
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None or code.co_filename.startswith(OURS):
         return ""
-    return f" in {at.filename}, line {at.lineno}"
+    return f" in {code.co_filename}, line {code.co_firstlineno}"
 
 
-def _first_line(function: Any) -> traceback.FrameSummary | None:
-    code = getattr(unwrap(function), "__code__", None)
-    return code and traceback.FrameSummary(code.co_filename, code.co_firstlineno, code.co_name)
+def other_arguments(cls: type) -> str:
+    """Returns which method of a class of a plug-in takes other arguments than the method of its
+    base class in extrap.
+    """
+    bases = [c for c in cls.__mro__ if c.__module__.split(".")[0] == "extrap"]
+    for name, method in inspect.getmembers(cls, inspect.isfunction) if cls not in bases else ():
+        ours = [vars(base).get(name) for base in bases]
+        base = next(filter(inspect.isfunction, reversed(ours)), method)
+        if base is method or (name.startswith("_") and name != "__call__"):
+            continue
+        wanted = inspect.signature(base).parameters
+        plain = (p for p in wanted.values() if p.kind is p.POSITIONAL_OR_KEYWORD)
+        takes = inspect.signature(method)
+        try:
+            takes.bind(*[p.name for p in plain if p.default is p.empty])
+        except TypeError:
+            known = ", ".join(takes.parameters)
+            return f"{name}({known}){defined_at(method)}: expected {name}({', '.join(wanted)})"
+    return ""

@@ -6,7 +6,6 @@ import pytest
 from extrap.cli import compare
 from extrap.results import rows
 from extrap.results.stats.paired import by_items
-from extrap.runs.folder import Named, write_json
 from extrap.utils.errors import UserError
 from tests.cli.test_compare import RECORDS, curve, items_of, lines, shown, study
 from tests.support.plausible import DEPTHS, run_rows
@@ -84,24 +83,6 @@ def test_one_seed_without_items_has_no_interval(tmp_path, capsys):
     assert capsys.readouterr().err.startswith(
         "extrap compare: scores of single items (kv, nll) are not committed and not here"
     )
-
-
-def test_rows_that_were_measured_here_without_items_blame_the_task(tmp_path, monkeypatch, capsys):
-    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")], items=False)
-    monkeypatch.chdir(tmp_path)
-    write_json(Named(run_rows("rope")[0]["run"]).done("demo__direct__kv"), {})
-    lines(results, "rope", "alibi")
-    first, second = capsys.readouterr().err.splitlines()
-    assert first == (
-        "extrap compare: no scores of single items (kv), so one seed alone has no interval; the "
-        "task recorded none: add `cell.scores`, run `extrap clean demo --rows`, evaluate again"
-    )
-    assert "scores of single items (nll) are not committed and not here" in second
-    found = [row for row in run_rows("rope") if row["task"] == "kv" and row.get("length") == 256]
-    stem = f"{run_rows('rope')[0]['run']}__direct__kv"
-    rows.write_items(results / "demo" / "items" / f"{stem}.csv", items_of(found))
-    lines(results, "rope", "alibi")
-    assert "items (kv, nll) are not committed" in capsys.readouterr().err, "those of alibi"
 
 
 def test_other_scores_of_the_same_questions_and_curves_along_an_index_are_cells(tmp_path):

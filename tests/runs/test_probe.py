@@ -101,7 +101,7 @@ RETURNED = rf"{AT} returned torch\.float64"
 WRONG = {
     "distance_bias": {
         "no_heads": RETURNED + r" \(48,\); return .*#H \*d.* where H=4, .*\*d=\(48,\)$",
-        "without_layer": rf"TypeError {AT}: .* takes 2 positional arguments but 3 were given",
+        "without_layer": r"TypeError: .* takes 2 positional arguments but 3 were given",
         "of_no_option": rf"AttributeError {AT}: .* 'slop'",
     },
     "positions": {"of_no_option": "TypeError"},
