@@ -21,7 +21,7 @@ from omegaconf.basecontainer import BaseContainer
 
 from extrap.cli.sweep.grid import COMMAND_LINE_ONLY
 from extrap.utils.errors import UserError
-from extrap.utils.untrusted import check_yaml
+from extrap.utils.untrusted import MALFORMED, check_yaml, malformed
 
 OWN = "main"
 """Hydra's name for the program's folder; no option of the command line chooses another one."""
@@ -36,13 +36,16 @@ _read, _merge = ConfigRepository.load_config, ConfigLoaderImpl._load_single_conf
 
 
 def _checked_read(repository: ConfigRepository, config_path: str) -> ConfigResult | None:
-    """Reads a file. Raises UserError for a file that is too large or too deep, and for a task that
-    puts its options under another name.
+    """Reads a file. Raises UserError for a file that is no YAML, too large or too deep, and for a
+    task that puts its options under another name.
     """
-    source = repository._find_object_source(config_path, ObjectType.CONFIG)
+    source, path, text = repository._find_object_source(config_path, ObjectType.CONFIG), Path(), ""
     if source is not None and source.scheme() == "file":
-        check_yaml(Path(source.path, source._normalize_file_name(config_path)))
-    found = _read(repository, config_path)
+        text = check_yaml(path := Path(source.path, source._normalize_file_name(config_path)))
+    try:
+        found = _read(repository, config_path)
+    except MALFORMED as error:
+        raise malformed(error, path, text) from None
     group, _, task = config_path.removesuffix(".yaml").partition("/")
     place = found.header.get("package") if found is not None else None
     if found and group == "task" and "_target_" in found.config and place != f"task.{task}":

@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf.errors import (
     ConfigAttributeError,
@@ -20,7 +19,6 @@ from omegaconf.errors import (
 )
 
 from extrap.utils.errors import UserError, choose, first_line, printable
-from extrap.utils.untrusted import fault, read_text
 
 COMPOSING = {
     r"^Sweep parameters '(.*)' requires": "{}: several values make a sweep; add -m",
@@ -75,8 +73,6 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
             return f"{word}: not of the form option=value; see extrap --help"
         case MissingConfigException():
             return _no_such_file(error, overrides)
-        case yaml.MarkedYAMLError(problem_mark=mark) if mark is not None:
-            return f"{mark.name}: {fault(error, read_text(Path(mark.name)))}"
         case HydraException():
             return _composition(error, conf)
         case OmegaConfBaseException():

@@ -89,19 +89,19 @@ def read_yaml(path: Path) -> Any:
     try:
         return yaml.load(text, Loader=LOADER)
     except MALFORMED as error:
-        problem = fault(error, text) or f"no YAML ({str(error).splitlines()[0]})"
-        raise UserError(path, problem=problem, remedy="mend the file") from None
+        raise malformed(error, path, text) from None
 
 
-def fault(error: BaseException, text: str) -> str:
-    """Returns `line 3 is not YAML: problem` with the line of a text to look at, "" if the error
-    names no line.
+def malformed(error: BaseException, path: Path, text: str) -> UserError:
+    """Returns the line about a file whose text is not YAML, with the line of the text to look at if
+    the error names one.
     """
-    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-        return ""
-    begun = error.context_mark if BEGUN.search(error.context or "") else None
-    line = min((begun or error.problem_mark).line + 1, len(text.splitlines()))
-    return f"line {line} is not YAML: {error.problem}"
+    problem = f"no YAML ({str(error).splitlines()[0]})"
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        begun = error.context_mark if BEGUN.search(error.context or "") else None
+        line = min((begun or error.problem_mark).line + 1, len(text.splitlines()))
+        problem = f"line {line} is not YAML: {error.problem}"
+    return UserError(path, problem=problem, remedy="mend the file")
 
 
 def check_yaml(path: Path) -> str:

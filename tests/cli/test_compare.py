@@ -183,18 +183,11 @@ def test_extensions_and_untrained_runs_are_named(tmp_path):
     rows.write(
         tmp_path / "demo" / "rows" / "x4.csv", [row | {"config": "beef"} for row in extended[1]]
     )
-    with pytest.raises(UserError, match=r"SERIES=rope\+ntk: several series fit"):
+    with pytest.raises(
+        UserError, match=r"SERIES=rope\+ntk: several series fit this name; choose one"
+    ):
         compare.text(results, "demo", ["rope", "rope+ntk"], [])
     assert "B = rope + ntk x4" in compare.text(results, "demo", ["rope", "rope+ntk x4"], [])
-
-
-def test_an_extension_of_several_schemes_lists_them(tmp_path):
-    runs = [run_rows(name, extension="ntk", factor=4) for name in ("rope", "t5")]
-    known = opened(study(tmp_path, [run_rows("alibi"), *runs]) / "demo")
-    line = "SERIES=ntk: several series fit this name; choose one of rope+ntkx4, t5+ntkx4"
-    with pytest.raises(UserError) as error:
-        pairs.choose(known, ["alibi", "ntk"])
-    assert str(error.value) == line
 
 
 def test_two_series_of_one_name_are_told_apart_by_nobody(tmp_path):

@@ -10,6 +10,8 @@ from extrap.utils.errors import printable
 
 FILES = {
     "broken": ("seed: [\n", "broken.yaml: line 1 is not YAML: "),
+    "escape": ('label: "\x1b[2J"\n', "escape.yaml: no YAML (unacceptable character #x001b"),
+    "number": ("seed: !!int x\n", "number.yaml: no YAML (invalid literal for int()"),
     "typo": ("# @package _global_\nlrr: 3\n", "typo.yaml: lrr: no such option; did you mean lr? "),
 }
 
