@@ -14,9 +14,10 @@
 A selection names columns of rows, each with a value or a list of them, all of which must be there
 (of `factor`, any: a method that has none reads with 1); `multiple` is length over training length,
 `params` one of small (below .6 M), middle and large (above 2 M), `size` their number; `study`
-reads the rows of another study; `layers`, `heads`, `lr`, `steps`, `share` and `width` come from
-a label that names them, as `rope_layers2_heads4_lr0.003` does, whose scheme is then `rope`. `rows`
-narrows `common`, a term narrows `rows`; `times` (1) is its weight. The other fields:
+reads the rows of another study; `layers`, `heads`, `lr`, `steps`, `share`, `width`, `base` and
+`recipe` come from a label that names them, as `rope_layers2_heads4_lr0.003` does, whose scheme is
+then `rope`. `rows` narrows `common`, a term narrows `rows`; `times` (1) is its weight. The other
+fields:
 
 statistic   of each seed (extrap.results.findings.statistics); `terms` without one: their weighted
             sum
@@ -46,7 +47,7 @@ from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_yaml
 
 FILE = "findings.yaml"
-RECIPE = ("layers", "heads", "lr", "steps", "share", "width")
+RECIPE = ("layers", "heads", "lr", "steps", "share", "width", "base", "recipe")
 """Options that a label can name."""
 SELECTED = {*COLUMNS, *RECIPE, "multiple", "size"} - {"run", "value", "low", "high", "commit"}
 MOST = 1000
