@@ -2,7 +2,7 @@
 entmax, against other implementations and formulas as loops.
 """
 
-from math import exp, inf, log, log1p, prod, sqrt, tanh
+from math import exp, expm1, inf, log, log1p, prod, sqrt, tanh
 from types import SimpleNamespace
 
 import pytest
@@ -86,23 +86,54 @@ NARROW = Shape(dim=8, heads=2, layers=2, length=16)
 @pytest.mark.parametrize("cls", [NullFloor, PolarAttention])
 @torch.no_grad()
 def test_polar(cls):
+    """Section 2 of the source, docs/POLAR_ATTENTION.md of kreasof-ai/atma, as loops."""
     s, T, layer = moved(cls(NARROW)), 6, 1
     place = at(s, T, layer)
     q, k, v = qkv(NARROW, T)
     ours = s.gate(s.attend(q, k, v, place), place)[0]
     polar = cls is PolarAttention
-
-    def e(h, i, j):
-        heat = 1 + softplus(float(s.a[layer, h])) * log(i + 1) if polar else 1
-        return exp(heat * float(q[0, h, i] @ k[0, h, j]) / 2)
-
-    e = pairs(T, e)
     for h in range(2):
         for i in range(T):
-            null = exp(float(s.b[layer, h]) + softplus(float(s.c[layer, h])) * sqrt(log(i + 2)))
-            u = (null * s.v[layer, h, 0] if polar else 0) + e[h, i] @ v[0, h]
-            u = u / (null + e[h, i].sum())
+            n = i + 1
+            temp = 1 + softplus(float(s.a[layer, h])) * log(n) if polar else 1
+            null = float(s.b[layer, h]) + softplus(float(s.c[layer, h])) * sqrt(log(n + 1))
+            e = [exp(temp * float(q[0, h, i] @ k[0, h, j]) / 2) for j in range(n)]
+            nowhere = exp(temp * null)
+            u = nowhere * s.v[layer, h, 0] if polar else torch.zeros(4).double()
+            for j in range(n):
+                u = u + e[j] * v[0, h, j]
+            u = u / (nowhere + sum(e))
             close(ours[h, i], u / u.norm() if polar else u)
+
+
+def null_share(s: NullFloor, n: int) -> float:
+    """The mean weight of the null for a query that meets n keys of standard normal logits."""
+    noise = torch.randn(512, 2, 1, n, generator=torch.Generator().manual_seed(n)).double()
+    here = at(s, n).block(n - 1, n)
+    heat = s.temperature(here)
+    return 1 - float(s.normalise(noise if heat is None else heat * noise, here).sum(-1).mean())
+
+
+LENGTHS = (64, 256, 1024, 4096)
+
+
+@torch.no_grad()
+def test_the_null_of_polar_attention_keeps_its_share_under_noise_at_every_length():
+    s = PolarAttention(NARROW).double()
+    started = {name: float(p.mean()) for name, p in s.named_parameters()}
+    assert started == {"a": -1.0, "b": 2.0, "c": 0.5, "v": 0.0}
+    assert [null_share(s, n) for n in LENGTHS] == pytest.approx([0.93] * 4, abs=0.02)
+    s.a.fill_(log(expm1(1 / log(64))))
+    s.c.fill_(log(expm1(1.0)))
+    assert [null_share(s, n) for n in LENGTHS] == pytest.approx([0.88] * 4, abs=0.015)
+
+
+@torch.no_grad()
+def test_the_null_without_heat_loses_its_share_under_noise():
+    s = NullFloor(NARROW).double()
+    expected = [0.07, 0.025, 0.0082, 0.0026]
+    assert [null_share(s, n) for n in LENGTHS] == pytest.approx(expected, rel=0.05)
+    assert "share falls" in NullFloor.__doc__ and "share falls" not in PolarAttention.__doc__
 
 
 @pytest.mark.parametrize("current", ["excluded", "included"])

@@ -116,7 +116,6 @@ TOGETHER: list[tuple[str, dict, dict, str]] = [
     ("rope.RoPE", {"length": 6}, {"base": None}, "base"),
     ("tupe.TUPE", ODD, {"past": "sinusoidal"}, "past"),
     ("fope.FoPE", {"length": 6}, {}, ""),
-    ("polar.PolarAttention", {"length": 1}, {}, ""),
     ("window.ReachWindow", {"layers": 1}, {}, ""),
     ("ssmax.SSMax", {"length": 1}, {}, ""),
     *((name, ODD, {}, "") for name in PAIRED),
