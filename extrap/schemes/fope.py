@@ -12,7 +12,7 @@ that logits depend on i and j, and not on i - j alone.
 from math import ceil, pi
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from extrap.model.functional import frequencies
 from extrap.model.rotary import pairing, turn
@@ -21,13 +21,15 @@ from extrap.utils.bounds import Base, NotNegative
 
 
 class FoPE(Scheme):
-    """noise: gain g; A and B have noise of variance 2 g**2 / (W + P), W frequencies and P turning
-    pairs (Xavier). The authors took .3 at 60M parameters, .4 at 180M, .6 at 1.2B.
+    """noise: gain g; A and B have noise of variance 2 g**2 / (P (W + G)), W frequencies, P turning
+    pairs, G heads of keys: Xavier of a tensor (G, W, P), as in the authors' code. They took .3 at
+    60M parameters, .4 at 180M, .6 at 1.2B.
 
     At most D / 4 pairs turn; with more frequencies every second one, or every third, leads a pair.
     Their listing pads the sine of pairs that stand still by 1, which turns them by 45 degrees times
-    sqrt(2) at every place; here the pairs stay as they are. Parameters: none (checkpoints hold A
-    and B). Raises ValueError for an odd head width, and where no frequency exceeds 2 pi / L.
+    sqrt(2) at every place; here the pairs stay as they are. It divides A and B by their sums over
+    w; the configurations of their code do not. Parameters: none (checkpoints hold A and B). Raises
+    ValueError for an odd head width, and where no frequency exceeds 2 pi / L.
 
     Kind: absolute
     Past L: defined; all frequencies turned in training
@@ -52,8 +54,7 @@ class FoPE(Scheme):
         leads[torch.arange(0, W, ceil(W / P)), torch.arange(ceil(W / ceil(W / P)))] = 1
         for name in ("A", "B"):
             series = torch.empty(shape.kv_heads or shape.heads, W, P)
-            spread = noise * (2 / (W + P)) ** 0.5
-            self.register_buffer(name, leads + series.normal_(0, spread if spread else 0.0))
+            self.register_buffer(name, leads + nn.init.xavier_normal_(series, gain=noise))
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         def series() -> tuple[Tensor, Tensor]:

@@ -2,6 +2,7 @@
 implementations and formulas as loops.
 """
 
+from dataclasses import replace
 from math import cos, log, pi, sin
 
 import pytest
@@ -130,6 +131,22 @@ def test_fope(shape, W, P):
                     expected = complex(a, b) * complex(c, d)
                     assert y[0, h, t, 2 * p] == pytest.approx(expected.real, abs=1e-12)
                     assert y[0, h, t, 2 * p + 1] == pytest.approx(expected.imag, abs=1e-12)
+
+
+MANY = Shape(dim=64 * 32, heads=64, length=64)
+
+
+@pytest.mark.parametrize("shape", [MANY, THOUSAND, replace(MANY, kv_heads=4, length=10**4)])
+def test_noise_of_fope_is_that_of_xavier_over_all_heads(shape):
+    """A and B of the authors' code are (heads, W, P) tensors: the fan of Xavier counts P in both
+    directions, times W and times the heads.
+    """
+    torch.manual_seed(0)
+    made = [(FoPE(shape, noise=0.3), FoPE(shape, noise=0.0)) for _ in range(20)]
+    drawn = [getattr(s, n) - getattr(plain, n) for s, plain in made for n in "AB"]
+    G, W, P = drawn[0].shape
+    variance = float(torch.stack(drawn).square().mean())
+    assert variance == pytest.approx(2 * 0.3**2 / (P * (W + G)), rel=0.12)
 
 
 TWO = Shape(dim=16, heads=2)
