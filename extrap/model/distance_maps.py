@@ -80,7 +80,11 @@ class Zoned(Rescored):
         if not self.part.uses("mix", layer=at.layer):
             return self.part.mix(a, v, at)
         mixed = [self.part.mix(a * inside, v, place) for _, place, inside in self._zones(at)]
-        return torch.stack(mixed).sum(0)
+        total = torch.stack(mixed).sum(0)
+        if len(mixed) == 1:
+            return total
+        constant_part = self.part.mix(torch.zeros_like(a), v, at)  # each zone has added it
+        return total - (len(mixed) - 1) * constant_part
 
     def _zones(self, at: Where) -> Iterator[tuple[int, Where, Tensor]]:
         """Yields index, place and pairs (Tq, Tk) of each zone that has pairs."""

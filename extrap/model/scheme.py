@@ -214,7 +214,9 @@ class Scheme(nn.Module):
     def mix(
         self, a: Float[Tensor, "B H Tq Tk"], v: Float[Tensor, "B H Tk D"], at: Where
     ) -> Float[Tensor, "B H Tq D"]:
-        """Weights and values -> output; linear in both."""
+        """Weights and values -> output; linear in the weights but for a constant, the output of
+        weights that are all 0.
+        """
         return a @ v
 
     def gate(self, o: Float[Tensor, "B H Tq D"], at: Where) -> Float[Tensor, "B H Tq D"]:

@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 from extrap.model import attention as kernels
 from extrap.model.distance_maps import DualChunk, InCache, constant, grouped, leaky, shifted
 from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import weights as scheme_weights
 from extrap.model.stack import Only, Stack
+from extrap.schemes.polar import PolarAttention
 from extrap.schemes.rope import RoPE
 from tests.support import discover
 from tests.support.explicit_phase import logits
-from tests.support.scheme_case import at, causal, close, lower, qkv
+from tests.support.scheme_case import at, causal, close, lower, moved, qkv
 
 SHAPE = Shape(dim=16, heads=2, length=64)
 
@@ -198,6 +200,35 @@ def test_every_part_of_attention_acts_at_the_mapped_distances(name, monkeypatch)
     a = causal(s)
     expected = sum(inner.mix(a * one, v, there) for one, there in mixes.values())
     close(kernels.attention(mapped, q, k, v, here), expected, 1e-10)
+
+
+class Everywhere(Scheme):
+    """An output of its own at every token, beside what attention finds."""
+
+    def mix(self, a, v, at):
+        return a @ v + 1.0
+
+
+MAPS = {
+    "constant": lambda s: constant(s, 3),
+    "leaky": lambda s: leaky(s, 3, 2.0),
+    "grouped": lambda s: grouped(s, 4, 2),
+    "shifted": lambda s: shifted(s, 5, 2),
+    "cache": lambda s: InCache(s, 2, 4),
+    "chunks": lambda s: DualChunk(s, 6, 2),
+}
+
+
+@pytest.mark.parametrize("make", MAPS.values(), ids=MAPS)
+@torch.no_grad()
+def test_what_a_mix_adds_by_itself_counts_once_under_a_map(make):
+    """A mix has no coordinates here, so that a map changes the weights alone."""
+    T, (q, k, v) = 14, qkv(SHAPE, 14)
+    for part in (moved(PolarAttention(SHAPE)), Everywhere(SHAPE)):
+        s = make(Stack(SHAPE, [RoPE(SHAPE), part]))
+        here = at(s, T)
+        a = scheme_weights(s, *s.rotate(q, k, here), here)
+        close(kernels.attention(s, q, k, v, here), part.gate(part.mix(a, v, here), here), 1e-10)
 
 
 @pytest.mark.parametrize("farthest, window", [(6, 2), (7, 3), (8, 1), (6, 3)])
