@@ -27,7 +27,7 @@ from extrap.pretrained.plain import (
     table_rows,
 )
 from extrap.pretrained.rotation import GivenSink, scheme_of
-from extrap.pretrained.seam import quiet, reason, replaced, still, through, transformers
+from extrap.pretrained.seam import forgetting, quiet, reason, replaced, still, through, transformers
 from extrap.utils.errors import UserError
 
 PROBE = 40
@@ -146,7 +146,12 @@ class Adapted(GPT):
         }
         if self.recomputed:
             changes |= dict.fromkeys(self.blocks, partial(self._again, at))
-        with ExitStack() as hooks, through(self.net, attend), replaced(changes):
+        with (
+            ExitStack() as hooks,
+            forgetting(self.net),
+            through(self.net, attend),
+            replaced(changes),
+        ):
             for n, layer in enumerate(self.layers):
                 hooks.enter_context(_on_input(module(layer.name), n, normed))
                 if self.scheme.uses("embed", layer=n):
@@ -260,7 +265,8 @@ def difference(made: GPT, net: Any, length: int) -> float:
         return 0.0
     g, training = torch.Generator().manual_seed(0), net.training
     tokens = torch.randint(len(weight), (2, min(PROBE, length)), generator=g).to(weight.device)
-    own = net.eval()(input_ids=tokens, use_cache=False).logits.float()
+    with forgetting(net):
+        own = net.eval()(input_ids=tokens, use_cache=False).logits.float()
     off = float((made.eval()(tokens).float() - own).abs().max())
     made.train(training)
     net.train(training)

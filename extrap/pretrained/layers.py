@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from extrap.pretrained.seam import replaced, through, turned
+from extrap.pretrained.seam import forgetting, replaced, through, turned
 from extrap.pretrained.skeleton import copy_of
 
 TOKENS = 8
@@ -43,7 +43,9 @@ class Source:
 
     @torch.no_grad()
     def columns(self, n: int) -> tuple[Tensor, float]:
-        """Returns the frequencies of all columns at n tokens, float64, and the amplitude."""
+        """Returns the frequencies of all columns at n tokens, float64, and the amplitude, of a
+        module that has read no other length.
+        """
         t = torch.tensor([0, 1, n - 1, n - 1, n - 1])
 
         def placed(x: Any) -> Any:
@@ -51,15 +53,16 @@ class Source:
             return t.expand(*x.shape[:-1], 5) if whole and x.dim() else x
 
         given = {name: placed(x) for name, x in self.more.items()}
-        z = _turns(self.module(*map(placed, self.args), **given))
+        with forgetting(self.module):
+            z = _turns(self.module(*map(placed, self.args), **given))
+            exact = [b.double() + 0 for b in self.module.buffers() if b.dim() == 1 and len(b)]
         assert z is not None
         tokens = next(d for d in reversed(range(z.dim() - 1)) if z.shape[d] in (5, TOKENS))
         z = z.movedim(tokens, 0)[1].flatten(0, -2)[0]
         theta = z.angle().double()
-        for exact in self.module.buffers():
-            if exact.dim() == 1 and len(exact):
-                near = exact.double()[(theta[:, None] - exact.double()).abs().argmin(-1)]
-                theta = torch.where((near - theta).abs() <= 1e-5 * near.abs(), near, theta)
+        for buffer in exact:
+            near = buffer[(theta[:, None] - buffer).abs().argmin(-1)]
+            theta = torch.where((near - theta).abs() <= 1e-5 * near.abs(), near, theta)
         return theta, float(z.abs().mean())
 
 
@@ -91,6 +94,11 @@ class Layer:
         """Returns the frequencies (P,), float64, of a forward of n tokens."""
         assert self.source is not None
         return self.source.columns(n)[0][self.columns]
+
+    def amplitude(self, n: int) -> float:
+        """Returns the factor on cosine and sine in a forward of n tokens."""
+        assert self.source is not None
+        return self.source.columns(n)[1]
 
     @property
     def base(self) -> float:

@@ -3,12 +3,14 @@ reaches, or any callable from ids to logits.
 """
 
 import inspect
+from contextlib import nullcontext
 from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, nn
 
 from extrap.model.scheme import OutOfRange
+from extrap.pretrained.seam import forgetting
 from extrap.utils.errors import NotApplicable, UserError
 
 CAUSAL = "give a causal language model, as AutoModelForCausalLM loads it"
@@ -39,7 +41,8 @@ class Plain(nn.Module):
             raise past  # a GPU asserts past a table, and the process can go no further
         fewer = {"logits_to_keep": last} if self.cuts and last is not None else {}
         try:
-            found = self.net(tokens, **self.more, **fewer)
+            with forgetting(self.net) if isinstance(self.net, nn.Module) else nullcontext():
+                found = self.net(tokens, **self.more, **fewer)
         except IndexError as error:
             if self.length >= T:
                 raise

@@ -55,8 +55,9 @@ def layout_of(pairs: Tensor, width: int) -> Layout:
 
 class Amplitude(Scheme):
     """Channels of queries and keys that turn times a number, as a scaling multiplies cos and sin.
+    Some models have a number for short texts and another for long ones.
 
-    by: the factor; channels: the channels that turn.
+    layer: what a probe found.
 
     Kind: modifier
     Used by: Qwen with YaRN, Phi with LongRoPE
@@ -64,13 +65,20 @@ class Amplitude(Scheme):
     Source: arXiv 2309.00071
     """
 
-    def __init__(self, shape: Shape, by: float, channels: list[int]):
+    def __init__(self, shape: Shape, layer: Layer):
         super().__init__(shape)
-        self.by, self.channels = by, channels
+        self.layer, self.channels = layer, layer.pairs.flatten().tolist()
+        self._kept: dict[int, float] = {}
+
+    def by(self, n: int) -> float:
+        """Returns the factor in a forward of n tokens."""
+        if n not in self._kept:
+            self._kept[n] = self.layer.amplitude(n)
+        return self._kept[n]
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         by = q.new_ones(q.shape[-1])
-        by[self.channels] = self.by
+        by[self.channels] = self.by(at.length)
         return q * by, k * by
 
 
@@ -123,6 +131,12 @@ class Table(Scheme):
         self.limit = rows
 
 
+def lengths(L: int) -> list[int]:
+    """Returns lengths of texts at which layers are compared: a scaling may begin at any length."""
+    longest = max(16 * L, 2**17)
+    return sorted({L, *(2**n for n in range(1, longest.bit_length()))})
+
+
 def scheme_of(layers: list[Layer], shape: Shape, rows: int | None = None) -> Scheme:
     """Returns the stack of what the layers have. rows: of a table of positions."""
     kinds: dict[Hashable, tuple[Scheme, list[int]]] = {}
@@ -132,11 +146,13 @@ def scheme_of(layers: list[Layer], shape: Shape, rows: int | None = None) -> Sch
 
     for n, layer in enumerate(layers):
         if layer.source is not None:
-            theta, by = layer.theta(shape.length), layer.source.columns(shape.length)[1]
+            every = [layer.source.columns(tokens) for tokens in lengths(shape.length)]
             pairs = tuple(layer.pairs.flatten().tolist())
-            has(n, (tuple(theta.tolist()), by, pairs), Rotation(shape, layer))
-            if not isclose(by, 1.0, rel_tol=1e-6):
-                has(n, (by, pairs), Amplitude(shape, by, list(pairs)))
+            theta = [tuple(columns[layer.columns].tolist()) for columns, _ in every]
+            by = tuple(amplitude for _, amplitude in every)
+            has(n, (*theta, by, pairs), Rotation(shape, layer))
+            if not all(isclose(one, 1.0, rel_tol=1e-6) for one in by):
+                has(n, (by, pairs), Amplitude(shape, layer))
         if layer.window is not None:
             has(n, ("window", layer.window), Window(shape, layer.window))
         if layer.chunk is not None:

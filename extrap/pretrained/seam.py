@@ -131,6 +131,27 @@ def replaced(changes: Mapping[nn.Module, Callable[[Any], Any]]) -> Iterator[None
                 module.forward = before
 
 
+@contextmanager
+def forgetting(net: nn.Module) -> Iterator[None]:
+    """Gives modules without weights back what they held before. A rotary module under dynamic
+    scaling otherwise keeps the frequencies of its longest text for shorter texts.
+    """
+    leaves = [m for m in net.modules() if not m._modules and next(m.parameters(), None) is None]
+    kept = [(m, dict(vars(m)), dict(m._buffers)) for m in leaves]
+    numbers = {b: b.clone() for _, _, buffers in kept for b in buffers.values() if b is not None}
+    try:
+        yield
+    finally:
+        for module, held, buffers in kept:
+            vars(module).clear()
+            vars(module).update(held)
+            module._buffers.clear()
+            module._buffers.update(buffers)
+        for buffer, before in numbers.items():
+            if not torch.equal(buffer, before):
+                buffer.copy_(before)
+
+
 def still(forward: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a rotary forward that turns nothing: cos 1, sin 0."""
     return lambda *args, **more: turned(forward(*args, **more), 0.0)
