@@ -16,6 +16,7 @@ _MODULES = {
     "extrap.model.scheme": ("Scheme", "Shape", "Where"),
     "extrap.model.stack": ("Stack",),
     "extrap.tasks.base": ("AtLengths", "Result", "Task"),
+    "extrap.tasks.scoring.answers": ("hits",),
     "extrap.tasks.scoring.recorder": ("Recorder",),
     "extrap.utils.bounds": ("Count", "Multiples"),
 }
@@ -33,6 +34,7 @@ __all__ = [
     "Stack",
     "Task",
     "Where",
+    "hits",
 ]
 
 

@@ -27,6 +27,7 @@ from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
 from extrap.runs.study import Entry
 from extrap.tasks.base import Diagnostic, Result, Task, checked
 from extrap.tasks.diagnosis.effective import frequency_rows
+from extrap.tasks.scoring.answers import finite
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils import files as atomic
 from extrap.utils import lock
@@ -177,6 +178,8 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
         )
         result = task.run(model, source.corpus, job.vocabulary_of(task), source.length, progress)
     result = checked(result, name, task.run)
+    if isinstance(model, _OnDevice) and model.lost:
+        result = result.lost(min(model.lost))  # of a task that compares an argmax by itself
     parts = [part for t in job.trainings for part in t.batches.mixture.parts.values()]
     taught = task.learned_from is None or any(isinstance(p, task.learned_from) for p in parts)
     # nobody knows the data of a checkpoint
@@ -229,18 +232,23 @@ def trained_model(job: Job) -> GPT:
 
 
 class _OnDevice:
-    """A model as tasks call it: it moves tokens to a device."""
+    """A model as tasks call it: it moves tokens to a device. lost: lengths of texts whose logits
+    name no token.
+    """
 
     def __init__(self, model: Reader, device: torch.device):
         def moving(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
             return lambda tokens, *given, **more: call(tokens.to(device), *given, **more)
 
-        self._logits = moving(model)
+        self._logits, self.lost = moving(model), set[int]()
         if isinstance(model, GPT):
             self.losses, self.endings = moving(model.losses), moving(model.endings)
 
     def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor:
-        return self._logits(tokens, last=last)
+        logits = self._logits(tokens, last=last)
+        if not finite(logits).all():
+            self.lost.add(tokens.shape[-1])
+        return logits
 
 
 def _used_rows(model: GPT, extended: Reader) -> list[dict]:

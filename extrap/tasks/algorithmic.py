@@ -17,6 +17,7 @@ from extrap.data.strings import LEARNED, TASKS
 from extrap.data.trials.base import SEED
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model, Result, Task, batches, lengths
+from extrap.tasks.scoring.answers import hits
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, Multiples, OneOrMore
 
@@ -80,7 +81,7 @@ class LengthGeneralisation(Task):
         def measure(protocol: str, n: int, cells: Recorder, counter: Counter) -> None:
             tokens = self._strings(protocol, n, vocabulary)
             correct = self._correct(model, tokens, TASKS[protocol].answer_width(n))
-            exact = np.all(correct, 1)
+            exact = correct.min(1)
             if n <= self.longest:
                 inside[protocol].append(exact)
             if (protocol, n) in wanted:
@@ -112,8 +113,8 @@ class LengthGeneralisation(Task):
     @torch.no_grad()
     def _correct(self, model: Model, tokens: np.ndarray, width: int) -> np.ndarray:
         """Returns (trials, width): whether each of the last tokens is the most likely one."""
-        likely = [
-            model(torch.from_numpy(tokens[rows, :-1]), last=width).argmax(-1).cpu().numpy()
+        correct = [
+            hits(model(torch.from_numpy(tokens[rows, :-1]), last=width), tokens[rows, -width:])
             for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens)
         ]
-        return np.concatenate(likely) == tokens[:, -width:]
+        return np.concatenate(correct)

@@ -52,6 +52,16 @@ class Result:
         ]
         return Result(rows, self.items)
 
+    def lost(self, length: int) -> "Result":
+        """Returns the result with every row from this length on without a value, `diverged`, and
+        without the items there. Rows that say `diverged` themselves stay with all others.
+        """
+        if any(row["status"] == "diverged" for row in self.rows):
+            return self
+        none = {"value": math.nan, "low": math.nan, "high": math.nan, "status": "diverged"}
+        rows = [row | none if (row.get("length") or 0) >= length else row for row in self.rows]
+        return Result(rows, [item for item in self.items if (item.get("length") or 0) < length])
+
 
 def checked(result: Any, task: str, run: Callable[..., Any] = Result) -> Result:
     """Returns the result of a task with a status in every row. Raises UserError, naming the task

@@ -30,6 +30,7 @@ from extrap.data.multivalue import most_needles, needles
 from extrap.data.trials.base import guess_in_turn
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
+from extrap.tasks.scoring.answers import right
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import AtDepths, Exam
 from extrap.utils.bounds import Count, Several, at_most
@@ -41,14 +42,16 @@ NOISE = b"Rain falls on the hills. Nothing is to be learned from this line. The 
 
 def k_max(distances: Sequence[int], success: np.ndarray) -> np.ndarray:
     """Returns the largest distance k with a fifth of successes at every distance up to k; 0 if
-    there is none.
+    there is none, nan if a share of successes is nan.
 
     distances: (d,), in any order; success: (..., d); the result is (...). A billionth is left to
     rounding.
     """
     order = np.argsort(distances)
-    reached = (np.asarray(success)[..., order] >= 0.2 - 1e-9).cumprod(-1).sum(-1)
-    return np.array([0, *np.asarray(distances)[order]])[reached]
+    success = np.asarray(success)
+    reached = (success[..., order] >= 0.2 - 1e-9).cumprod(-1).sum(-1)
+    furthest = np.array([0, *np.asarray(distances)[order]])[reached]
+    return np.where(np.isnan(success).any(-1), np.nan, furthest)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,14 +126,14 @@ class Haystack(AtDepths):
         trials = needles(exam, self.needles, queries)
         most = self.needles if queries == 1 else 1
         named = exam.named(trials.tokens, trials.slots, exam.vocabulary.value_ids, most)
-        recall, restricted = (named == trials.answers[:, :, None]).any(3)
+        recall, restricted = right(named, trials.answers[:, :, None]).max(3)
         scores = {"recall": recall, "restricted": restricted}
         if queries > 1:
-            scores["format"] = (named[0] == trials.answers[:, None]).any(2)
+            scores["format"] = right(named[0], trials.answers[:, None]).max(2)
         for i, (depth, at) in enumerate(zip(trials.depths, trials.distances.tolist(), strict=True)):
             cell = cells.at(depth=depth, axis="distance", at=at)
             cell.answers({metric: hits[:, i] for metric, hits in scores.items()}, {"distance": at})
-        cells.answers({"all": np.all(recall, 1)}, {})
+        cells.answers({"all": recall.min(1)}, {})
         cells.share("recall", recall)
         cells.drawn(trials.tokens, trials.answers)
         values = exam.vocabulary.values  # of several values every record is right
@@ -155,9 +158,9 @@ class Haystack(AtDepths):
             cell = cells.at(depth=depth, axis="distance", at=distance)
             cell.answers({"accuracy": hits}, {"distance": questions.distance})
             correct.append(hits)
-        right = np.stack(correct, 1)
-        low, high = bootstrap_of(partial(k_max, at), right)
-        furthest = int(k_max(at, right.mean(0)))
+        trials = np.stack(correct, 1)
+        low, high = bootstrap_of(partial(k_max, at), trials)
+        furthest = float(k_max(at, trials.mean(0)))
         cells.value("guess", form.guess(vocabulary, length))
         cells.value("k_max", furthest, low=low, high=high, n=self.passkey_trials)
-        return right
+        return trials

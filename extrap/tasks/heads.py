@@ -19,12 +19,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from extrap.data.keyvalue import Records
 from extrap.data.trials.base import Trials
 from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Result
 from extrap.tasks.diagnosis.inputs import Inputs, gathered, read
+from extrap.tasks.scoring.answers import NONE, hits, likely, right
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.bounds import Count, Multiples, OneOrMore, Several
 
@@ -79,9 +81,10 @@ class RetrievalHeads(AtLengths, Diagnostic):
         """Records and returns the copying score of every head."""
 
         def copied(tokens: Tensor, targets: Tensor) -> list[Tensor]:
-            looked_at = model.attention(tokens)[..., -1, :].argmax(-1).cpu()  # (layers, B, H)
-            said = tokens.expand(len(looked_at), -1, -1).gather(2, looked_at)
-            return [(said == targets[:, None]).transpose(0, 1)]
+            looked_at = likely(model.attention(tokens)[..., -1, :]).cpu()  # (layers, B, H)
+            said = tokens.expand(len(looked_at), -1, -1).gather(2, looked_at.clamp(min=0))
+            found = right(said.where(looked_at != NONE, NONE).numpy(), targets[:, None].numpy())
+            return [torch.from_numpy(found).transpose(0, 1)]
 
         (each,) = gathered(copied, self.batch_tokens, *inputs)
         scores = {}
@@ -96,7 +99,7 @@ class RetrievalHeads(AtLengths, Diagnostic):
 
         def right(tokens: Tensor, targets: Tensor) -> list[Tensor]:
             logits = model.silenced(tokens, heads, last=1) if heads else model(tokens, last=1)
-            return [logits[:, -1].argmax(-1).cpu() == targets]
+            return [torch.from_numpy(hits(logits[:, -1], targets.numpy()))]
 
         return gathered(right, self.batch_tokens, *inputs)[0].numpy()
 

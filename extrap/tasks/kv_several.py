@@ -15,6 +15,7 @@ import numpy as np
 from extrap.data.keyvalue import check_keys
 from extrap.data.trials.base import Trials, guess_in_turn
 from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.scoring.answers import right
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Retrieval
 from extrap.utils.bounds import Count, Multiples, at_most
@@ -68,11 +69,12 @@ class KVSeveral(Retrieval):
         tokens, answers = contexts(exam, form)
         slots = exam.length - 1 - 2 * np.arange(form)[::-1]
         slots = np.broadcast_to(slots, answers.shape)
-        correct = exam.named(tokens, slots, exam.vocabulary.value_ids)[0, ..., 0] == answers
+        named = exam.named(tokens, slots, exam.vocabulary.value_ids)
+        correct = right(named[0, ..., 0], answers)
         for j, hits in enumerate(correct.T):
             cells.proportion("accuracy", hits, axis="query", at=j + 1)
         cells.share("accuracy", correct)
-        cells.proportion("all", np.all(correct, 1))
+        cells.proportion("all", correct.min(1))
         by_turn = guess_in_turn(exam.length // 2 - form, form, exam.vocabulary.values)
         cells.value("guess", by_turn)
         cells.scores("accuracy", correct.mean(1))

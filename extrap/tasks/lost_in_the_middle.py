@@ -23,13 +23,16 @@ from extrap.data.trials.base import checksum
 from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most, read
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model, Result, Task
+from extrap.tasks.scoring.answers import NONE
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, OneOrMore, Share, at_least, at_most
 
 # behind the colon of the prompt, so that `accuracy` is about the value and not about how it is
 # introduced
-OPENING = ' "'
+OPENING, CLOSING = ' "', '"'
+ENDS = (CLOSING, "\n", "<")
+"""Beginnings of a token that ends a value: the quotation mark, a line break, the end of a turn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +54,19 @@ class Asked:
         return [self._ids(example.value) for example in self.examples]
 
     @cached_property
+    def closed(self) -> bool:
+        """True if values differ in length, so that one may begin with another: an answer then ends
+        behind the value.
+        """
+        return len({len(value) for example in self.examples for value in example.values}) > 1
+
+    @cached_property
     def length(self) -> int:
         """Returns the tokens of the longest prompt and answer. In bytes, moving a record moves no
         length; a tokenizer may make a token more or less of another place.
         """
-        texts = (e.prompt(0, self.query)[0] + OPENING + e.value for e in self.examples)
+        end = CLOSING * self.closed
+        texts = (e.prompt(0, self.query)[0] + OPENING + e.value + end for e in self.examples)
         return 1 + self.vocabulary.turns.extra + max(len(self._ids(text)) for text in texts)
 
     def fewer(self, length: int) -> list["Asked"]:
@@ -84,9 +95,13 @@ class Asked:
 
         def right(index: int) -> np.ndarray:
             prompts = [np.concatenate([ids, self._ids(OPENING)]) for ids in self.prompts(index)[0]]
-            return exact(self.model, prompts, self.answers, self.batch_tokens)
+            ends = self._ends if self.closed else None
+            return exact(self.model, prompts, self.answers, self.batch_tokens, ends)
 
         return cache(right)
+
+    def _ends(self, token: int) -> bool:
+        return self.vocabulary.encoder.decode([token]).startswith(ENDS)
 
     def _ids(self, text: str) -> np.ndarray:
         return self.vocabulary.encoder(text.encode())[0].astype(np.int64)
@@ -106,8 +121,10 @@ class LostInTheMiddle(Task):
     length. Metrics:
 
     accuracy    is the value, in all its bytes, what greedy decoding says behind the prompt and an
-                opening quotation mark
-    substring   does the text decoded behind the prompt contain the value, in any case
+                opening quotation mark; where values differ in length, the value ends there, too: by
+                a quotation mark, a line break or the end of a turn
+    substring   does the text decoded behind the prompt contain the value, in any case; a longer
+                value of the context that contains it does not count
     format      does it contain any value of the context: what tells an answer of the wrong form
                 from a wrong answer
     guess       expected accuracy of naming the value of a record at random, 1 / records
@@ -207,10 +224,20 @@ class LostInTheMiddle(Task):
     def _decoded(self, prompts: Sequence[np.ndarray], asked: Asked) -> dict[str, np.ndarray]:
         """Returns the scores of decoded text, in any case; an id that is no text ends a word."""
         decoded = greedy(asked.model, prompts, self.generate, self.batch_tokens)
-        texts = [asked.vocabulary.encoder.decode(row).casefold() for row in decoded.tolist()]
-        pairs = zip(texts, asked.examples, strict=True)
-        said = [[value.casefold() in text for value in one.values] for text, one in pairs]
-        return {
-            "substring": np.array([values[0] for values in said]),
-            "format": np.array([any(values) for values in said]),
-        }
+        lost = (decoded == NONE).any(1)
+        kept = [[] if ends else row for row, ends in zip(decoded.tolist(), lost, strict=True)]
+        texts = [asked.vocabulary.encoder.decode(row).casefold() for row in kept]
+        said = [named(text, one.values) for text, one in zip(texts, asked.examples, strict=True)]
+        found = {"substring": [values[0] for values in said], "format": [any(v) for v in said]}
+        return {metric: np.where(lost, np.nan, hits) for metric, hits in found.items()}
+
+
+def named(text: str, values: Sequence[str]) -> list[bool]:
+    """Returns which values a text names, in any case. A value within a longer value of the context
+    is not named by the longer value.
+    """
+    found = {}
+    for value in sorted({value.casefold() for value in values}, key=len, reverse=True):
+        found[value] = value in text
+        text = text.replace(value, "\n")
+    return [found[value.casefold()] for value in values]

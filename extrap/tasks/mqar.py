@@ -15,6 +15,7 @@ import numpy as np
 
 from extrap.data.mqar import CODE, check_pairs, draw_associations
 from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.scoring.answers import right
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Retrieval
 from extrap.utils.bounds import Count, Fraction, OneOrMore
@@ -51,9 +52,9 @@ class MultiQueryRecall(Retrieval):
         (context,) = replace(exam, items=[form]).contexts(CODE, exam.length)
         tokens, asked = draw_associations(context, self.trials, form, self.power)
         full, _ = exam.named(tokens, asked, exam.vocabulary.value_ids)
-        right = full[..., 0] == np.take_along_axis(tokens, asked + 1, 1)
-        cells.share("accuracy", right)
+        correct = right(full[..., 0], np.take_along_axis(tokens, asked + 1, 1))
+        cells.share("accuracy", correct)
         cells.value("guess", 1 / form)
-        cells.scores("accuracy", right.mean(1))
+        cells.scores("accuracy", correct.mean(1))
         cells.drawn(tokens, asked)
-        return right
+        return correct

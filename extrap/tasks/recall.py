@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from extrap.data.recall import DEMANDS, MARKS, Demand, Demands, RecallForm
+from extrap.tasks.scoring.answers import right
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import AtDepths, Exam
 from extrap.utils.bounds import Count, Multiples
@@ -58,7 +59,7 @@ class ListRecall(AtDepths):
         items, m = questions.values[:, wanted, 0], len(wanted)
         end = np.full((len(items), 1), exam.length - 1)
         named = exam.named(questions.tokens, end, exam.vocabulary.key_ids, m)  # (2, lists, 1, m)
-        recalled = (items[:, :, None] == named).any(3)
+        recalled = right(named, items[:, :, None]).max(3)
         found = {"recall": recalled[0], "restricted": recalled[1]}
         places = [round(depth * (m - 1)) for depth in self.depths]
         for depth, place in zip(self.depths, places, strict=True):

@@ -27,6 +27,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from extrap.tasks.base import Model, Result
+from extrap.tasks.scoring.answers import finite
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_loss import Losses, Plan, TextLoss, TextWindow
 
@@ -89,7 +90,8 @@ class Repeat(TextLoss):
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         targets = targets.to(logits.device)
         losses = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
-        return torch.stack([(logits.argmax(-1) == targets).to(losses), losses], -1)
+        correct = (logits.argmax(-1) == targets).to(losses).where(finite(logits), torch.nan)
+        return torch.stack([correct, losses], -1)
 
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
         recorder, L = Recorder(), train_length

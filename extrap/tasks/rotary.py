@@ -156,4 +156,6 @@ def positional(c: Tensor, theta: Tensor, window: int) -> Tensor:
 
 def band(q: Tensor, k: Tensor, theta: Tensor) -> Tensor:
     """Returns the band (...) in radians per token of q, k (..., T, P)."""
-    return theta.double()[(q.abs().mean(-2) * k.abs().mean(-2)).argmax(-1)]
+    strength = q.abs().mean(-2) * k.abs().mean(-2)
+    found = theta.double()[strength.argmax(-1)]
+    return found.where(strength.amax(-1).isfinite(), torch.nan)

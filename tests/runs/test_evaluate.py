@@ -1,15 +1,20 @@
 """Evaluation: rows that repeat, are measured once, and reach W&B unchanged."""
 
 import sys
+from math import isnan
 from pathlib import Path
 
 import pytest
+import torch
 
+from extrap.model.gpt import GPT
 from extrap.results import rows
 from extrap.runs import checkpoint, experiment, validate
-from extrap.runs.evaluate import entry, evaluate
+from extrap.runs.evaluate import entry, evaluate, evaluations
 from extrap.runs.folder import read_json, write_json
 from extrap.runs.train import train
+from extrap.tasks.nll import NLL
+from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils import progress
 from extrap.utils.errors import UserError
 from tests.support.jobs import job
@@ -138,3 +143,27 @@ def test_a_run_that_never_learned_text_has_no_say_on_its_loss(words, expected):
     """What a run was trained on decides: retrieval alone scores no token of text."""
     frame = rows.read(run(*words).results)
     assert set(frame[frame.task == "nll"].status) == expected
+
+
+def test_a_task_that_knows_nothing_of_nan_has_no_rows_where_logits_are_no_numbers(monkeypatch):
+    """Its most likely token of nan is the first one."""
+
+    def argmax(self, model, corpus, vocabulary, train_length, progress):
+        recorder = Recorder()
+        for n in (train_length, 2 * train_length):
+            said = model(torch.zeros(1, n, dtype=torch.long), last=1)[:, -1].argmax(-1)
+            recorder.at(length=n).proportion("accuracy", (said == 0).numpy())
+            recorder.at(length=n).scores("accuracy", [1.0])
+        return recorder.result()
+
+    this = job("scheme=nope")
+    train(this)
+    monkeypatch.setattr(NLL, "run", argmax)
+    plain = GPT.forward
+    lost = this.source.length
+    monkeypatch.setattr(
+        GPT, "forward", lambda g, x, last=None: plain(g, x, last) / (x.shape[1] <= lost)
+    )
+    result = evaluations(this)["nll"]()
+    assert [row["status"] for row in result.rows] == ["ok", "diverged"]
+    assert isnan(result.rows[1]["value"]) and [i["length"] for i in result.items] == [lost]

@@ -21,14 +21,18 @@ INSIDE = ("diagnostics", "heads", "rotary", "speed")
 """Tasks that ask for more than logits."""
 NAMES = [name for name in names("task") if name not in INSIDE]
 LOSSES = ["context-gain", "gap", "long-loss", "nll", "nll-position", "repeat"]
+OF_DATA = {"chance", "guess", "handed", "share"}
+"""Metrics that no model changes."""
 IN_WINDOWS = {"context-gain": {"crop", "window"}, "nll-position": {"windowed"}}
 """Protocols that score texts past a table in windows of the training length."""
 
 
 class Reader(Listener):
-    """A listener with a table of so many positions that keeps the sizes of its batches."""
+    """A listener with a table of so many positions that keeps the sizes of its batches; past
+    `lost` tokens its logits are nan.
+    """
 
-    def __init__(self, vocabulary: Vocabulary, longest: float = torch.inf, lost: bool = False):
+    def __init__(self, vocabulary: Vocabulary, longest: float = torch.inf, lost: float = torch.inf):
         super().__init__(vocabulary.size)
         self.longest, self.lost, self.sizes = longest, lost, []
 
@@ -36,7 +40,7 @@ class Reader(Listener):
         if tokens.shape[1] > self.longest:
             raise OutOfRange("past the table")
         self.sizes.append(tokens.shape)
-        return super().__call__(tokens, last) * (torch.nan if self.lost else 1)
+        return super().__call__(tokens, last) * (torch.nan if tokens.shape[1] > self.lost else 1)
 
     def jumped(self, tokens, after, jump, last):
         if tokens.shape[1] + jump > self.longest:
@@ -78,7 +82,28 @@ def test_lengths_past_a_table_are_absent_and_progress_ends_at_its_total(name):
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_a_loss_that_is_no_number_is_marked(name):
-    result, _, _ = run(name, lost=True)
+    result, _, _ = run(name, lost=0)
     losses = [row for row in result.rows if row["metric"] in ("nll", "bits_per_byte")]
     assert {row["status"] for row in losses} <= {"diverged"}
     assert not [item for item in result.items if item["metric"] == "nll_sum"]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "gap"])  # reads short texts
+def test_a_text_whose_logits_are_no_numbers_has_no_right_or_wrong_answer(name):
+    within = 190 if name == "lost-in-the-middle" else L
+    result, _, _ = run(name, lost=within)
+    windows = IN_WINDOWS.get(name, set())
+    past = [
+        row
+        for row in result.rows
+        if row.get("length", 0) > within and row.get("protocol") not in windows
+    ]
+    of_model = [row for row in past if row["metric"] not in OF_DATA]
+    assert of_model and {row["status"] for row in of_model} == {"diverged"}
+    assert all(row["value"] != row["value"] for row in of_model)
+    inside = [row for row in result.rows if row.get("length", 0) <= within]
+    known = [row for row in inside if row["metric"] in ("accuracy", "nll", "gate")]
+    assert all(row["value"] == row["value"] for row in known)
+    scored = {"accuracy", "recall", "correct", "nll_sum", "gain"}
+    found = [i for i in result.items if i.get("length", 0) > within and i["metric"] in scored]
+    assert {item.get("protocol") for item in found} <= windows

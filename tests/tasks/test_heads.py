@@ -98,3 +98,20 @@ def test_a_silenced_head_is_one_whose_output_projection_is_zero(name):
         D = model.scheme.shape.head_dim
         model.blocks[layer].out.weight[:, head * D : (head + 1) * D] = 0
     torch.testing.assert_close(found, model(tokens))
+
+
+def test_attention_and_logits_that_are_no_numbers_are_neither_right_nor_wrong():
+    class Lost(Hand):
+        def attention(self, tokens):
+            return super().attention(tokens) * (torch.nan if tokens.shape[1] > L else 1)
+
+        def __call__(self, tokens, last):
+            return super().__call__(tokens, last) * (torch.nan if tokens.shape[1] > L else 1)
+
+        def silenced(self, tokens, heads, last):
+            return self(tokens, last)
+
+    result = measure(task(), Lost(), TEXT, L)
+    for row in result.rows:
+        lost = row["length"] > L
+        assert (row["value"] != row["value"], row["status"]) == (lost, "diverged" if lost else "ok")

@@ -187,3 +187,16 @@ def test_one_record_alone_is_no_gate():
         result = measure(asked, first, None, length)
         assert {r["status"] for r in result.rows} == {"not trained"}
         assert [r["at"] for r in gates(result).values()] == ([2] if length == two else [])
+
+
+def test_the_longer_value_that_begins_alike_is_not_the_value(tmp_path):
+    """Values of several lengths: `12` is right, and `123`, another record's value, is wrong."""
+    pairs = [["alpha", "12"], ["beta", "123"], ["gamma", "777"]]
+    line = json.dumps(dict(zip(FIELDS, (pairs, "alpha", "12"), strict=True)))
+    (tmp_path / "few.jsonl").write_text("\n".join([line] * 3))
+    asked = task(path=str(tmp_path / "few.jsonl"))
+    for said, right in (("12", 1.0), ("123", 0.0), ("129", 0.0), ("777", 0.0)):
+        result = measure(asked, writer(lambda prompt, said=said: f' "{said}"'), None, L)
+        assert set(cells(result, "accuracy").values()) == {right}, said
+        assert set(cells(result, "substring").values()) == {float(said in ("12", "129"))}
+        assert set(cells(result, "format").values()) == {1.0}

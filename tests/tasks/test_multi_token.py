@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from extrap.tasks.scoring.answers import NONE, hits
 from extrap.tasks.scoring.multi_token import exact, greedy
 
 
@@ -59,3 +60,30 @@ def test_decoding_reads_no_more_often_than_token_by_token_and_less_where_it_copi
             text.append((text[-period] + step) % 50)
         assert row.tolist() == text[10:]
     assert set(lengths) == {10 + 11} and len(lengths) <= reads
+
+
+def counting(lost):
+    """Says the next number; nan past a number."""
+
+    def model(tokens, last):
+        logits = torch.nn.functional.one_hot((tokens[:, -last:] + 1) % 50, 50).float()
+        return logits.masked_fill((tokens[:, -last:] >= lost)[..., None], torch.nan)
+
+    return model
+
+
+def test_an_answer_past_logits_that_are_no_numbers_is_neither_right_nor_wrong():
+    prompts, model = [np.array([3, 4]), np.array([20, 21])], counting(24)
+    assert greedy(model, prompts, 5, 100).tolist() == [[5, 6, 7, 8, 9], [22, 23, 24, NONE, NONE]]
+    answers = [np.array([5, 6, 7, 8]), np.array([22, 23, 24, 25])]
+    found = exact(model, prompts, answers, 100)
+    assert found[0] == 1 and np.isnan(found[1])
+    logits = torch.tensor([[0.0, 1.0], [0.0, torch.inf], [1.0, -torch.inf], [torch.nan, 1.0]])
+    np.testing.assert_array_equal(hits(logits, [1, 1, 1, 1]), [1, np.nan, 0, np.nan])
+
+
+def test_a_longer_answer_is_right_unless_it_must_end():
+    prompts, answers = [np.array([3, 4]), np.array([20, 21])], [np.array([5]), np.array([22])]
+    model = counting(50)
+    assert exact(model, prompts, answers, 100).tolist() == [1, 1]
+    assert exact(model, prompts, answers, 100, lambda token: token == 6).tolist() == [1, 0]

@@ -77,9 +77,11 @@ def cumulated(norms: Tensor) -> Tensor:
 
 def reach(norms: Tensor, at_least: float) -> Tensor:
     """(...,): the least distance in tokens within which a share of the norms lies; at .99 the
-    empirical receptive field.
+    empirical receptive field; nan for norms that are no numbers.
     """
-    return (cumulated(norms) < at_least - 1e-9).sum(-1).clamp(max=norms.shape[-1] - 1)
+    shares = cumulated(norms)
+    distance = (shares < at_least - 1e-9).sum(-1).clamp(max=norms.shape[-1] - 1).double()
+    return distance.where(shares.isfinite().all(-1), torch.nan)
 
 
 def doublings(n: int) -> Tensor:

@@ -40,7 +40,9 @@ class ModelMeasures:
 
         sink, mass, entropy, rollout = gathered(measure, self.batch_tokens, inputs.tokens)
         uniform = measures.uniform(n).tolist()
-        recorder.value("sink_rate", (sink.mean(0) > measures.SINK).double().mean().item())
+        held = sink.mean(0)
+        sinks = (held > measures.SINK).double().where(held.isfinite(), torch.nan)
+        recorder.value("sink_rate", sinks.mean().item())
         for layer, head in np.ndindex(sink.shape[1:]):
             recorder.mean("sink", sink[:, layer, head], layer=layer, head=head)
         for layer in range(mass.shape[1]):
@@ -66,7 +68,7 @@ class ModelMeasures:
         within = measures.cumulated(norms)[:, distances]
         recorder.along("gradient", within, "distance", distances)
         for share in SHARES:
-            recorder.mean("reach", measures.reach(norms, share).double(), axis="share", at=share)
+            recorder.mean("reach", measures.reach(norms, share), axis="share", at=share)
 
     def influence(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
         probes = measures.probes(self.probes, model.width)

@@ -2,12 +2,13 @@
 itself is needed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
 
 from extrap.tasks.base import Model, batches
+from extrap.tasks.scoring.answers import NONE, hits, likely, right
 
 
 def _alike(sizes: Sequence, batch_tokens: int, extra: int = 0) -> Iterator[list[int]]:
@@ -19,22 +20,32 @@ def _alike(sizes: Sequence, batch_tokens: int, extra: int = 0) -> Iterator[list[
 
 @torch.no_grad()
 def exact(
-    model: Model, prompts: Sequence[np.ndarray], answers: Sequence[np.ndarray], batch_tokens: int
+    model: Model,
+    prompts: Sequence[np.ndarray],
+    answers: Sequence[np.ndarray],
+    batch_tokens: int,
+    ends: Callable[[int], bool] | None = None,
 ) -> np.ndarray:
-    """Returns (n,) bool: whether greedy decoding after the prompt begins with the answer. Both are
-    1-d arrays of ids, answers not empty.
+    """Returns (n,): 1 if greedy decoding after the prompt begins with the answer, else 0; nan
+    without a most likely token. Both are 1-d arrays of ids, answers not empty; ends: whether the
+    token behind an answer ends it, None for any token.
 
     The model reads the answer along with the prompt. Greedy decoding would say this answer if each
     of its tokens is the most likely one after the tokens before it: one forward, the same as
     generation.
     """
-    found = np.zeros(len(prompts), bool)
+    found = np.zeros(len(prompts))
     sizes = [(len(p), len(a)) for p, a in zip(prompts, answers, strict=True)]
     for rows in _alike(sizes, batch_tokens):
-        right = np.stack([answers[i] for i in rows])
-        tokens = np.concatenate([np.stack([prompts[i] for i in rows]), right[:, :-1]], axis=1)
-        predicted = model(torch.from_numpy(tokens), last=right.shape[1]).argmax(-1)
-        found[rows] = (predicted.cpu().numpy() == right).all(1)
+        wanted = np.stack([answers[i] for i in rows])
+        tokens = np.concatenate([np.stack([prompts[i] for i in rows]), wanted], axis=1)
+        if ends is None:
+            logits = model(torch.from_numpy(tokens[:, :-1]), last=wanted.shape[1])
+            found[rows] = hits(logits, wanted).min(1)
+            continue
+        named = likely(model(torch.from_numpy(tokens), last=wanted.shape[1] + 1)).cpu().numpy()
+        closed = [np.nan if last == NONE else ends(last) for last in named[:, -1].tolist()]
+        found[rows] = np.minimum(right(named[:, :-1], wanted).min(1), closed)
     return found
 
 
@@ -43,30 +54,33 @@ def greedy(
     model: Model, prompts: Sequence[np.ndarray], count: int, batch_tokens: int
 ) -> np.ndarray:
     """Returns (n, count) int64: the `count` tokens that follow each prompt, each the most likely
-    one after the tokens before it.
+    one after the tokens before it; NONE from the first place on that has none.
 
     The model reads a guess along with the text. The guess is right up to the first token that
     differs from the prediction, whose place the prediction takes. That takes at most `count`
     forwards, as token by token, and few if a text copies or repeats itself: models have no cache
     here, and read a long prompt anew every time. An extension that depends on the length (dynamic
     NTK) sees the length of the whole answer from the first token on, as in `exact`. Source:
-    speculative decoding, arXiv 2211.17192, with `likely` in place of a model.
+    speculative decoding, arXiv 2211.17192, with `guess` in place of a model.
     """
     out = np.zeros((len(prompts), count), np.int64)
     for rows in _alike([(len(p),) for p in prompts], batch_tokens, count):
         known = dict.fromkeys(rows, 0)
         while left := [i for i in rows if known[i] < count]:
             texts = [np.concatenate([prompts[i], out[i, : known[i]]]) for i in left]
-            guesses = [likely(text, count - known[i]) for i, text in zip(left, texts, strict=True)]
+            guesses = [guess(text, count - known[i]) for i, text in zip(left, texts, strict=True)]
             read = np.stack([np.concatenate(both) for both in zip(texts, guesses, strict=True)])
-            predicted = model(torch.from_numpy(read[:, :-1]), last=count).argmax(-1).cpu().numpy()
-            agreed = (predicted == read[:, -count:]).cumprod(1).sum(1)
-            out[left] = predicted
-            known |= {i: min(int(n) + 1, count) for i, n in zip(left, agreed, strict=True)}
+            logits = model(torch.from_numpy(read[:, :-1]), last=count)
+            predicted = likely(logits).cpu().numpy()
+            agreed = (predicted == read[:, -count:]).cumprod(1).sum(1).tolist()
+            for i, tokens, n in zip(left, predicted, agreed, strict=True):
+                ends = NONE in tokens[n : n + 1]
+                out[i] = np.where(np.arange(count) < n, tokens, NONE) if ends else tokens
+                known[i] = count if ends else min(n + 1, count)
     return out
 
 
-def likely(text: np.ndarray, count: int) -> np.ndarray:
+def guess(text: np.ndarray, count: int) -> np.ndarray:
     """Returns (count,): the tokens that followed the last occurrence of the last 8, 4, 2 or 1
     tokens (the most that occurred before); else the last token, repeated.
     """

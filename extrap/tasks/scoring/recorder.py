@@ -30,7 +30,8 @@ OF_ITEMS = ("protocol", "length", "depth")
 class Recorder:
     """Rows and items at the coordinates given so far; `at` adds coordinates and shares both.
 
-    Rows get their status in `result`, but `diverged` at once if a value is no finite number.
+    Rows get their status in `result`, but `diverged` at once if a value is nan, or if a mean is of
+    sums that are no finite numbers.
     """
 
     def __init__(self, result: Result | None = None, **where: Any):
@@ -60,13 +61,14 @@ class Recorder:
         are nan, as of too few units, are left out.
         """
         kept = {k: v for k, v in more.items() if k not in ("low", "high") or not np.isnan(v)}
-        self.rows.append(self.where | kept | {"metric": metric, "value": float(value)})
+        lost = {"status": "diverged"} if np.isnan(value) else {}
+        self.rows.append(self.where | lost | kept | {"metric": metric, "value": float(value)})
 
     def proportion(
         self, metric: str, hits: np.ndarray, tokens: int | None = None, **more: Any
     ) -> None:
-        """Records the share of hits (n,), 0 or 1 of independent trials, with a Wilson interval;
-        tokens: number of scored tokens, by default one of each trial.
+        """Records the share of hits (n,), 0 or 1 of independent trials, with a Wilson interval, or
+        nan if one of them is nan; tokens: number of scored tokens, by default one of each trial.
         """
         low, high = wilson(hits.sum(), len(hits))
         counts = {"n": len(hits), "tokens": tokens or len(hits)}
@@ -165,8 +167,11 @@ class Recorder:
         self.items.append(cell | {"metric": metric, "item": item, "value": float(value)})
 
     def scores(self, metric: str, values: Iterable[float], prefix: str = "") -> None:
-        """Records an item of every trial or document, numbered from 0 behind the prefix."""
-        for i, value in enumerate(values):
+        """Records an item of every trial or document, numbered from 0 behind the prefix; nothing
+        if one of them is nan.
+        """
+        found = [float(value) for value in values]
+        for i, value in enumerate([] if np.isnan(found).any() else found):
             self.item(metric, f"{prefix}{i}" if prefix else i, value)
 
     def drawn(self, *arrays: np.ndarray) -> None:

@@ -19,6 +19,7 @@ from extrap.data.trials.base import DEPTHS, Form, Questions, Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import depth_contrasts
 from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
+from extrap.tasks.scoring.answers import any_of, best_of, likely, right
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, Depths
 from extrap.utils.errors import UserError
@@ -35,9 +36,10 @@ class Exam(Trials):
     counter: Counter
 
     def score(self, questions: Questions) -> dict[str, np.ndarray]:
-        """Returns {metric: (trials,) bool}. accuracy: all tokens of the answer are the most likely
-        ones; restricted: the same among ids of their kind, which is keys, values, or everything
-        else; format: the last tokens are any value of the context.
+        """Returns {metric: (trials,)}, 1, 0 or nan (extrap.tasks.scoring.answers). accuracy: all
+        tokens of the answer are the most likely ones; restricted: the same among ids of their kind,
+        which is keys, values, or everything else; format: the last tokens are any value of the
+        context.
         """
         return self.scores([questions])[0]
 
@@ -51,9 +53,9 @@ class Exam(Trials):
         whole = np.concatenate(likely, 2)  # (several, 2, trials, a)
         return [
             {
-                "accuracy": (full == one.answers).all(1),
-                "restricted": (restricted == one.answers).all(1),
-                "format": (full[:, None, -one.values.shape[2] :] == one.values).all(2).any(1),
+                "accuracy": right(full, one.answers).min(1),
+                "restricted": right(restricted, one.answers).min(1),
+                "format": any_of(full[:, -one.values.shape[2] :], one.values),
             }
             for one, (full, restricted) in zip(several, whole, strict=True)
         ]
@@ -64,7 +66,7 @@ class Exam(Trials):
         kinds = np.select([np.isin(answer, ids) for ids in named], [0, 1], 2)
         ids_of = [*named, range(min(min(ids) for ids in named))]
         of_kind = [best_of(logits[:, j], ids_of[k], 1)[:, 0] for j, k in enumerate(kinds)]
-        return torch.stack([logits.argmax(-1), torch.stack(of_kind, 1)]).cpu().numpy()
+        return torch.stack([likely(logits), torch.stack(of_kind, 1)]).cpu().numpy()
 
     def named(
         self, tokens: np.ndarray, slots: np.ndarray, ids: Sequence[int], most: int = 1
@@ -74,7 +76,8 @@ class Exam(Trials):
         """
         found, first = [], int(slots.min())
         for (logits,) in self.read_alike([tokens], tokens.shape[1] - first):
-            each = logits.topk(most, -1).indices, best_of(logits, ids, most)
+            every = range(logits.shape[-1])
+            each = best_of(logits, every, most), best_of(logits, ids, most)
             found.append(torch.stack(each).cpu().numpy())
         return np.take_along_axis(np.concatenate(found, 1), slots[None, :, :, None] - first, 2)
 
@@ -92,14 +95,6 @@ class Exam(Trials):
             else:
                 yield torch.stack([self.model(text, last=last) for text in texts])
             self.counter(texts.numel())
-
-
-def best_of(logits: torch.Tensor, ids: Sequence[int], most: int) -> torch.Tensor:
-    """Returns the most likely of these ids: (..., vocab) -> (..., most)."""
-    if isinstance(ids, range):
-        return logits[..., ids.start : ids.stop].topk(most, -1).indices + ids.start
-    some = torch.tensor(ids, device=logits.device)
-    return some[logits[..., some].topk(most, -1).indices]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +125,7 @@ class Retrieval(AtLengths):
     @abstractmethod
     def measure(self, cells: Recorder, form: Any, exam: Exam) -> np.ndarray:
         """Records one protocol at one length, its guess among the rows; returns right answers,
-        (trials, questions) bool.
+        (trials, questions), as extrap.tasks.scoring.answers.right.
         """
 
     def cost(self, form: Any, length: int) -> int:

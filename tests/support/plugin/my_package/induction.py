@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from extrap import AtLengths, Count, Multiples, Recorder, Result
+from extrap import AtLengths, Count, Multiples, Recorder, Result, hits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +33,8 @@ class Induction(AtLengths):
             answers = tokens[rows, place + 1]
             # an extension may refuse a length: its rows are then left out
             with recorder.at(protocol="pair", length=length).within_range() as cell:
-                log_p = model(torch.from_numpy(tokens), last=1)[:, -1].log_softmax(-1).cpu().numpy()
-                right = log_p.argmax(-1) == answers
+                log_p = model(torch.from_numpy(tokens), last=1)[:, -1].log_softmax(-1).cpu()
+                right = hits(log_p, answers)  # 1, 0, or nan for logits that are no numbers
                 cell.proportion("accuracy", right)
                 cell.scores("accuracy", right)  # of each trial, for `extrap compare`
                 cell.mean("loss", -log_p[rows, answers])
