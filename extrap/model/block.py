@@ -64,14 +64,16 @@ class Block(nn.Module):
         self.up = nn.Linear(dim, hidden, bias="up" in biased)
         self.act = (GATES | ACTIVATIONS)[config.mlp]()
         self.down = nn.Linear(hidden, dim, bias="down" in biased)
-        self.dropout = nn.Dropout(config.dropout)
+        at_inputs = config.dropout_at == "inputs"
+        self.drop_inputs = nn.Dropout(config.dropout if at_inputs else 0.0)
+        self.drop_outputs = nn.Dropout(0.0 if at_inputs else config.dropout)
 
     def project(self, normed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Projects (B, T, C) to unrotated queries (B, H, T, D), keys and values (B, G, T, D)."""
         sizes = [n * self.head_dim for n in (self.heads, self.kv_heads, self.kv_heads)]
         q, k, v = (
             part.unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
-            for part in self.qkv(normed).split(sizes, -1)
+            for part in self.qkv(self.drop_inputs(normed)).split(sizes, -1)
         )
         if self.qk_norm is not None:
             q, k = self.norm_q(q), self.norm_k(k)
@@ -79,10 +81,12 @@ class Block(nn.Module):
 
     def feed(self, x: Tensor) -> Tensor:
         """Returns the MLP of norm(x), (B, T, C) -> (B, T, C)."""
-        normed = self.norm2(x)
+        read = self.drop_inputs(self.norm2(x))
         if self.gate is None:
-            return self.down(self.act(self.up(normed)))
-        return self.down(self.act(self.gate(normed)) * self.up(normed))
+            hidden = self.act(self.up(read))
+        else:
+            hidden = self.act(self.gate(read)) * self.up(read)
+        return self.down(self.drop_inputs(hidden))
 
     def forward(
         self, x: Tensor, scheme: Scheme, at: Where, layer: int, last: int | None = None
@@ -94,11 +98,12 @@ class Block(nn.Module):
         q, k, v = self.project(normed)
         o = attention(scheme, q, k, v, at.at_layer(layer, normed), first)
         x = x[:, first:]
-        o = self.dropout(self.out(o.transpose(1, 2).flatten(2)))
+        o = self.out(self.drop_inputs(o.transpose(1, 2).flatten(2)))
+        o = self.drop_outputs(o)
         if self.parallel:
-            return x + o + self.dropout(self.feed(x))
+            return x + o + self.drop_outputs(self.feed(x))
         x = x + o
-        return x + self.dropout(self.feed(x))
+        return x + self.drop_outputs(self.feed(x))
 
 
 def again(block: nn.Module, x: Tensor, scheme: Scheme, at: Where, *more: Any) -> Tensor:

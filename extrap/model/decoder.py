@@ -20,12 +20,14 @@ class Decoder:
         mlp: activation of the hidden layer; swiglu and geglu add a gate
         ratio: width of the hidden layer over C
         head: untied; tied reads the embedding divided by sqrt(C); shared reads it as it is
-        dropout: of what attention and MLP add
+        dropout: share of activations that training drops
 
-    Published decoders have the options below. null leaves each out, and a null option is
-    no part of a run's identity.
+    null leaves each option below out, and a null option is no part of a run's identity. All but
+    the first are of published decoders.
 
     Args:
+        dropout_at: null: dropout of what attention and MLP add; inputs: of what each linear
+            projection of a block reads (arXiv 2610.04518, by its abstract)
         kv_heads: G heads of keys and values, each read by H / G heads of queries; null: H (arXiv
             2305.13245)
         head_dim: D; null: C / H
@@ -46,7 +48,8 @@ class Decoder:
     head: Literal["untied", "tied", "shared"] = "untied"
     dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.0
 
-    # published decoders
+    # null leaves these out
+    dropout_at: Literal["inputs"] | None = None
     kv_heads: Annotated[int, Interval(ge=1, le=2**12)] | None = None
     head_dim: Annotated[int, Interval(ge=1, le=2**16)] | None = None
     bias: Literal["none", "attention", "all"] | None = None

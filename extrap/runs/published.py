@@ -26,6 +26,7 @@ from extrap.runs.folder import PUBLISHED, Run, write_json
 from extrap.runs.source import Source, opened
 from extrap.runs.training import options
 from extrap.runs.training.finetune import OWN
+from extrap.runs.training.optim import identity
 from extrap.utils.errors import UserError
 from extrap.utils.versions import RUN
 
@@ -164,7 +165,7 @@ class Published(Source):
     @property
     def about_tuning(self) -> dict[str, Any]:
         train = {name: value for name, value in self.config["train"].items() if name not in OWN}
-        return {"train": train, "precision": self.trainer.precision}
+        return {"train": identity(train), "precision": self.trainer.precision}
 
     def check_tuned(self) -> None:
         """Raises UserError for a model of logits alone, and for another type than `model.dtype`."""

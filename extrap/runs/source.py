@@ -23,15 +23,12 @@ from extrap.runs.build import build
 from extrap.runs.checkpoint import trained_weights
 from extrap.runs.choices import describe_data
 from extrap.runs.folder import Run
-from extrap.runs.training.optim import Optim
+from extrap.runs.training.optim import Optim, identity
 from extrap.runs.training.options import DTYPES, TrainerOptions, read
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import memory
 
 DECODER = {"_target_": "extrap.model.decoder.Decoder"}
-UNSEEN = ("log_every", "save_every")
-"""Options of training that do not change the weights."""
-
 BYTES, FROZEN = 16, 4
 """Bytes per parameter: itself, gradient and two moments in float32; frozen: itself alone."""
 
@@ -219,15 +216,15 @@ class Fresh(Source):
         evaluates a run that a GPU trained. The precision is.
         """
         config, corpus = self.config, self.corpus.sha256
-        identity = {
+        options = {
             "scheme": config["scheme"],
             "model": {name: value for name, value in config["model"].items() if value is not None},
             "data": describe_data(config["data"]),
             "corpus": corpus,
-            "train": {name: v for name, v in config["train"].items() if name not in UNSEEN},
+            "train": identity(config["train"]),
             "precision": self.precision,
         }
-        return Run(self.label, identity, self.seed)
+        return Run(self.label, options, self.seed)
 
     @cached_property
     def optim(self) -> Optim:

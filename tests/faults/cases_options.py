@@ -39,6 +39,10 @@ finetune=full | extension=nbce | finetune.factor=2 -> extension
 finetune=full | finetune.factor=16
 data.more={x: {_target_: extrap.tasks.kv.KV}} -> data.more.x._target_
 train.steps=0.5
+train.optimizer=sgd
+train.optimizer=muon | trainer=fsdp | trainer.accelerator=cpu | \
+trainer.precision=32-true -> train.optimizer
+model.dropout_at=outputs
 logger=none | +logger.mode=offline
 scheme=hwfa | scheme.parts=[3] -> scheme.parts[0]
 logger=wandb | logger.project=

@@ -5,7 +5,7 @@ import torch
 
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Shape
+from extrap.model.scheme import Shape, place
 from extrap.runs.build import build
 from extrap.schemes.rope import RoPE
 from extrap.utils.errors import UserError
@@ -73,3 +73,23 @@ def test_options_out_of_bounds_are_named(value):
     with pytest.raises(UserError) as error:
         job(f"model.{value}").source.shape  # noqa: B018
     assert error.value.option == f"model.{value.split('=')[0]}"
+
+
+@pytest.mark.parametrize("at, inputs", [(None, False), ("inputs", True)])
+@pytest.mark.parametrize("mlp", ["relu2", "swiglu"])
+def test_dropout_acts_on_inputs_or_on_outputs_of_projections(at, inputs, mlp):
+    """Every linear projection reads dropped channels, or what a block adds is dropped."""
+    config = Decoder(dim=16, heads=2, layers=1, mlp=mlp, dropout=0.5, dropout_at=at)
+    block = GPT(RoPE(Shape(16, 2, 1, 8, 11)), 11, config).train().blocks[0]
+    dropped = {}
+    for name, module in block.named_modules():
+        if isinstance(module, torch.nn.Linear):
+            module.register_forward_hook(lambda m, x, y, name=name: dropped.update({name: x[0]}))
+    x = torch.randn(4, 8, 16)
+    at_start = place(RoPE(Shape(16, 2, 1, 8, 11)), torch.arange(8.0))
+    added = block(x, RoPE(Shape(16, 2, 1, 8, 11)), at_start, 0) - x
+    normed = {name: read for name, read in dropped.items() if name in ("qkv", "gate", "up", "out")}
+    for name, read in normed.items():
+        assert read.eq(0).any() == inputs, name
+    assert (dropped["down"].eq(0).float().mean() > 0.4) == (inputs or mlp == "relu2")
+    assert added.eq(0).any() == (not inputs)

@@ -89,7 +89,15 @@ def test_a_run_is_not_its_machine(words):
 
 
 @pytest.mark.parametrize(
-    "words", ["train.steps=9", "trainer.precision=bf16-mixed", "model.heads=2", "data.length=32"]
+    "words",
+    [
+        "train.steps=9",
+        "train.optimizer=muon",
+        "trainer.precision=bf16-mixed",
+        "model.heads=2",
+        "model.dropout_at=inputs",
+        "data.length=32",
+    ],
 )
 def test_what_changes_weights_changes_the_name(words):
     assert job(words).run.name != job().run.name

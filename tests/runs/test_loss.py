@@ -9,9 +9,13 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from extrap.data.mixture import IGNORED, Batch
+from extrap.model.decoder import Decoder
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape
 from extrap.runs.training.batch_shares import share
 from extrap.runs.training.lightning_module import Lit, accuracy
 from extrap.runs.training.optim import Optim
+from extrap.schemes.t5 import T5
 
 WEIGHTS = {"text": 1.0, "retrieval": 3.0}
 PARTS = {"text": slice(0, 4), "retrieval": slice(4, 10)}
@@ -130,3 +134,22 @@ def test_accuracy_is_that_of_the_argmax():
     logits, targets = torch.randn(500, 3), torch.randint(3, (500,))
     assert accuracy(logits, targets) == (logits.argmax(-1) == targets).float().mean()
     assert accuracy(torch.full((4, 3), torch.nan), targets[:4]) == 0
+
+
+def test_muon_steps_the_matrices_of_the_blocks_and_adamw_all_else():
+    """A first step of Muon is an orthogonal matrix, scaled to the size of a step of AdamW."""
+    model = GPT(T5(Shape(16, 2, 1, 64, 11)), 11, Decoder(dim=16, layers=1, heads=2))
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    optim = Optim(lr=0.1, weight_decay=0.0, warmup=0, optimizer="muon")
+    optimizer = Lit(model, optim, WEIGHTS).configure_optimizers()["optimizer"]
+    for p in model.parameters():
+        p.grad = torch.randn_like(p)
+    optimizer.step()
+    for name, p in model.named_parameters():
+        step = p.detach() - before[name]
+        if name.startswith("blocks") and p.dim() == 2:
+            assert 0.05 < step.square().mean().sqrt() / 0.1 < 0.3
+            size = torch.linalg.svdvals(step)
+            assert size.max() / size.min() < 2
+        else:
+            assert torch.allclose(step.abs(), torch.tensor(0.1), rtol=1e-3), name

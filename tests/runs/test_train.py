@@ -31,7 +31,11 @@ def _trained(*overrides: str) -> dict[str, torch.Tensor]:
     return weights(j)
 
 
-@pytest.mark.parametrize("words", [(), ("+trainer.accumulate_grad_batches=2",)], ids=["", "parts"])
+@pytest.mark.parametrize(
+    "words",
+    [(), ("+trainer.accumulate_grad_batches=2",), ("train.optimizer=muon",)],
+    ids=["", "parts", "muon"],
+)
 def test_resumed_again_and_again_equals_uninterrupted(elsewhere, monkeypatch, words):
     """Whoever resumes at the step of a checkpoint saves no other in the middle of the next step."""
     options = ("scheme=rope", "model.dropout=0.2", "train.steps=8", "train.save_every=4", *words)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from extrap.model.gpt import GPT
 from extrap.runs.training.batch_shares import Counts, Share, counted
+from extrap.runs.training.muon import Together, muon
 from extrap.runs.training.optim import Optim
 
 EARLY_WEIGHT = 0.5
@@ -93,22 +94,27 @@ class Lit(L.LightningModule):
 
     def configure_optimizers(self) -> dict:
         """Decays the matrices of blocks and head; neither embeddings, norms nor the parameters of
-        the scheme. Frozen parameters are left out.
+        the scheme. Frozen parameters are left out. Muon steps the matrices of the blocks alone.
         """
-        known = self.model.matrices()
+        optim, known = self.optim, self.model.matrices()
         inside = {p for name, m in known.items() if name != "embedding" for p in m.parameters()}
         inside -= {self.model.embedding.weight}
         tuned = [p for p in self.model.parameters() if p.requires_grad]
-        decayed = {p for p in tuned if p in inside and p.dim() == 2}
-        groups = [
-            {"params": [p for p in tuned if p in decayed], "weight_decay": self.optim.weight_decay},
-            {"params": [p for p in tuned if p not in decayed], "weight_decay": 0.0},
-        ]
-        adamw = torch.optim.AdamW(
-            groups, lr=self.optim.lr, betas=(self.optim.beta1, self.optim.beta2), fused=True
+        decayed = [p for p in tuned if p in inside and p.dim() == 2]
+        others = {"params": [p for p in tuned if p not in {*decayed}], "weight_decay": 0.0}
+        by_muon: list[nn.Parameter] = []
+        if optim.optimizer == "muon":
+            in_blocks = {*self.model.blocks.parameters()}
+            by_muon = [p for p in decayed if p in in_blocks]
+            decayed = [p for p in decayed if p not in in_blocks]
+        groups = [{"params": decayed, "weight_decay": optim.weight_decay}, others]
+        optimizer: torch.optim.Optimizer = torch.optim.AdamW(
+            groups, lr=optim.lr, betas=(optim.beta1, optim.beta2), fused=True
         )
-        schedule = torch.optim.lr_scheduler.LambdaLR(adamw, self.optim.factor)
-        return {"optimizer": adamw, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+        if by_muon:
+            optimizer = Together(muon(by_muon, optim), optimizer)
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, optim.factor)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 
 def accuracy(logits: Tensor, targets: Tensor) -> Tensor:

@@ -44,6 +44,9 @@ def trainer(
     alone = [LightningEnvironment()] if options.processes == 1 else []
     given = dict(options.lightning)
     if options.strategy == "fsdp":
+        if optim.optimizer == "muon":
+            problem = "needs whole matrices, which shards do not have"
+            raise UserError("train.optimizer", "muon", problem, "give trainer=ddp")
         from extrap.runs.training.shards import Shards
 
         given["strategy"] = Shards(options.processes)
