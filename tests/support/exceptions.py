@@ -25,7 +25,10 @@ MEASURED_BEFORE: dict[str, str] = {
 }
 """Tasks whose committed rows are about other questions than the task asks now."""
 
-RUNNING: dict[str, str] = {"base": "54 jobs; the rows come seed by seed"}
+RUNNING: dict[str, str] = {
+    "base": "54 jobs; the rows come seed by seed",
+    "recipe": "216 jobs; the rows come seed by seed",
+}
 """Studies with jobs that are not measured yet."""
 
 EXCUSED_EXTENSIONS: dict[tuple[str, str], str] = {

@@ -16,8 +16,8 @@ A selection names columns of rows, each with a value or a list of them, all of w
 `params` one of small (below .6 M), middle and large (above 2 M), `size` their number; `study`
 reads the rows of another study; `layers`, `heads`, `lr`, `steps`, `share`, `width`, `base` and
 `recipe` come from a label that names them, as `rope_layers2_heads4_lr0.003` does, whose scheme is
-then `rope`. `rows` narrows `common`, a term narrows `rows`; `times` (1) is its weight. The other
-fields:
+then `rope`; `tuned` is 1 in the rows of a scheme's own recipe (extrap.results.tuned). `rows`
+narrows `common`, a term narrows `rows`; `times` (1) is its weight. The other fields:
 
 statistic   of each seed (extrap.results.findings.statistics); `terms` without one: their weighted
             sum
@@ -49,7 +49,13 @@ from extrap.utils.untrusted import read_yaml
 FILE = "findings.yaml"
 RECIPE = ("layers", "heads", "lr", "steps", "share", "width", "base", "recipe")
 """Options that a label can name."""
-SELECTED = {*COLUMNS, *RECIPE, "multiple", "size"} - {"run", "value", "low", "high", "commit"}
+SELECTED = {*COLUMNS, *RECIPE, "tuned", "multiple", "size"} - {
+    "run",
+    "value",
+    "low",
+    "high",
+    "commit",
+}
 MOST = 1000
 """Values of a list: files are data, and YAML can stand for more than it holds."""
 SUM = "sum"

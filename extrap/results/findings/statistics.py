@@ -32,6 +32,7 @@ from extrap.results.findings.statement import OF_UNITS, RECIPE, SUM, Selection, 
 from extrap.results.series import settings
 from extrap.results.stats.intervals import student
 from extrap.results.stats.ranks import concordance, permutation_p, spearman
+from extrap.results.tuned import is_own
 
 COLUMNS = ["value", "down", "up"]
 TIED = 9
@@ -65,7 +66,8 @@ def prepared(rows: pd.DataFrame) -> pd.DataFrame:
     out["size"] = out["params"]
     numbers, bounds = out["params"].fillna(0).astype(float), [*SIZES.values(), np.inf]
     out["params"] = pd.cut(numbers, bounds, labels=[*SIZES], right=False).astype(str)
-    return recipes(out)
+    out = recipes(out)
+    return out.assign(tuned=is_own(out))
 
 
 def recipes(rows: pd.DataFrame) -> pd.DataFrame:

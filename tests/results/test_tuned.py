@@ -1,0 +1,45 @@
+"""A scheme's own recipe is chosen by the gate and the loss at L, and by nothing past L."""
+
+import pandas as pd
+import pytest
+
+from extrap.results.tuned import is_own, own_recipes
+
+
+def rows(table: list[tuple[int, str, float, float, float, float]]) -> pd.DataFrame:
+    """Rows of (recipe, status, found at L, loss at L, found at 4 L, loss at 4 L)."""
+    found = []
+    for recipe, status, near, loss, far, far_loss in table:
+        about = {"scheme": "rope", "size": 10, "train_length": 64, "recipe": recipe}
+        for multiple, accuracy, nll in ((1.0, near, loss), (4.0, far, far_loss)):
+            at = about | {"multiple": multiple, "status": status}
+            kv = {"task": "kv", "metric": "accuracy", "protocol": "records", "value": accuracy}
+            text = {"task": "nll", "metric": "nll", "protocol": "sliding", "value": nll}
+            found += [at | kv, at | text]
+    return pd.DataFrame(found)
+
+
+@pytest.mark.parametrize(
+    "table, own",
+    [
+        ([(1, "ok", 0.95, 1.7, 0.9, 1.7), (2, "ok", 0.94, 1.6, 0.1, 4.0)], 2),
+        ([(1, "ok", 0.95, 1.7, 0.1, 4.0), (2, "not trained", 0.8, 1.5, 0.9, 1.5)], 1),
+        ([(1, "not trained", 0.5, 1.4, 0.1, 1.0), (2, "not trained", 0.7, 1.7, 0.1, 4.0)], 2),
+    ],
+    ids=["the lower loss at L", "a recipe that passes the gate", "none passes: the most found"],
+)
+def test_own_recipe(table, own):
+    found = rows(table)
+    assert [*own_recipes(found)] == [own]
+    assert is_own(found).eq(1).equals(found["recipe"].eq(own))
+
+
+def test_one_run_below_the_gate_turns_its_recipe_down():
+    found = rows([(1, "ok", 0.95, 1.7, 0.9, 1.7), (2, "ok", 0.99, 1.5, 0.9, 1.7)])
+    failed = rows([(2, "not trained", 0.5, 1.5, 0.9, 1.7)])
+    assert [*own_recipes(pd.concat([found, failed], ignore_index=True))] == [1]
+
+
+def test_rows_without_recipes_have_none():
+    found = rows([(1, "ok", 0.95, 1.7, 0.9, 1.7)]).assign(recipe=float("nan"))
+    assert is_own(found).isna().all()
