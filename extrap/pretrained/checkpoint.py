@@ -18,6 +18,7 @@ from extrap.model.rotary import relayout
 from extrap.pretrained.adapter import adapted
 from extrap.pretrained.chat import FILES
 from extrap.pretrained.gguf import unpacked
+from extrap.pretrained.loading import load
 from extrap.pretrained.plain import Plain, length_of, looks_ahead
 from extrap.pretrained.seam import installed, one_line, reason, transformers
 from extrap.utils.errors import UserError
@@ -100,9 +101,7 @@ class Checkpoint:
             raise UserError(self.place, problem="quantization_config=: quantised", remedy=remedy)
         if isinstance(kind, str) and kind in auto.CONFIG_MAPPING:
             with one_line(self.place):
-                found = auto.AutoConfig.from_pretrained(
-                    str(self.folder), trust_remote_code=False, local_files_only=True
-                )
+                found = load(auto.AutoConfig, [self.folder / "config.json"])
             if type(found) in auto.AutoModelForCausalLM._model_mapping:
                 return found
         problem = f"model_type={kind} is not supported"
@@ -161,16 +160,18 @@ class Checkpoint:
         config = self.config
         kind = self._class(config)
         attention = {"attn_implementation": "sdpa" if kind._supports_sdpa else "eager"}
+        if empty:
+            with one_line(self.place), torch.device("meta"):
+                return kind._from_config(config, dtype=dtype, **attention).eval()
+        index = [path] if (path := self.folder / INDEX).is_file() else []
+        data = [self.folder / "config.json", *index, *files(self.folder)]
         with one_line(self.place):
-            if empty:
-                with torch.device("meta"):
-                    return kind._from_config(config, dtype=dtype, **attention).eval()
-            made, found = kind.from_pretrained(
-                str(self.folder),
+            made, found = load(
+                kind,
+                data,
                 config=config,
                 dtype=dtype,
                 use_safetensors=True,
-                local_files_only=True,
                 output_loading_info=True,
                 **attention,
             )

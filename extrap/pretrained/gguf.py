@@ -22,6 +22,7 @@ from typing import Any
 import torch
 
 from extrap.pretrained.gguf_tokenizer import chat_entries, tokenizer
+from extrap.pretrained.loading import load
 from extrap.pretrained.seam import installed, one_line, reason, transformers
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
@@ -115,11 +116,10 @@ def _through_transformers(path: Path, folder: Path) -> None:
     from safetensors.torch import save_file
 
     package = transformers()
-    given = {"gguf_file": path.name, "local_files_only": True}
+    alone: dict[str, Any] = {"data": [path], "gguf_file": path.name}
     with one_line(path):
-        decoder = package.AutoModelForCausalLM
-        model = decoder.from_pretrained(path.parent, dtype=torch.float32, **given)
-        tokenizer = package.AutoTokenizer.from_pretrained(path.parent, **given)
+        model = load(package.AutoModelForCausalLM, dtype=torch.float32, **alone)
+        tokenizer = load(package.AutoTokenizer, **alone)
         vars(model.config).pop("quantization_config", None)  # the weights are numbers now
         model.config.save_pretrained(folder)
         tokenizer.save_pretrained(folder)

@@ -33,14 +33,16 @@ def heeding(*numbers: signal.Signals) -> Iterator[None]:
 
 
 def python(
-    *words: str, cwd: Path | None = None, **environment: str
+    *words: str, cwd: Path | None = None, says: str = "", **environment: str
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs Python with these words, and extrap of this repository on its path."""
+    """Runs Python with these words, and extrap of this repository on its path. says: the text that
+    it reads from stdin.
+    """
     return subprocess.run(
         [sys.executable, *words],
         cwd=cwd,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | environment,
-        stdin=subprocess.DEVNULL,
+        input=says,
         capture_output=True,
         text=True,
         check=False,

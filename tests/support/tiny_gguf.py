@@ -108,3 +108,28 @@ def gemma(path: Path, model) -> Path:
     for last, name, p in _tensors(model.model, GEMMA):
         out.add_tensor(name, (p + 1 if "norm" in last else p).numpy())
     return _ended(out, path)
+
+
+def bloom(path: Path, model) -> Path:
+    """A Bloom of transformers, an architecture without a tokenizer of its own there. The rows of
+    queries, keys and values keep the order of transformers, so the logits differ.
+    """
+    from gguf import MODEL_ARCH, GGUFWriter, get_tensor_name_map
+
+    c = model.config
+    out = GGUFWriter(path, "bloom")
+    out.add_block_count(c.n_layer)
+    out.add_context_length(c.seq_length)
+    out.add_embedding_length(c.hidden_size)
+    out.add_feed_forward_length(4 * c.hidden_size)
+    out.add_head_count(c.n_head)
+    out.add_head_count_kv(c.n_head)
+    out.add_layer_norm_eps(c.layer_norm_epsilon)
+    out.add_tokenizer_model("gpt2")
+    out.add_token_list(words())
+    out.add_token_merges(MERGES)
+    names = get_tensor_name_map(MODEL_ARCH.BLOOM, c.n_layer)
+    for name, p in model.transformer.state_dict().items():
+        found = names.get_name(name, try_suffixes=(".weight", ".bias"))
+        out.add_tensor(found, p.detach().numpy())
+    return _ended(out, path)

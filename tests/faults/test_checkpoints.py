@@ -1,0 +1,54 @@
+"""Checkpoints from strangers: no code that lies beside their weights runs, not even if somebody
+types `y`.
+
+A folder that appears (the canary) shows that planted code ran.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.faults import planted
+from tests.support import tiny_checkpoints as tiny
+from tests.support import tiny_gguf
+from tests.support.program import python
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+MAP = {"AutoConfig": "mine.C", "AutoModelForCausalLM": "mine.M", "AutoTokenizer": ["mine.T"] * 2}
+READ = """
+import sys
+from extrap.pretrained.checkpoint import Checkpoint
+print(type(Checkpoint(sys.argv[1]).model(32)).__name__)
+"""
+
+
+def litter(folder: Path, canary: Path) -> None:
+    """Puts everything beside the weights that makes a loader run code or fetch another model."""
+    planted_map = {"auto_map": MAP, "tokenizer_class": "Mine"}
+    for name in ("config.json", "tokenizer_config.json", "generation_config.json"):
+        known = json.loads((folder / name).read_text()) if (folder / name).exists() else {}
+        (folder / name).write_text(json.dumps({"model_type": "mine"} | known | planted_map))
+    (folder / "custom_generate").mkdir()
+    for name in ("mine.py", "custom_generate/generate.py", "modeling.py"):
+        (folder / name).write_text(planted.module(canary))
+
+
+@pytest.mark.parametrize("kind", ["folder", "gguf"])
+def test_no_code_beside_the_weights_runs(kind, tmp_path):
+    pytest.importorskip("accelerate", reason="transformers reads a GGUF with it")
+    folder, canary = tmp_path / "theirs", tmp_path / "canary"
+    folder.mkdir()
+    place = folder
+    if kind == "gguf":
+        made = tiny.made("bloom", vocab_size=len(tiny_gguf.words()))
+        place = tiny_gguf.bloom(folder / "model.gguf", made)
+        (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "own/other"}')
+    else:
+        tiny.made("llama").save_pretrained(folder)
+    litter(folder, canary)
+    done = python("-c", READ, str(place), says="y\n" * 9, HF_HOME=str(tmp_path / "hub"))
+    assert not canary.exists(), "planted code was run"
+    assert (done.returncode, "[y/N]" in done.stdout) == (0, False), done.stderr
+    assert not (tmp_path / "hub" / "modules").exists()
