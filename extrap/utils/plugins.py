@@ -4,9 +4,11 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -18,19 +20,43 @@ OURS = str(Path(__file__).parents[1]) + os.sep
 """Our own folder, left out where messages name the line of a fault."""
 
 
+class Named(MetaPathFinder):
+    """Finds packages by name in one folder each, and no other module there: libraries try to import
+    optional modules, which anybody may have put into a working folder.
+
+    folders: {package: folder}.
+    """
+
+    def __init__(self) -> None:
+        self.folders: dict[str, str] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if path is not None or fullname not in self.folders:
+            return None
+        return PathFinder.find_spec(fullname, [self.folders[fullname]], target)
+
+
+NAMED = Named()
+"""The plug-ins of this process, in the working folder of the last check."""
+
+
 def check_plugins(names: Iterable[object]) -> list[str]:
-    """Returns the names. Raises UserError for a name without a package. The working folder comes
-    last on Python's path, so that nothing there replaces a library.
+    """Returns the names. Raises UserError for a name without a package. From then on Python finds
+    these packages in the working folder, after all others: nothing there replaces a library.
     """
     found = list(names)
     if not all(isinstance(name, str) and name.isidentifier() for name in found):
         raise UserError("plugins", found, "names of packages, such as plugins=[my_package]")
-    if found and os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    for name in found:
-        if find_spec(str(name)) is None:
+    named = [str(name) for name in found]
+    NAMED.folders |= dict.fromkeys(named, os.getcwd())
+    if NAMED not in sys.meta_path:
+        sys.meta_path.append(NAMED)
+    for name in named:
+        if find_spec(name) is None:
             raise UserError("plugins", name, "no such package here")
-    return [str(name) for name in found]
+    return named
 
 
 def imported(module: str, option: str) -> ModuleType | None:
@@ -63,7 +89,15 @@ def fault(error: Exception, option: str, plugins: Iterable[str] = ()) -> UserErr
         last = (_within(error, plugins) or theirs)[-1:]
         place = "".join(f" in {frame.filename}, line {frame.lineno}" for frame in last)
     message = " ".join(str(error).split())
-    return UserError(option, problem=f"{type(error).__name__}{place}: {message}")
+    remedy = _beside(error) if isinstance(error, ModuleNotFoundError) else ""
+    return UserError(option, problem=f"{type(error).__name__}{place}: {message}", remedy=remedy)
+
+
+def _beside(error: ModuleNotFoundError) -> str:
+    """Returns the remedy for an import of a module of the working folder that nobody named."""
+    name = str(error.name).partition(".")[0]
+    here = PathFinder.find_spec(name, [os.getcwd()])
+    return f"name {name}, which lies in the working folder, in plugins, too" if here else ""
 
 
 def source(name: str) -> Path | None:
