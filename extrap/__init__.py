@@ -10,6 +10,8 @@ extrap` alone stays light.
 from importlib import import_module
 from typing import Any
 
+from extrap.utils.matplotlibrc import leave_out
+
 _MODULES = {
     "extrap.api": ("TrainedRun", "compare", "evaluate", "plot", "rows", "train"),
     "extrap.extensions.base": ("Extension", "SchemeExtension"),
@@ -36,6 +38,9 @@ __all__ = [
     "Where",
     "hits",
 ]
+
+
+leave_out()  # before anything imports matplotlib
 
 
 def __getattr__(name: str) -> Any:

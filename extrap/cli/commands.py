@@ -5,6 +5,7 @@ import sys
 from importlib import import_module
 
 from extrap.cli.shared import reported
+from extrap.utils import matplotlibrc
 from extrap.utils.errors import UserError, choose
 
 COMMANDS = (
@@ -24,6 +25,7 @@ def module(name: str) -> str:
 
 def main() -> None:
     """Runs the command that the first word names, or else the configuration."""
+    matplotlibrc.settle()
     first = sys.argv[1] if len(sys.argv) > 1 else ""
     named = WORD.fullmatch(first) is not None
     if named:

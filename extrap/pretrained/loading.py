@@ -21,6 +21,4 @@ def load(kind: Any, data: Iterable[Path], **given: Any) -> Any:
     with TemporaryDirectory(prefix="extrap-") as folder:
         for file in data:
             os.symlink(file.absolute(), Path(folder, file.name))
-        return kind.from_pretrained(
-            folder, trust_remote_code=False, local_files_only=True, **given
-        )
+        return kind.from_pretrained(folder, trust_remote_code=False, local_files_only=True, **given)

@@ -1,0 +1,60 @@
+"""matplotlib without the `matplotlibrc` of the working folder.
+
+matplotlib reads this file as soon as anything imports matplotlib, such as the metrics that
+Lightning imports, and in front of the file that MATPLOTLIBRC names: settings that are evaluated, a
+pipe that never ends, or no settings at all. Read here: `matplotlib_fname` of 3.10 and 3.11.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+
+FILE = "matplotlibrc"
+
+
+@contextmanager
+def hidden() -> Iterator[None]:
+    """Inside, the file of the working folder does not exist for `os.path`."""
+    exists = os.path.exists
+    os.path.exists = lambda path: path != FILE and exists(path)
+    try:
+        yield
+    finally:
+        os.path.exists = exists
+
+
+class Matplotlib(MetaPathFinder):
+    """Finds matplotlib as Python does, and runs its first module while the file is hidden."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != "matplotlib":
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            run = spec.loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                with hidden():
+                    run(module)
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def leave_out() -> None:
+    """Leaves the file out whenever this process imports matplotlib; call it before the import."""
+    if not any(isinstance(finder, Matplotlib) for finder in sys.meta_path):
+        sys.meta_path.insert(0, Matplotlib())
+
+
+def settle() -> None:
+    """Leaves the user's settings and backend of matplotlib out as well: figures of a command look
+    the same everywhere, and no window opens.
+    """
+    os.environ |= {"MATPLOTLIBRC": os.devnull, "MPLBACKEND": "agg"}
