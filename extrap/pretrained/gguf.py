@@ -7,8 +7,7 @@ and appears under its name when it is whole: one process at a time writes a fold
 renames that, and removes a half that an interrupted attempt left.
 
 In files of architecture `llama` the rows of query and key projections are permuted, so that pairs
-lie side by side: they are read as they are, under the layout `interleaved`. A tensor rope_freqs
-holds divisors of the frequencies (Llama 3.1), which is a LongRoPE of one set.
+lie side by side: they are read as they are, under the layout `interleaved`.
 """
 
 import hashlib
@@ -21,6 +20,7 @@ from typing import Any
 
 import torch
 
+from extrap.pretrained.gguf_rope import check_read, number, rope_parameters
 from extrap.pretrained.gguf_tokenizer import chat_entries, tokenizer
 from extrap.pretrained.loading import load
 from extrap.pretrained.seam import installed, one_line, reason, transformers
@@ -43,9 +43,8 @@ IN_LAYER = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-SCALINGS = {"none": "default", "linear": "linear", "yarn": "yarn"}
-ORIGINAL = "rope.scaling.original_context_length"
-VERSION = 2
+DIVISORS = "rope_freqs.weight"
+VERSION = 3
 """The version of the content of a folder; extrap makes a folder of another version again."""
 
 
@@ -83,7 +82,7 @@ def _unpack(path: Path, folder: Path) -> None:
         reader = GGUFReader(path)
         fields = {name: field.contents() for name, field in reader.fields.items()}
         if fields.get("general.architecture") in _of_transformers():
-            return _through_transformers(path, folder)
+            return _through_transformers(path, folder, fields, [t.name for t in reader.tensors])
         tensors = {t.name: dequantize(t.data, t.tensor_type) for t in reader.tensors}
         config, made = _config(path, fields, tensors), tokenizer(path, fields)
     except UserError:
@@ -91,9 +90,7 @@ def _unpack(path: Path, folder: Path) -> None:
     except Exception as error:  # of whatever class the libraries raise for a field of another type
         problem = f"cut short or damaged ({reason(error):.80})"
         raise UserError(path, problem=problem) from None
-    if (divisors := tensors.pop("rope_freqs.weight", None)) is not None:
-        both = dict.fromkeys(("long_factor", "short_factor"), divisors.tolist())
-        config["rope_parameters"] |= {"rope_type": "longrope", "attention_factor": 1.0} | both
+    tensors.pop(DIVISORS, None)
     named = {_named(path, name): torch.from_numpy(data.copy()) for name, data in tensors.items()}
     (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
     (folder / "tokenizer.json").write_text(made.to_str(), encoding="utf-8")
@@ -111,7 +108,9 @@ def _of_transformers() -> list[str]:
     return [kind for kind in GGUF_SUPPORTED_ARCHITECTURES if kind not in LAYOUTS]
 
 
-def _through_transformers(path: Path, folder: Path) -> None:
+def _through_transformers(
+    path: Path, folder: Path, fields: dict[str, Any], tensors: list[str]
+) -> None:
     """Writes the model that transformers makes of the file, or raises UserError."""
     from safetensors.torch import save_file
 
@@ -123,10 +122,9 @@ def _through_transformers(path: Path, folder: Path) -> None:
         vars(model.config).pop("quantization_config", None)  # the weights are numbers now
         model.config.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-    tensors = {
-        t.data_ptr(): (name, t.contiguous()) for name, t in reversed(model.state_dict().items())
-    }
-    save_file(dict(tensors.values()), folder / "model.safetensors", metadata={"format": "pt"})
+    check_read(path, fields, tensors, model.config)
+    own = {t.data_ptr(): (name, t.contiguous()) for name, t in reversed(model.state_dict().items())}
+    save_file(dict(own.values()), folder / "model.safetensors", metadata={"format": "pt"})
 
 
 def _named(path: Path, name: str) -> str:
@@ -150,29 +148,16 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
         remedy = f"{', '.join(LAYOUTS)} are, and whatever transformers reads"
         raise UserError(path, problem=problem, remedy=remedy)
 
-    def number(key: str, default: float | None = None) -> float:
-        found = fields.get(f"{kind}.{key}", default)
-        if not isinstance(found, int | float) or not found > 0:
-            raise ValueError(f"{kind}.{key}={found!s:.40}")
-        return found
-
     def size(key: str, default: int | None = None) -> int:
-        return int(number(key, default))
+        return int(number(kind, fields, key, default))
 
     heads, dim = size("attention.head_count"), size("embedding_length")
     head_dim = size("attention.key_length", dim // heads)
-    scaled = fields.get(f"{kind}.rope.scaling.type", "none")
-    if scaled not in [*SCALINGS]:  # it may be a list
-        raise UserError(path, problem=f"{kind}.rope.scaling.type={scaled!s:.40} is not supported")
     turned = size("rope.dimension_count", head_dim)
     if turned != head_dim:
         problem = f"{kind}.rope.dimension_count={turned} of {head_dim} is not supported"
         raise UserError(path, problem=problem)
-    rope = {"rope_type": SCALINGS[scaled], "rope_theta": float(number("rope.freq_base", 10000.0))}
-    if scaled != "none":
-        rope["factor"] = float(number("rope.scaling.factor"))
-        if f"{kind}.{ORIGINAL}" in fields:
-            rope["original_max_position_embeddings"] = size(ORIGINAL)
+    divisors = tensors[DIVISORS].tolist() if DIVISORS in tensors else None
     return {
         "model_type": kind,
         "hidden_size": dim,
@@ -181,12 +166,12 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
         "num_key_value_heads": size("attention.head_count_kv", heads),
         "head_dim": head_dim,
         "intermediate_size": size("feed_forward_length"),
-        "rms_norm_eps": float(number("attention.layer_norm_rms_epsilon")),
+        "rms_norm_eps": number(kind, fields, "attention.layer_norm_rms_epsilon"),
         "max_position_embeddings": size("context_length"),
         "vocab_size": len(tensors["token_embd.weight"]),
         "hidden_act": "silu",
         "tie_word_embeddings": "output.weight" not in tensors,
-        "rope_parameters": rope,
+        "rope_parameters": rope_parameters(path, kind, fields, head_dim // 2, divisors),
         "extrap_layout": LAYOUTS[kind],
         "bos_token_id": fields.get("tokenizer.ggml.bos_token_id"),
         "eos_token_id": fields.get("tokenizer.ggml.eos_token_id"),

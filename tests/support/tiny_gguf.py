@@ -45,6 +45,13 @@ def _begun(path: Path, architecture: str, c, base: float):
     return out
 
 
+def _further(out, fields: dict) -> None:
+    """Adds further fields: words, whole numbers, lists of numbers, numbers."""
+    kinds = {str: out.add_string, bool: out.add_bool, int: out.add_uint32, list: out.add_array}
+    for name, value in fields.items():
+        kinds.get(type(value), out.add_float32)(name.replace("__", "."), value)
+
+
 def _tensors(model, names: dict[str, str]):
     """(last word of transformers, name of llama.cpp, tensor) of each weight."""
     for name, p in model.state_dict().items():
@@ -61,8 +68,12 @@ def _ended(out, path: Path) -> Path:
     return path
 
 
-def written(path: Path, model, pre: str = "smollm", quantised: bool = False, **fields) -> Path:
-    """The model of transformers (a Llama) as llama.cpp's converter writes it."""
+def written(
+    path: Path, model, pre: str = "smollm", quantised: bool = False, divisors=None, **fields
+) -> Path:
+    """The model of transformers (a Llama) as llama.cpp's converter writes it. divisors: of
+    frequencies, an array.
+    """
     from gguf import GGMLQuantizationType, quants
 
     c = model.config
@@ -74,8 +85,7 @@ def written(path: Path, model, pre: str = "smollm", quantised: bool = False, **f
     out.add_token_types([3] * len(SPECIAL) + [1] * (len(words()) - len(SPECIAL)))
     out.add_token_merges(MERGES)
     out.add_bos_token_id(0)
-    for name, value in fields.items():
-        out.add_string(name.replace("__", "."), value)
+    _further(out, fields)
     turning = {"q_proj": c.num_attention_heads, "k_proj": c.num_key_value_heads}
     for last, name, p in _tensors(model, LLAMA):
         turned = relayout(p, turning[last], "half", "interleaved") if last in turning else p
@@ -85,10 +95,12 @@ def written(path: Path, model, pre: str = "smollm", quantised: bool = False, **f
             out.add_tensor(name, quants.quantize(data, kind), raw_dtype=kind)
         else:
             out.add_tensor(name, data)
+    if divisors is not None:
+        out.add_tensor("rope_freqs.weight", divisors)
     return _ended(out, path)
 
 
-def gemma(path: Path, model) -> Path:
+def gemma(path: Path, model, **fields) -> Path:
     """A Gemma 3 of transformers as llama.cpp's converter writes it, with a tokenizer of
     SentencePiece: special words, bytes, letters and numbered words.
     """
@@ -105,6 +117,7 @@ def gemma(path: Path, model) -> Path:
     out.add_token_types([3] * 4 + [6] * 256 + [1] * (len(tokens) - 260))
     out.add_bos_token_id(2)
     out.add_eos_token_id(1)
+    _further(out, fields)
     for last, name, p in _tensors(model.model, GEMMA):
         out.add_tensor(name, (p + 1 if "norm" in last else p).numpy())
     return _ended(out, path)
