@@ -53,6 +53,7 @@ class Block(nn.Module):
         rows = (self.heads + 2 * self.kv_heads) * self.head_dim
         self.qkv = nn.Linear(dim, rows, bias="qkv" in biased)
         self.out = nn.Linear(self.heads * self.head_dim, dim, bias="out" in biased)
+        self.clip: float | None = None  # of queries, keys and values, in published models alone
         self.qk_norm = config.qk_norm
         if config.qk_norm is not None:
             self.norm_q, self.norm_k = (
@@ -71,9 +72,11 @@ class Block(nn.Module):
     def project(self, normed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Projects (B, T, C) to unrotated queries (B, H, T, D), keys and values (B, G, T, D)."""
         sizes = [n * self.head_dim for n in (self.heads, self.kv_heads, self.kv_heads)]
+        qkv = self.qkv(self.drop_inputs(normed))
+        if self.clip is not None:
+            qkv = qkv.clamp(-self.clip, self.clip)
         q, k, v = (
-            part.unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
-            for part in self.qkv(self.drop_inputs(normed)).split(sizes, -1)
+            part.unflatten(-1, (-1, self.head_dim)).transpose(1, 2) for part in qkv.split(sizes, -1)
         )
         if self.qk_norm is not None:
             q, k = self.norm_q(q), self.norm_k(k)

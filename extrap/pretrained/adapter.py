@@ -194,6 +194,8 @@ def converted(net: Any, length: int) -> GPT | None:
         with torch.device("meta"):
             made = GPT(Scheme(shape), rows, options)
         made.scheme = family.scheme(shape, config)
+        for block in made.blocks:
+            block.clip = family.clip(config)
         if empty:
             made.scheme = made.scheme.to("meta")
             return made.eval()

@@ -77,6 +77,9 @@ class MPT(Family):
     def scheme(self, shape: Shape, config: Any) -> Scheme:
         return ALiBi(shape, mpt_slopes(shape.heads, config.attn_config.alibi_bias_max))
 
+    def clip(self, config: Any) -> float | None:
+        return config.attn_config.clip_qkv or None
+
     def exported(self, model: GPT) -> Exported:
         config, weights = super().exported(model)
         biased = any(n.endswith("bias") and bool(p.any()) for n, p in model.named_parameters())

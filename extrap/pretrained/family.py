@@ -73,6 +73,12 @@ class Family:
         """Returns the scheme of a model with this config."""
         raise NotImplementedError
 
+    def clip(self, config: Any) -> float | None:
+        """Returns the bound of queries, keys and values, None without one. No probe shows it: a
+        few tokens may stay below.
+        """
+        return None
+
     def biases(self, model: GPT) -> tuple[str, ...]:
         """Returns the modules that have a bias in the files of a model of our own."""
         return (*self.linears, *self.norms, "norm", "embedding_norm") if self.biased else ()
@@ -117,6 +123,7 @@ class Family:
         """Returns config and tensors of our model. Raises UserError if the family has no equal."""
         block, own = model.blocks[0], model.config
         self.check(own)
+        self.require(block.clip is None, "attn_config.clip_qkv=null")
         usual_eps = torch.finfo(model.norm.weight.dtype).eps
         sizes = {
             "dim": own.dim,

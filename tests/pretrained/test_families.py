@@ -76,6 +76,24 @@ def test_a_head_of_its_own_is_not_taken_for_the_embedding(kind, tmp_path):
     torch.testing.assert_close(ours(TOKENS[:, :9]), expected, atol=1e-4, rtol=1e-4)
 
 
+@torch.no_grad()
+def test_a_clip_that_few_tokens_reach_is_kept(tmp_path):
+    """MPT: one token has queries and keys past the bound, none of the probe's tokens has."""
+    theirs = tiny.made("mpt", attn_config={"alibi": True, "clip_qkv": 40.0})
+    theirs.transformer.wte.weight[:] = theirs.transformer.wte.weight[:1]
+    loud = 60
+    block = theirs.transformer.blocks[0]
+    theirs.transformer.wte.weight[loud] *= -1
+    x = block.norm_1(theirs.transformer.wte.weight[loud])
+    block.attn.Wqkv.weight[:64] = 100 * x / x.square().sum()
+    theirs.save_pretrained(tmp_path)
+    tokens = TOKENS.clone()
+    tokens[:, ::3] = loud
+    ours = Checkpoint(str(tmp_path)).model()
+    assert type(ours) is GPT and [block.clip for block in ours.blocks] == [40.0] * 3
+    torch.testing.assert_close(ours(tokens), theirs(tokens).logits, atol=1e-4, rtol=1e-4)
+
+
 CAP, PART = "original_max_position_embeddings", "partial_rotary_factor"
 REFUSED = [
     ("llama", {"model_type": "spiral"}, "model_type=spiral"),
