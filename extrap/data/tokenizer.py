@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from extrap.utils.errors import UserError
 OPTION = "data.vocabulary.tokenizer"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 PATIENCE = 10.0  # seconds for the hub to answer
+NO_TOKENIZER = "this is no tokenizer.json of Hugging Face", "give the tokenizer.json of a model"
 FAILS = "the tokenizer fails on this text", "use another tokenizer"
 
 
@@ -34,8 +36,8 @@ class Tokenized(Vocabulary):
 
     tokenizer: str = field(kw_only=True)
 
-    @property
-    def encoder(self) -> "Pieces":
+    @cached_property
+    def encoder(self) -> "Pieces":  # type: ignore[override]
         return encoder(self.tokenizer)
 
     @property
@@ -49,8 +51,8 @@ class Pieces:
 
     The bytes of a token reach from the end of the token before it to its own end in the text, so
     that the bytes of a document add up whatever the tokenizer leaves out (spaces, cases) or splits
-    (characters of several bytes). source: a tokenizer.json; option: the option behind it, for
-    messages.
+    (characters of several bytes). One text has one encoding: dropout, which leaves out merges at
+    random, is off. source: a tokenizer.json; option: the option behind it, for messages.
     """
 
     sized = True
@@ -62,6 +64,9 @@ class Pieces:
         self.ids = max(tokenizer.get_vocab().values(), default=0) + 1
         self.dtype = "<u2" if self.ids <= 2**16 else "<u4"
         self.name = f"tokenizer {hashlib.sha256(source.encode()).hexdigest()}, {self.dtype}"
+        if getattr(tokenizer.model, "dropout", None):
+            tokenizer.model.dropout = None
+            self.name += ", without dropout"
 
     def __call__(self, text: bytes) -> tuple[np.ndarray, np.ndarray]:
         decoded = text.decode("utf-8", "ignore")
@@ -110,22 +115,26 @@ def _one_line(option: str, problem: str, remedy: str) -> Iterator[None]:
         os.close(nowhere)
 
 
-@cache
 def encoder(tokenizer: str, place: str | None = None) -> Pieces:
-    """Returns the encoder of a tokenizer by file, folder or name. place: its name in messages,
-    unless an option names it. Raises UserError if the tokenizer is missing or cannot be read.
+    """Returns the encoder of a tokenizer by file, folder or name, one for each content of the file.
+    place: its name in messages, unless an option names it. Raises UserError if the tokenizer is
+    missing or cannot be read.
     """
     option = place or f"{OPTION}={tokenizer}"
-    try:
-        from tokenizers import Tokenizer
-    except ImportError:
+    if find_spec("tokenizers") is None:
         problem, remedy = "this option needs tokenizers", "run pip install 'extrap[tokenizers]'"
-        raise UserError(option, problem=problem, remedy=remedy) from None
+        raise UserError(option, problem=problem, remedy=remedy)
     path = _found(tokenizer)
-    with _one_line(
-        option, "this is no tokenizer.json of Hugging Face", "give the tokenizer.json of a model"
-    ):
+    with _one_line(option, *NO_TOKENIZER):
         source = path.read_text(encoding="utf-8")
+    return _pieces(source, option)
+
+
+@lru_cache(maxsize=8)
+def _pieces(source: str, option: str) -> Pieces:
+    from tokenizers import Tokenizer
+
+    with _one_line(option, *NO_TOKENIZER):
         made = Pieces(source, Tokenizer.from_str(source), option)
     if not made.ids > 1:
         problem = "the tokenizer has fewer than two tokens"

@@ -2,6 +2,7 @@
 rows says what was read.
 """
 
+import json
 import math
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import torch
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
 from extrap.data.corpora.files import Files
-from extrap.data.tokenizer import OPTION, Tokenized
+from extrap.data.tokenizer import OPTION, Pieces, Tokenized
 from extrap.tasks.nll import NLL
 from extrap.utils.errors import UserError
 from tests.support.hand import measure
@@ -146,3 +147,18 @@ def test_a_pattern_that_gives_up_is_one_line(pattern, tmp_path, capfd):
     with pytest.raises(UserError):
         encode(b"a" * 60 + b"x" * 60 + b"!")
     assert capfd.readouterr() == ("", "")
+
+
+def test_dropout_is_off(tokenizer, tmp_path):
+    """One text has one encoding, the same as without dropout; maps of old encodings are no longer
+    used.
+    """
+    plain = json.loads(Path(tokenizer).read_text())
+    model = plain["model"] | {"dropout": 0.5}
+    (tmp_path / "drops.json").write_text(json.dumps(plain | {"model": model}))
+    encode = Tokenized(tokenizer=str(tmp_path / "drops.json")).encoder
+    document = text(1)[0].encode()
+    expected = Tokenized(tokenizer=tokenizer).encoder(document)[0].tolist()
+    assert [encode(document)[0].tolist() for _ in range(3)] == [expected] * 3
+    source = (tmp_path / "drops.json").read_text()
+    assert encode.name != Pieces(source, Tokenizer.from_file(tokenizer), "option").name
