@@ -14,7 +14,7 @@ import pytest
 
 from extrap.cli import dashboard as command
 from extrap.cli import report
-from extrap.runs.dashboard import view, workspace
+from extrap.runs.dashboard import WandB, view, workspace
 from extrap.runs.dashboard.page import Page
 from extrap.runs.evaluate import evaluate
 from extrap.runs.experiment import work
@@ -225,3 +225,25 @@ def test_ids_are_short_and_told_apart():
     assert len({page.id for page in pages}) == 4
     assert all(len(page.id) <= 64 and not set(page.id) & set(r"/\#?%:") for page in pages)
     assert all(len(tag) <= 64 for page in pages for tag in page.tags)
+
+
+def test_in_a_sweep_of_wandb_a_run_has_one_page(tmp_path, monkeypatch):
+    """Named by extrap, or by an agent through the environment."""
+    import wandb
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WANDB_SWEEP_ID", "sweep")
+    page = Page("main", "rope-s0", "direct", "rope", "mixture", 0, 64, ("kv",))
+    ids = []
+    try:
+        for agent in ("", "", "own"):
+            if agent:
+                wandb.teardown()  # a process of its own
+                monkeypatch.setenv("WANDB_RUN_ID", agent)
+            shown = WandB()
+            shown.start(page)
+            ids.append(shown.run.id)
+            shown.finish()
+    finally:
+        wandb.teardown()
+    assert ids == [page.id, page.id, "own"]

@@ -153,7 +153,9 @@ class WandB(Dashboard):
             quiet.x_disable_stats = quiet.x_disable_meta = True
             quiet.x_save_requirements = False
         where = {"mode": self.mode, "resume": resume, "dir": Path.cwd()}
-        if "WANDB_SWEEP_ID" not in os.environ:  # an agent of W&B's own sweeps names the run itself
+        if "WANDB_SWEEP_ID" in os.environ:
+            library.name_in_sweep(page.id, self.project)
+        else:
             where |= {"project": self.project, "entity": self.entity, "id": page.id}
         what = {"name": page.name, "group": page.study, "job_type": page.job_type,
                 "tags": page.tags, "config": page.config}  # fmt: skip

@@ -32,6 +32,16 @@ def wandb() -> Any:
     return wandb
 
 
+def name_in_sweep(run_id: str, project: str) -> None:
+    """Names the page of a run of W&B's own sweeps where its agent, through the environment, does
+    not: the same page for each evaluation. In a sweep, wandb.init itself takes no names.
+    """
+    own = {"run_id": run_id, "project": project}
+    left = {name: own[name] for name in own if not os.environ.get(f"WANDB_{name.upper()}")}
+    library = wandb()
+    library.setup(settings=library.Settings(**left))
+
+
 def log_in() -> None:
     """Finds the user's key. wandb itself would ask for one on a terminal. Raises ConnectionError
     without a key and under WANDB_MODE.
