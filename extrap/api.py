@@ -153,15 +153,15 @@ def _job(words: Sequence[str], source: Any = None) -> Iterator["Job"]:
     import torch
 
     from extrap.cli import program
+    from extrap.cli.apart import own_settings
     from extrap.cli.composed import composed
+    from extrap.runs.source import reopen
 
-    threads = torch.get_num_threads()
-    try:
+    reopen()
+    with own_settings():
         this = composed(words)
         torch.set_num_threads(this.values["threads"])
         yield program.job(this, source)
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _source(model: Any, tokenizer: Any, replaced: set[str]) -> tuple[list[str], Any]:

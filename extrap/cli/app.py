@@ -14,7 +14,8 @@ from hydra._internal.utils import get_args_parser
 from omegaconf import DictConfig
 
 from extrap.cli import config_guard
-from extrap.cli.composed import Composed, find_plugins, plain
+from extrap.cli.apart import find_plugins
+from extrap.cli.composed import Composed, plain
 from extrap.cli.config_files import limited
 from extrap.cli.hydra_errors import explained
 from extrap.cli.shared import advise, reported

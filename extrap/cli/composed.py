@@ -1,18 +1,17 @@
 """The configuration of a job as plain values: the work of a job reads nothing else."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from extrap.cli import config_guard, schema
+from extrap.cli.apart import own_hydra
 from extrap.cli.config_files import limited
 from extrap.cli.hydra_errors import check_choices, explained
 from extrap.cli.sweep.grid import selected
@@ -66,24 +65,13 @@ def composed(words: Sequence[str], config_dir: Path | None = None) -> Composed:
     of another program stays as it was. Raises UserError as the command line does, and for words
     that make a sweep.
     """
-    schema.register()
-    find_plugins()
-    words, hydra = readable(list(words)), GlobalHydra.instance().hydra
-    GlobalHydra.instance().hydra = None
-    try:
-        with explained(words, conf_dir()), limited():
-            cfg = config_guard.checked(conf_dir(), words, config_dir)
-            parsed = OverridesParser.create().parse_overrides(words)
-            swept = [one.input_line for one in parsed if one.is_sweep_override()]
-            if swept or selected(cfg, "grid"):
-                several = [*swept, "sweep.grid"][0]
-                raise UserError(f"{several}: makes a sweep of several jobs; give one value")
-            return plain(cfg)
-    finally:
-        GlobalHydra.instance().hydra = hydra
-
-
-def find_plugins() -> None:
-    """Puts the launchers of extrap where Hydra looks for plug-ins."""
-    if (folder := str(Path(__file__).parent / "_plugins")) not in sys.path:
-        sys.path.append(folder)
+    words = readable(list(words))
+    with own_hydra(), explained(words, conf_dir()), limited():
+        schema.register()
+        cfg = config_guard.checked(conf_dir(), words, config_dir)
+        parsed = OverridesParser.create().parse_overrides(words)
+        swept = [one.input_line for one in parsed if one.is_sweep_override()]
+        if swept or selected(cfg, "grid"):
+            several = [*swept, "sweep.grid"][0]
+            raise UserError(f"{several}: makes a sweep of several jobs; give one value")
+        return plain(cfg)

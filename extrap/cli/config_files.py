@@ -1,9 +1,10 @@
 """Files of configuration as Hydra reads them, and the limits of what they reach.
 
-The command line is the user's word, a file is data. Importing this module makes Hydra check each
-file twice: its size and nesting where Hydra reads it (extrap/utils/untrusted.py), and its options
-where Hydra merges them, so that no header, group or default leads around the check. `limited`
-leaves files no reference beyond the configuration.
+The command line is the user's word, a file is data. Inside `limited` Hydra checks each file twice:
+its size and nesting where Hydra reads it (extrap/utils/untrusted.py), and its options where Hydra
+merges them, so that no header, group or default leads around the check. There, files have no
+reference beyond the configuration. Outside, another program of Hydra in this process reads its own
+files as Hydra does.
 """
 
 from collections.abc import Iterator
@@ -76,10 +77,6 @@ def _checked_merge(loader: ConfigLoaderImpl, default: ResultDefault, repo: Any) 
     return found
 
 
-ConfigRepository.load_config = _checked_read  # type: ignore[method-assign]
-ConfigLoaderImpl._load_single_config = _checked_merge  # type: ignore[method-assign]
-
-
 def _sets(node: Any, option: str) -> bool:
     """True if a configuration holds an option, or a reference in place of a node above it."""
     for name in option.split("."):
@@ -93,13 +90,21 @@ def _sets(node: Any, option: str) -> bool:
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Inside, no reference reads the environment or makes nodes: OmegaConf knows no resolver but
-    `RESOLVERS`.
+    """Inside, Hydra checks files, and no reference reads the environment or makes nodes: OmegaConf
+    knows no resolver but `RESOLVERS`.
     """
     before = dict(BaseContainer._resolvers)
+    outside = ConfigRepository.load_config, ConfigLoaderImpl._load_single_config
     for name in before.keys() - RESOLVERS:
         OmegaConf.clear_resolver(name)
+    _checks(_checked_read, _checked_merge)
     try:
         yield
     finally:
+        _checks(*outside)
         BaseContainer._resolvers.update(before)
+
+
+def _checks(read: Any, merge: Any) -> None:
+    ConfigRepository.load_config = read  # type: ignore[method-assign]
+    ConfigLoaderImpl._load_single_config = merge  # type: ignore[method-assign]

@@ -13,7 +13,6 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, Override
 from omegaconf import DictConfig
 
-from extrap.cli import config_files  # noqa: F401  checks files from here on
 from extrap.cli.words import quoted
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
@@ -30,7 +29,7 @@ def checked(conf: str, words: Sequence[str], config_dir: str | Path | None = Non
     and what Hydra raises for a configuration that cannot be composed.
 
     Leaves out values to be swept, as Hydra does for the sweep as a whole. conf, config_dir: the
-    folder of the program's configuration files and the user's own.
+    folder of the program's configuration files and the user's own. Call it inside `limited`.
     """
     if config_dir is not None and not Path(config_dir).is_dir():
         raise UserError("--config-dir", config_dir, "no such folder")

@@ -252,8 +252,15 @@ class Fresh(Source):
 
 
 def opened(source: base.Source, encoder: Encoder) -> Corpus:
-    """Returns the corpus of a source of text, opened once for all jobs of a process."""
+    """Returns the corpus of a source of text, opened once for all jobs of a command."""
     return _opened(source, encoder, source.place)
+
+
+def reopen() -> None:
+    """Lets the next job open its text again: a process of several commands, such as a notebook,
+    calls this before each.
+    """
+    _opened.cache_clear()
 
 
 @cache

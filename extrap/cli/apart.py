@@ -1,0 +1,91 @@
+"""The state of a Python process that a call from a notebook or from another program leaves as it
+found it.
+"""
+
+import logging
+import os
+import random
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hydra._internal.sources_registry import SourcesRegistry
+from hydra.core.config_store import ConfigStore
+from hydra.core.plugins import Plugins
+from hydra.core.singleton import Singleton
+from omegaconf.basecontainer import BaseContainer
+
+SHARED: tuple[Any, ...] = (Plugins, SourcesRegistry, ConfigStore)
+"""Objects of Hydra that both sides use; of the ConfigStore, extrap gets a copy of its files."""
+
+
+@contextmanager
+def own_hydra() -> Iterator[None]:
+    """Inside, Hydra knows no program, job, version or reference of the caller."""
+    path = list(sys.path)
+    find_plugins()
+    shared = {kind: kind.instance() for kind in SHARED}
+    before, resolvers = dict(Singleton._instances), dict(BaseContainer._resolvers)
+    store = shared[ConfigStore]
+    files, store.repo = store.repo, deepcopy(store.repo)
+    _become(Singleton._instances, shared)
+    try:
+        yield
+    finally:
+        store.repo = files
+        _become(BaseContainer._resolvers, resolvers)
+        _become(Singleton._instances, before)
+        sys.path[:] = path
+
+
+@contextmanager
+def own_settings() -> Iterator[None]:
+    """Inside, threads, the environment, loggers, filters of warnings and generators of random
+    numbers may be set; at the end they are as before.
+    """
+    import torch
+
+    known = logging.root.manager.loggerDict.values()
+    levels = [(one, one.level) for one in known if isinstance(one, logging.Logger)]
+    threads, environment = torch.get_num_threads(), dict(os.environ)
+    with _own_draws(), warnings.catch_warnings():
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)
+            for logger, level in levels:
+                logger.setLevel(level)
+            if os.environ != environment:
+                _become(os.environ, environment)
+
+
+@contextmanager
+def _own_draws() -> Iterator[None]:
+    import torch
+
+    python, arrays, tensors = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(arrays)
+        torch.set_rng_state(tensors)
+        if devices:
+            torch.cuda.set_rng_state_all(devices)
+
+
+def find_plugins() -> None:
+    """Puts the launchers of extrap where Hydra looks for plug-ins."""
+    if (folder := str(Path(__file__).parent / "_plugins")) not in sys.path:
+        sys.path.append(folder)
+
+
+def _become(table: Any, content: Any) -> None:
+    table.clear()
+    table.update(content)
