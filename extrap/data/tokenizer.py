@@ -17,6 +17,7 @@ import numpy as np
 from extrap.data.corpora.reader import line
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
+from extrap.utils.paths import PACKAGE, in_package
 
 OPTION = "data.vocabulary.tokenizer"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
@@ -29,9 +30,11 @@ FAILS = "the tokenizer fails on this text", "use another tokenizer"
 class Tokenized(Vocabulary):
     """ids of a tokenizer | BOS | `keys` key ids | `values` value ids.
 
-    tokenizer: a tokenizer.json, a folder that holds one, or the name of a model on the hub (then
-    kept in the cache of the hub). No special token is added to a text; keys and values never occur
-    in a text. Raises UserError if the tokenizer is missing.
+    tokenizer: a tokenizer.json, a folder that holds one, package:NAME/FILE of an installed package,
+        or the name of a model on the hub (then kept in the cache of the hub)
+
+    No special token is added to a text; keys and values never occur in a text. Raises UserError if
+    the tokenizer is missing.
     """
 
     tokenizer: str = field(kw_only=True)
@@ -143,7 +146,8 @@ def _pieces(source: str, option: str) -> Pieces:
 
 
 def _found(tokenizer: str) -> Path:
-    path = Path(os.path.expanduser(tokenizer))
+    packed = tokenizer.startswith(PACKAGE)
+    path = in_package(tokenizer) if packed else Path(os.path.expanduser(tokenizer))
     path = path / "tokenizer.json" if path.is_dir() else path
     if path.is_file():
         return path

