@@ -14,8 +14,10 @@ from extrap.model.attention import attention
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape, Where
+from extrap.pretrained.compared import PROBE, difference
 from extrap.pretrained.families import BLOOM, GPT2, MPT, OPT
-from extrap.pretrained.layers import Unreadable, read
+from extrap.pretrained.layer import Unreadable
+from extrap.pretrained.layers import read
 from extrap.pretrained.plain import (
     CAUSAL,
     Plain,
@@ -28,10 +30,11 @@ from extrap.pretrained.plain import (
 )
 from extrap.pretrained.rotation import GivenSink, scheme_of
 from extrap.pretrained.seam import forgetting, quiet, reason, replaced, still, through, transformers
+from extrap.pretrained.shortened import SHORT, shortened
 from extrap.utils.errors import UserError
 
-PROBE = 40
-"""Tokens of the reading that compares logits."""
+APART = 0.01
+"""Difference of logits, in standard deviations, that is no rounding."""
 READ = {family.model_type: family for family in (BLOOM(), MPT(), GPT2(), OPT())}
 """By model_type: families that become a GPT of ours."""
 
@@ -250,6 +253,11 @@ def adapt(net: Any, length: int | None = None) -> GPT:
                 made = Adapted(net, length).train(net.training)
             if off := difference(made, net, length):
                 raise Unreadable(f"its logits differ by {off:.1e} with attention of extrap")
+            if isinstance(made, Adapted) and not net.device.type == "meta" and parts_ways(net):
+                raise Unreadable(
+                    "past a window, a top-k or another length of its config its logits differ with "
+                    "attention of extrap"
+                )
     except Unreadable as error:
         raise UserError("model_type", kind, str(error)) from None
     except Exception as error:  # of whatever class the code of a model raises
@@ -258,19 +266,16 @@ def adapt(net: Any, length: int | None = None) -> GPT:
 
 
 @torch.no_grad()
-def difference(made: GPT, net: Any, length: int) -> float:
-    """Returns the largest difference from the model's own logits; 0 if it is below
-    1e-4 (in float32) of their spread, or for a model without storage.
+def parts_ways(net: Any) -> bool:
+    """True if logits differ past a length of the config, in a copy where every length is short.
+    False if the class of the model makes no such copy.
     """
-    weight = made.embedding.weight
-    if weight.is_meta:
-        return 0.0
-    g, training = torch.Generator().manual_seed(0), net.training
-    tokens = torch.randint(len(weight), (2, min(PROBE, length)), generator=g).to(weight.device)
-    with forgetting(net):
-        own = net.eval()(input_ids=tokens, use_cache=False).logits.float()
-    off = float((made.eval()(tokens).float() - own).abs().max())
-    made.train(training)
-    net.train(training)
-    most = max(1e-4, 16 * torch.finfo(weight.dtype).eps) * max(1.0, float(own.std()))
-    return 0.0 if off <= most else off
+    try:
+        copy = shortened(net)
+        if copy is None:
+            return False
+        tokens = torch.arange(2 * PROBE).view(2, -1) * 7 % len(copy.get_input_embeddings().weight)
+        own, found = copy(input_ids=tokens, use_cache=False).logits, Adapted(copy, SHORT)(tokens)
+    except Exception:  # of whatever class a model of odd sizes raises
+        return False
+    return float((found - own).abs().max()) > APART * float(own.std())

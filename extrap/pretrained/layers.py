@@ -9,7 +9,6 @@ which column turns it.
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from functools import partial
 from math import pi
 from typing import Any
@@ -17,104 +16,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from extrap.pretrained.seam import forgetting, replaced, through, turned
+from extrap.pretrained.layer import CLOSE, TOKENS, Layer, Source, Unreadable, turns_of
+from extrap.pretrained.seam import replaced, through, turned
 from extrap.pretrained.skeleton import copy_of
 
-TOKENS = 8
-CLOSE = 1e-4
 FIRST, STEP = 0.1, 1e-4
 """Angles of tags, in radians."""
 
 
-@dataclass
-class Source:
-    """A call of a rotary module. name, module: of the copy, on the CPU; args, more: its arguments;
-    tags: of its columns; columns that turn alike share one.
-    """
-
-    name: str
-    module: nn.Module
-    args: tuple[Any, ...]
-    more: dict[str, Any]
-    tags: list[int] = field(default_factory=list)
-
-    def __deepcopy__(self, memo: dict) -> "Source":
-        return self
-
-    @torch.no_grad()
-    def columns(self, n: int) -> tuple[Tensor, float]:
-        """Returns the frequencies of all columns at n tokens, float64, and the amplitude, of a
-        module that has read no other length.
-        """
-        t = torch.tensor([0, 1, n - 1, n - 1, n - 1])
-
-        def placed(x: Any) -> Any:
-            whole = isinstance(x, Tensor) and not x.is_floating_point() and not x.is_complex()
-            return t.expand(*x.shape[:-1], 5) if whole and x.dim() else x
-
-        given = {name: placed(x) for name, x in self.more.items()}
-        with forgetting(self.module):
-            z = _turns(self.module(*map(placed, self.args), **given))
-            exact = [b.double() + 0 for b in self.module.buffers() if b.dim() == 1 and len(b)]
-        assert z is not None
-        tokens = next(d for d in reversed(range(z.dim() - 1)) if z.shape[d] in (5, TOKENS))
-        z = z.movedim(tokens, 0)[1].flatten(0, -2)[0]
-        theta = z.angle().double()
-        for buffer in exact:
-            near = buffer[(theta[:, None] - buffer).abs().argmin(-1)]
-            theta = torch.where((near - theta).abs() <= 1e-5 * near.abs(), near, theta)
-        return theta, float(z.abs().mean())
-
-
-@dataclass
-class Layer:
-    """Attention of one layer. name: of its module; block: of the layer around it; heads: H and
-    groups: G, width: D; scale: on <q, k>; window, chunk: in tokens, and cap: None without.
-
-    pairs (P, 2): channels that turn together; source and columns (P,): what turns them.
-    """
-
-    name: str
-    block: str
-    heads: int
-    groups: int
-    width: int
-    scale: float
-    window: int | None = None
-    chunk: int | None = None
-    cap: float | None = None
-    sink: bool = False
-    pairs: Tensor = field(default_factory=lambda: torch.zeros(0, 2, dtype=torch.long))
-    source: Source | None = None
-    columns: Tensor | None = None
-    inputs: list[str] = field(default_factory=list)
-    """Matrices that make queries, keys and values."""
-
-    def theta(self, n: int) -> Tensor:
-        """Returns the frequencies (P,), float64, of a forward of n tokens."""
-        assert self.source is not None
-        return self.source.columns(n)[0][self.columns]
-
-    def amplitude(self, n: int) -> float:
-        """Returns the factor on cosine and sine in a forward of n tokens."""
-        assert self.source is not None
-        return self.source.columns(n)[1]
-
-    @property
-    def base(self) -> float:
-        """The base of the grid of frequencies: from the config, or else from the first two."""
-        assert self.source is not None
-        rope = getattr(getattr(self.source.module, "config", None), "rope_parameters", None) or {}
-        given = (*self.source.args, *self.source.more.values())
-        kind = next((x for x in given if isinstance(x, str) and x in rope), None)
-        if (found := (rope if kind is None else rope[kind]).get("rope_theta")) is not None:
-            return float(found)
-        theta = self.theta(2)
-        return float((theta[0] / theta[1]) ** len(theta)) if len(theta) > 1 else 1e4
-
-
-class Unreadable(Exception):
-    """The reason why a probe does not understand a model, in words."""
+READ = ("scaling", "softcap", "s_aux", "position_bias")
+"""Arguments of attention in transformers that extrap reads."""
+IDLE = ("dropout", "sliding_window", "position_ids", "cache_position", "is_causal", "use_cache")
+IDLE += ("output_attentions", "output_hidden_states", "output_router_logits", "return_dict")
+"""Arguments that change nothing here: the mask says the same, or they are of caches and reports."""
 
 
 Seen = dict[nn.Module, tuple[Tensor, tuple[int, int], Any, dict[str, Any]]]
@@ -136,6 +50,7 @@ def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
         raise Unreadable("its head is not apart from its layers")
     plain, quarter = (_reading(copy, tokens, sources, angle) for angle in (0.0, pi / 2))
     tagged = _reading(copy, tokens, sources, None)
+    doubled = _reading(copy, tokens, sources, 0.0, times=2.0)
     layers = []
     for module, (z, heads, mask, more) in plain.items():
         D, name, scale = z.shape[-1], names[module], more.get("scaling")
@@ -144,11 +59,19 @@ def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
         layer.cap, layer.sink = more.get("softcap"), more.get("s_aux") is not None
         if more.get("position_bias") is not None:
             raise Unreadable("adds a bias of its own to the logits")
+        if strange := [word for word, x in more.items() if _acts(word, x)]:
+            raise Unreadable(f"gives attention an argument that extrap does not read, {strange[0]}")
         if mask is not None:
             layer.window, layer.chunk = _visible(getattr(mask, "rule", None), length)
         _find_pairs(layer, z, quarter[module][0], tagged[module][0], calls)
+        layer.louder = _comes_through(layer.pairs.flatten(), z, doubled[module][0])
         layers.append(layer)
     return layers, names[below[-1]], answers[below[-1]]
+
+
+def _acts(word: str, x: Any) -> bool:
+    """True if an argument of attention may change its output in a way that extrap does not know."""
+    return x is not None and x is not False and word not in (*READ, *IDLE)
 
 
 def _found(copy: nn.Module, tokens: Tensor) -> tuple[dict[nn.Module, list[Source]], dict, dict]:
@@ -171,7 +94,7 @@ def _found(copy: nn.Module, tokens: Tensor) -> tuple[dict[nn.Module, list[Source
             linears.append(module)
         elif hasattr(out, "last_hidden_state"):
             answers[module] = type(out)
-        elif _turns(out) is not None and not (set(module.modules()) - {module}) & set(found):
+        elif turns_of(out) is not None and not (set(module.modules()) - {module}) & set(found):
             found.setdefault(module, []).append(Source(names[module], module, args, more))
 
     nothing = _nothing({})
@@ -180,18 +103,6 @@ def _found(copy: nn.Module, tokens: Tensor) -> tuple[dict[nn.Module, list[Source
             hooks.enter_context(m.register_forward_hook(look, with_kwargs=True))
         copy(input_ids=tokens, use_cache=False)
     return found, answers, before
-
-
-def _turns(out: Any) -> Tensor | None:
-    """Returns cosine and sine as complex numbers; None for anything else."""
-    pair = isinstance(out, tuple | list) and len(out) == 2
-    if pair and all(isinstance(x, Tensor) and x.is_floating_point() for x in out):
-        out = torch.complex(*(x.float() for x in out)) if out[0].shape == out[1].shape else None
-    if not isinstance(out, Tensor) or not out.is_complex() or out.dim() < 2:
-        return None
-    r = out.abs()
-    same = r.min() > 0.1 and (r - r.mean()).abs().max() < CLOSE * r.mean()
-    return out if same else None
 
 
 def _nothing(seen: Seen) -> Callable[..., Tensor]:
@@ -208,9 +119,15 @@ def _nothing(seen: Seen) -> Callable[..., Tensor]:
 
 
 def _reading(
-    copy: nn.Module, tokens: Tensor, sources: dict[nn.Module, list[Source]], angle: float | None
+    copy: nn.Module,
+    tokens: Tensor,
+    sources: dict[nn.Module, list[Source]],
+    angle: float | None,
+    times: float = 1.0,
 ) -> Seen:
-    """Reads tokens with every rotation at this angle, or, with None, each column at its tag's."""
+    """Reads tokens with every rotation at this angle, or, with None, each column at its tag's;
+    cosine and sine times a number.
+    """
     seen: Seen = {}
 
     def rotation(module: nn.Module, forward: Callable[..., Any]) -> Callable[..., Any]:
@@ -219,8 +136,8 @@ def _reading(
         def changed(*args: Any, **more: Any) -> Any:
             out = forward(*args, **more)
             if angle is not None:
-                return turned(out, angle)
-            columns = torch.view_as_real(_turns(out)).movedim(-1, 0).flatten(0, -2)
+                return turned(out, angle, times)
+            columns = torch.view_as_real(turns_of(out)).movedim(-1, 0).flatten(0, -2)
             alike = columns.unique(dim=1, return_inverse=True)[1] + tags["next"]
             tags["next"] = int(alike.max()) + 1
             next(calls).tags = alike.tolist()
@@ -267,6 +184,20 @@ def _visible(rule: Callable[..., Any] | None, length: int) -> tuple[int | None, 
         if not torch.equal(row(i), expected):
             raise Unreadable("has a mask of its own")
     return window, chunk
+
+
+def _comes_through(turning: Tensor, plain: Tensor, doubled: Tensor) -> bool | None:
+    """Returns what twice the cosine and sine do to queries and keys (N, D): True if they double the
+    channels that turn and no others, False if they change nothing, else None.
+    """
+    close = plain.abs().mean() * CLOSE
+    same = (doubled - plain).abs().amax(0) <= close
+    twice = (doubled - 2 * plain).abs().amax(0) <= close
+    if same.all():
+        return not len(turning)
+    others = torch.ones(plain.shape[-1], dtype=torch.bool)
+    others[turning] = False
+    return True if twice[turning].all() and same[others].all() else None
 
 
 def _find_pairs(

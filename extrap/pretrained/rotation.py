@@ -9,7 +9,7 @@ from torch import Tensor
 from extrap.model.rotary import Layout, Rotary
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.model.stack import Only, Stack
-from extrap.pretrained.layers import Layer
+from extrap.pretrained.layer import Layer
 from extrap.schemes.chunked import Chunks
 from extrap.schemes.nope import NoPE
 from extrap.schemes.window import Window
@@ -26,9 +26,11 @@ class Rotation(Rotary):
     Source: arXiv 2104.09864
     """
 
+    published = True
+
     def __init__(self, shape: Shape, layer: Layer):
         Scheme.__init__(self, shape)
-        self.base = layer.base
+        self.base, self.louder = layer.base, layer.louder
         self.layout: Layout = layout_of(layer.pairs, layer.width)
         self.layer = layer
         self._kept: dict[int, Tensor] = {}
@@ -151,7 +153,7 @@ def scheme_of(layers: list[Layer], shape: Shape, rows: int | None = None) -> Sch
             theta = [tuple(columns[layer.columns].tolist()) for columns, _ in every]
             by = tuple(amplitude for _, amplitude in every)
             has(n, (*theta, by, pairs), Rotation(shape, layer))
-            if not all(isclose(one, 1.0, rel_tol=1e-6) for one in by):
+            if layer.louder is not False and not all(isclose(one, 1.0, rel_tol=1e-6) for one in by):
                 has(n, (by, pairs), Amplitude(shape, layer))
         if layer.window is not None:
             has(n, ("window", layer.window), Window(shape, layer.window))

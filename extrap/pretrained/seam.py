@@ -157,10 +157,12 @@ def still(forward: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args, **more: turned(forward(*args, **more), 0.0)
 
 
-def turned(rotation: Any, angle: Any) -> Any:
-    """Returns the output of a rotary module at other angles, (cos, sin) or complex numbers."""
+def turned(rotation: Any, angle: Any, times: float = 1.0) -> Any:
+    """Returns the output of a rotary module at other angles, (cos, sin) or complex numbers, times
+    a number.
+    """
     whole = rotation if isinstance(rotation, Tensor) else rotation[0]
     angle = torch.as_tensor(angle, dtype=torch.float32, device=whole.device).expand(whole.shape)
     if isinstance(rotation, Tensor):
-        return torch.polar(torch.ones_like(angle), angle).to(rotation.dtype)
-    return angle.cos().to(whole.dtype), angle.sin().to(whole.dtype)
+        return torch.polar(times * torch.ones_like(angle), angle).to(rotation.dtype)
+    return (times * angle.cos()).to(whole.dtype), (times * angle.sin()).to(whole.dtype)

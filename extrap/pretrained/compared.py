@@ -1,0 +1,43 @@
+"""The logits of a model of ours compared with those of the model of transformers that it reads."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from extrap.model.gpt import GPT
+from extrap.pretrained.plain import table_rows
+from extrap.pretrained.seam import forgetting
+
+PROBE, NEAR, PAST = 40, 128, 9
+"""Tokens of the reading that compares logits: PROBE, or PAST more than L up to an L of NEAR."""
+
+
+def _logits(net: Any, tokens: Tensor) -> Tensor:
+    with forgetting(net):
+        return net(input_ids=tokens, use_cache=False).logits.float()
+
+
+@torch.no_grad()
+def difference(made: GPT, net: Any, length: int) -> float:
+    """Returns the largest difference from the model's own logits; 0 if it is below
+    1e-4 (in float32) of their spread, or for a model without storage.
+    """
+    weight = made.embedding.weight
+    if weight.is_meta:
+        return 0.0
+    g, training = torch.Generator().manual_seed(0), net.training
+    near = length <= NEAR and weight.device.type == "cpu"  # a GPU asserts past a table
+    n = length + PAST if near and table_rows(net) is None else min(PROBE, length)
+    tokens = torch.randint(len(weight), (2, n), generator=g).to(weight.device)
+    net.eval()
+    try:
+        own = _logits(net, tokens)
+    except (IndexError, RuntimeError):  # a table that ends at L
+        tokens = tokens[:, : min(PROBE, length)]
+        own = _logits(net, tokens)
+    off = float((made.eval()(tokens).float() - own).abs().max())
+    made.train(training)
+    net.train(training)
+    most = max(1e-4, 16 * torch.finfo(weight.dtype).eps) * max(1.0, float(own.std()))
+    return 0.0 if off <= most else off

@@ -1,0 +1,83 @@
+"""Attention that sees fewer keys, or is otherwise another one, in long texts: models that extrap
+reads for their logits alone, however long the text at which they change.
+"""
+
+import pytest
+import torch
+from transformers.models.llama.modeling_llama import LlamaAttention, LlamaForCausalLM
+
+from extrap.extensions.interpolation import Interpolation
+from extrap.pretrained.adapter import adapt, adapted
+from extrap.pretrained.plain import Plain
+from extrap.utils.errors import NotApplicable, UserError
+from tests.pretrained.test_adapter import TOKENS, L, close, own_logits
+from tests.support import tiny_families as families
+
+BLOCKS = {"index_block_size": 4, "index_topk_blocks": 2, "index_head_dim": 8}
+BLOCKS |= {"index_n_heads": 2, "layer_types": ["full_attention", "minimax_m3_sparse"] * 2}
+SPARSE = {
+    "deepseek_v32": {"index_topk": 12},
+    "glm_moe_dsa": {"index_topk": 12},
+    "axk2": {"index_topk": 2048},
+    "hy_v4": {"index_topk": 12},
+    "minimax_m3_vl_text": BLOCKS,
+}
+
+
+@torch.no_grad()
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("family", SPARSE)
+def test_sparse_attention_is_not_read_as_dense(family):
+    model = families.made(family, **SPARSE[family])
+    with pytest.raises(UserError, match=r"an argument that extrap does not read, \w*indices"):
+        adapt(model, L)
+    ours = adapted(model, L)
+    assert isinstance(ours, Plain)
+    close(ours(TOKENS), own_logits(model, TOKENS))
+    with pytest.raises(NotApplicable, match="logits alone"):
+        Interpolation(2.0)(ours)
+
+
+class Cooler(LlamaAttention):
+    """Attention that is cooler in texts of more than config.far tokens."""
+
+    def forward(self, hidden_states, *args, **more):
+        long = hidden_states.shape[1] > self.config.far
+        self.scaling = self.head_dim**-0.5 * (0.5 if long else 1.0)
+        return super().forward(hidden_states, *args, **more)
+
+
+class Model(LlamaForCausalLM):
+    def __init__(self, config):
+        super().__init__(config)
+        for n, layer in enumerate(self.model.layers):
+            layer.self_attn = Cooler(config, n)
+
+
+def made(**options):
+    from transformers import LlamaConfig
+
+    config = LlamaConfig(**{k: v for k, v in families.SMALL.items() if "slid" not in k} | options)
+    torch.manual_seed(0)
+    return Model(config).eval()
+
+
+@pytest.mark.parametrize(
+    ("options", "length", "expected"),
+    [
+        ({"far": L}, L, "its logits differ by"),
+        ({"far": 4096, "max_position_embeddings": 4096}, 4096, "past a window, a top-k or another"),
+        ({"far": 4096}, L, "past a window, a top-k or another length of its config"),
+    ],
+)
+def test_attention_that_changes_past_a_length_is_refused(options, length, expected):
+    """Past L, in a text of the model itself; past a length of the config, in a copy with shorter
+    lengths.
+    """
+    with pytest.raises(UserError, match=expected):
+        adapt(made(**options), length)
+
+
+def test_attention_that_never_changes_is_read():
+    """No length of the config makes it cooler."""
+    assert len(adapt(made(far=0), L).layers) == 4
