@@ -18,7 +18,7 @@ from typing import Literal
 
 from torch import Tensor
 
-from extrap.extensions.frequencies import Frequencies
+from extrap.extensions.frequencies import Frequencies, Temperature
 from extrap.model.spectrum import Pairs
 from extrap.utils.bounds import Factor, NotNegative, Positive
 
@@ -81,11 +81,12 @@ class NTKByParts(Frequencies):
 
 
 class YaRN(NTKByParts):
-    """One of the ramps, and content logits heated by (slope ln s + 1)**2. Raises ValueError unless
+    """One of the ramps, and a temperature of (slope ln s + 1)**2. Raises ValueError unless
     beta_slow < beta_fast.
 
-    The authors' code multiplies cos and sin, and so queries and keys, by slope ln s + 1, which
-    misses channels that do not turn.
+    temperature: logits heats all content logits; channels multiplies cosine and sine by slope ln s
+    + 1, as the authors and transformers do, which misses channels that do not turn and comes before
+    a cap on logits; null: channels in a published checkpoint, logits in others.
     """
 
     def __init__(
@@ -95,8 +96,10 @@ class YaRN(NTKByParts):
         beta_slow: Positive = 1.0,
         beta_fast: float | None = None,
         slope: NotNegative = 0.1,
+        temperature: Temperature | None = None,
     ):
         super().__init__(factor, beta_slow, beta_fast)
+        self.temperature = temperature
         self.kept = kept_by_index if ramp == "index" else kept_by_turns
         self.slope = slope
 

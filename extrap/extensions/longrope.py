@@ -7,13 +7,13 @@ searches for long_p. In the paper the first tokens of a text keep their position
 transformers they do not.
 """
 
-from math import log
+from math import log, sqrt
 
 import torch
 from torch import Tensor
 
 from extrap.extensions.by_parts import by_parts, kept_by_index
-from extrap.extensions.frequencies import Frequencies
+from extrap.extensions.frequencies import Frequencies, Temperature
 from extrap.model.spectrum import Pairs
 from extrap.utils.bounds import Factor, Positive
 
@@ -24,16 +24,23 @@ class LongRoPE(Frequencies):
     """factor: s; long, short: one number per pair. null for short: all 1, so that up to L nothing
     changes; for long: as YaRN.
 
-    transformers heats short texts too, for models fine-tuned so; here they stay as they are.
-    Refuses a scheme with another number of pairs.
+    temperature: logits heats content logits past L; channels multiplies channels that turn by the
+    root at every length, short texts too, as transformers does for models fine-tuned so; null:
+    channels in a published checkpoint, logits in others. Refuses a scheme with another number of
+    pairs.
     """
 
     factor: float  # never null here
 
     def __init__(
-        self, factor: Factor = 8.0, long: Slower | None = None, short: Slower | None = None
+        self,
+        factor: Factor = 8.0,
+        long: Slower | None = None,
+        short: Slower | None = None,
+        temperature: Temperature | None = None,
     ):
         super().__init__(factor)
+        self.temperature = temperature
         self.long, self.short = long, short
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
@@ -51,6 +58,9 @@ class LongRoPE(Frequencies):
     def heat(self, n: int, length: int) -> float:
         """Returns 1 + ln s / ln L past L: its root on queries and on keys."""
         return 1 + log(self.factor) / log(length) if n > length else 1.0
+
+    def amplitude(self, n: int, length: int) -> float:
+        return sqrt(self.heat(length + 1, length))
 
     @staticmethod
     def _each(name: str, values: list[float], pairs: Pairs) -> Tensor:

@@ -121,6 +121,12 @@ class Rotary(Turning):
     """
 
     by_phase = True
+    published = False
+    """Whether a published checkpoint brought the rotation."""
+    louder: bool | None = True
+    """Whether a factor on channels that turn comes through to attention; False if a norm behind the
+    rotation takes it away, None if that norm mixes them with other channels.
+    """
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         def turns() -> tuple[Tensor, Tensor]:

@@ -20,7 +20,7 @@ from extrap.pretrained.adapter import Adapted
 from extrap.pretrained.table import layer_table
 from extrap.results import left_out, rows
 from extrap.runs.checkpoint import curve_rows
-from extrap.runs.folder import identity_hash
+from extrap.runs.folder import as_before, identity_hash
 from extrap.runs.folder import untrained as not_trained
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
@@ -53,7 +53,7 @@ def config_hash(job: Job, task: str) -> str:
     """Returns the identity of one evaluation: run, extension, options of the task, study."""
     identity = {
         "run": job.run.identity,
-        "extension": PLAIN if task == CURVE else job.config["extension"],
+        "extension": PLAIN if task == CURVE else as_before(job.config["extension"]),
         "task": job.config["task"].get(task, {}),
         "study": job.study,
     }

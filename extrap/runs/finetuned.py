@@ -20,7 +20,7 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.runs.build import build
 from extrap.runs.choices import changed, describe_data, node
-from extrap.runs.folder import Run, untrained
+from extrap.runs.folder import Run, as_before, untrained
 from extrap.runs.source import Fresh, Source, check_memory
 from extrap.runs.training.finetune import Tuning
 from extrap.runs.training.optim import Optim
@@ -134,7 +134,7 @@ class FineTuned:
             "parent": source.run.identity,
             "finetune": recipe,
             "factor": self.factor,
-            "extension": self.extension_options,
+            "extension": as_before(self.extension_options),
             "data": describe_data(self.data),
             **source.about_tuning,
         }

@@ -43,6 +43,22 @@ def fingerprint(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
 
 
+LATER = {"temperature": None}
+"""Options of extensions that are younger than committed rows, and their values in these rows."""
+
+
+def as_before(options: Any) -> Any:
+    """Returns the configuration of an extension without the options of LATER at these values, so
+    that runs keep their names, and evaluations their hashes.
+    """
+    if isinstance(options, list):
+        return [as_before(one) for one in options]
+    if not isinstance(options, dict):
+        return options
+    kept = {name: x for name, x in options.items() if name not in LATER or x != LATER[name]}
+    return {name: as_before(x) for name, x in kept.items()}
+
+
 def identity_hash(value: Any) -> str:
     """Returns the `fingerprint` of a configuration with classes without their module, so that code
     may move: `extrap.schemes.rope.RoPE` counts as `RoPE`, a class of a plug-in as

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from extrap.extensions.all_layers import AllLayers
 from extrap.extensions.by_parts import YaRN
 from extrap.extensions.interpolation import Interpolation
+from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import NTK
 from extrap.extensions.rerope import ReRoPE
 from extrap.extensions.self_extend import SelfExtend
@@ -88,13 +89,15 @@ def scaled(model, **rope):
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("family", TURNING)
 def test_interpolation_ntk_and_yarn_are_those_of_transformers(family):
-    """Acting on all layers, as a config does; YaRN without its temperature, for which transformers
-    multiplies channels that turn, and we heat logits.
+    """Acting on all layers, as a config does, with the temperature of YaRN and LongRoPE: on a part
+    of the channels, under caps on logits and with a norm behind the rotation, too.
     """
     model = families.made(family)
     ours = adapt(model, L)
     s = FACTOR * PAST / L - (FACTOR - 1)  # of a dynamic scaling at this length
     turns = {"beta_fast": 2.0, "beta_slow": 0.5}
+    count = len(next(layer.pairs for layer in ours.layers if len(layer.pairs)))
+    long = {"long_factor": [3.0] * count, "short_factor": [1.0] * count}
     pairs = [
         (Interpolation(FACTOR), {"rope_type": "linear", "factor": FACTOR}),
         (NTK(s), {"rope_type": "dynamic", "factor": FACTOR}),
@@ -102,18 +105,29 @@ def test_interpolation_ntk_and_yarn_are_those_of_transformers(family):
             YaRN(FACTOR, beta_fast=2.0, beta_slow=0.5, slope=0.0),
             {"rope_type": "yarn", "factor": FACTOR, "attention_factor": 1.0} | turns,
         ),
+        (
+            YaRN(FACTOR, beta_fast=2.0, beta_slow=0.5),
+            {"rope_type": "yarn", "factor": FACTOR} | turns,
+        ),
+        (
+            LongRoPE(FACTOR, [3.0] * count),
+            {"rope_type": "longrope", "factor": FACTOR} | long,
+        ),
     ]
-    several = len(next(layer.pairs for layer in ours.layers if len(layer.pairs))) > 1
-    for extension, rope in pairs if several else pairs[:1]:
+    for extension, rope in pairs if count > 1 else pairs[:1]:
         theirs = scaled(model, **rope)
         if theirs is None:
             pytest.skip("its config has no plain rotation")
         try:
-            expected = own_logits(theirs, TOKENS)
+            expected, short = (own_logits(theirs, TOKENS[:, :n]) for n in (PAST, INSIDE))
         except KeyError:
             pytest.skip("its rotary module has no such scaling")
-        found = AllLayers(extension)(ours)(TOKENS)
-        close(found, expected, max(1.0, float(expected.std())))
+        found = AllLayers(extension)(ours)
+        heated = rope["rope_type"] in ("yarn", "longrope") and "attention_factor" not in rope
+        rounding = 10 if heated else 1  # a temperature magnifies it
+        close(found(TOKENS), expected, rounding * max(1.0, float(expected.std())))
+        if heated:
+            close(found(TOKENS[:, :INSIDE]), short, rounding * max(1.0, float(short.std())))
 
 
 @torch.no_grad()
