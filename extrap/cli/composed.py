@@ -12,6 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from extrap.cli import config_guard, schema
 from extrap.cli.apart import own_hydra
+from extrap.cli.config_budget import counted
 from extrap.cli.config_files import limited
 from extrap.cli.hydra_errors import check_choices, explained
 from extrap.cli.sweep.grid import selected
@@ -39,7 +40,8 @@ class Composed:
 
 def plain(cfg: DictConfig) -> Composed:
     """Returns a configuration of Hydra as plain values. Raises OmegaConf's error for a value that
-    is missing or cannot be resolved, UserError for one that is put where a group's choice belongs.
+    is missing or cannot be resolved, UserError for one that is put where a group's choice belongs
+    and for more than one configuration may hold.
     """
     instance: Any = HydraConfig.instance()
     before = instance.cfg
@@ -48,7 +50,7 @@ def plain(cfg: DictConfig) -> Composed:
     hydra = HydraConfig.get()
     options = OmegaConf.masked_copy(cfg, [str(name) for name in cfg if name != "hydra"])
     try:
-        with limited():
+        with limited(), counted():
             values: Any = OmegaConf.to_container(
                 options, resolve=True, throw_on_missing=True, enum_to_str=True
             )

@@ -10,6 +10,7 @@ files as Hydra does.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from posixpath import normpath
 from typing import Any
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
@@ -20,6 +21,7 @@ from hydra.plugins.config_source import ConfigResult
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.basecontainer import BaseContainer
 
+from extrap.cli.config_budget import counted
 from extrap.cli.sweep.grid import COMMAND_LINE_ONLY
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import MALFORMED, check_yaml, malformed
@@ -37,9 +39,13 @@ _read, _merge = ConfigRepository.load_config, ConfigLoaderImpl._load_single_conf
 
 
 def _checked_read(repository: ConfigRepository, config_path: str) -> ConfigResult | None:
-    """Reads a file. Raises UserError for a file that is no YAML, too large or too deep, and for a
-    task that puts its options under another name.
+    """Reads a file. Raises UserError for a file that is no YAML, too large or too deep, for a path
+    that leads out of the folders of configuration files, and for a task that puts its options under
+    another name.
     """
+    if normpath(config_path).startswith("..") or config_path.startswith("/"):
+        problem = "leads out of the folder of configuration files"
+        raise UserError("defaults", config_path, problem, "put the file into it")
     source, path, text = repository._find_object_source(config_path, ObjectType.CONFIG), Path(), ""
     if source is not None and source.scheme() == "file":
         text = check_yaml(path := Path(source.path, source._normalize_file_name(config_path)))
@@ -91,7 +97,8 @@ def _sets(node: Any, option: str) -> bool:
 @contextmanager
 def limited() -> Iterator[None]:
     """Inside, Hydra checks files, and no reference reads the environment or makes nodes: OmegaConf
-    knows no resolver but `RESOLVERS`.
+    knows no resolver but `RESOLVERS`. References spend the budget of one configuration where
+    nothing narrower counts.
     """
     before = dict(BaseContainer._resolvers)
     outside = ConfigRepository.load_config, ConfigLoaderImpl._load_single_config
@@ -99,7 +106,8 @@ def limited() -> Iterator[None]:
         OmegaConf.clear_resolver(name)
     _checks(_checked_read, _checked_merge)
     try:
-        yield
+        with counted():
+            yield
     finally:
         _checks(*outside)
         BaseContainer._resolvers.update(before)

@@ -18,6 +18,9 @@ from extrap.utils.errors import UserError
 MOST = 100_000
 """Jobs of a sweep: a slip as in seed=range(0,1000000000) would fill the memory."""
 
+OF_FILES = 10_000
+"""Jobs of the grids of a file, which nobody typed."""
+
 
 class LocalSweeper(Sweeper):
     """Sweeps the grids of the configuration (extrap.cli.sweep.grid), one after the other; the
@@ -35,9 +38,14 @@ class LocalSweeper(Sweeper):
 
     def sweep(self, arguments: list[str]) -> Any:
         """Launches one job per combination. Raises UserError for an option without values, and for
-        more than MOST jobs.
+        more than MOST jobs, or OF_FILES jobs of grids.
         """
-        jobs = [job for own in self.grids for job in self._jobs([*own, *arguments])]
+        jobs: list[list[str]] = []
+        for own in self.grids:
+            jobs += self._jobs([*own, *arguments])
+            if own and len(jobs) > OF_FILES:
+                problem, remedy = f"more than {OF_FILES:,} jobs", "give fewer values"
+                raise UserError("sweep.grid", problem=problem, remedy=remedy)
         results = self.launcher.launch(jobs, initial_job_idx=0)
         return [result.return_value for result in results]
 
