@@ -18,7 +18,7 @@ from extrap.utils import files as atomic
 from extrap.utils import markdown
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
-from extrap.utils.untrusted import read_text, read_yaml
+from extrap.utils.untrusted import PAGE, read_text, read_yaml
 
 USED_BY = re.compile(r"^# Used by: (.+)$", re.MULTILINE)
 
@@ -51,7 +51,7 @@ def write(folder: Path, plugins: Sequence[str] = ()) -> list[Path]:
     for group in ROWS:
         if any((folder / group).glob("*.yaml")):
             path = folder / group / "README.md"
-            text = path.read_text(encoding="utf-8") if path.exists() else ""
+            text = read_text(path, PAGE) if path.exists() else ""
             if f"<!-- {group} -->" not in text:
                 text += f"<!-- {group} -->\n<!-- /{group} -->\n"
             made = page(table(group, folder, plugins))

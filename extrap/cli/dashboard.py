@@ -21,6 +21,7 @@ from extrap.runs.dashboard.trackio import Trackio
 from extrap.runs.layout import RESULTS
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import PAGE, read_text
 
 FLAGS = {
     "--online": "send it now; otherwise it is written below ./wandb for `wandb sync`",
@@ -138,7 +139,7 @@ def _built(board: WandB, study: Study, space: bool, story: bool, share: bool) ->
 def _question(study: Study) -> str:
     """Returns question and answer of the page of a study, or a question for any study."""
     page = place(RESULTS, study.name) / "README.md"
-    text = page.read_text(encoding="utf-8") if page.is_file() else ""
+    text = read_text(page, PAGE) if page.is_file() else ""
     said = re.findall(r"^\*\*(?:Asked|Answer):\*\* .*$", text, re.MULTILINE)
     question = f"How far do the {len(study.series)} series of {study.name} read?"
     return "\n\n".join(said) or question

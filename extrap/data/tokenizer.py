@@ -18,6 +18,7 @@ from extrap.data.corpora.reader import line
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 from extrap.utils.paths import PACKAGE, in_package
+from extrap.utils.untrusted import TABLE, read_text
 
 OPTION = "data.vocabulary.tokenizer"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
@@ -128,9 +129,7 @@ def encoder(tokenizer: str, place: str | None = None) -> Pieces:
         problem, remedy = "this option needs tokenizers", "run pip install 'extrap[tokenizers]'"
         raise UserError(option, problem=problem, remedy=remedy)
     path = _found(tokenizer)
-    with _one_line(option, *NO_TOKENIZER):
-        source = path.read_text(encoding="utf-8")
-    return _pieces(source, option)
+    return _pieces(_read(path, option), option)
 
 
 @lru_cache(maxsize=8)
@@ -143,6 +142,14 @@ def _pieces(source: str, option: str) -> Pieces:
         problem = "the tokenizer has fewer than two tokens"
         raise UserError(option, problem=problem, remedy="give another one")
     return made
+
+
+def _read(path: Path, option: str) -> str:
+    try:
+        return read_text(path, TABLE)
+    except UserError as error:
+        problem, remedy = NO_TOKENIZER
+        raise UserError(option, problem=f"{problem} ({error.problem})", remedy=remedy) from None
 
 
 def _found(tokenizer: str) -> Path:

@@ -14,8 +14,15 @@ import numpy as np
 from extrap.data.encoder import Encoder
 from extrap.data.turns import Turns
 from extrap.pretrained.seam import installed, reason
+from extrap.utils.bounded import bounded
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json, read_text
+
+SECONDS, MEMORY = 5.0, 2**29
+"""Processor time and bytes of memory of a template."""
+
+LONGEST = 2**20
+"""Characters that a template may write around a text."""
 
 MARK = "TEXT-OF-A-USER"
 FILES = ("chat_template.jinja", "tokenizer_config.json")
@@ -77,13 +84,16 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
         if name.endswith("_token") and isinstance(value, str | dict)
     }
     try:
-        (text,), _ = render_jinja_template(
-            conversations=[[{"role": "user", "content": MARK}]],
-            chat_template=template,
-            add_generation_prompt=True,
-            **special,
-        )
+        with bounded(SECONDS, MEMORY):
+            (text,), _ = render_jinja_template(
+                conversations=[[{"role": "user", "content": MARK}]],
+                chat_template=template,
+                add_generation_prompt=True,
+                **special,
+            )
     except Exception as error:  # of jinja, and whatever an operation inside raises
         problem = f"its chat template cannot be rendered ({reason(error):.100})"
         raise _refused(place, problem) from None
+    if len(text) > LONGEST:
+        raise _refused(place, f"its chat template writes more than {LONGEST:,} characters")
     return text

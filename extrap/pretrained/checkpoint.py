@@ -5,6 +5,7 @@ hub. transformers reads its data alone: no pickle, no code, no kernels of the hu
 import hashlib
 import os
 import re
+from contextlib import AbstractContextManager
 from copy import deepcopy
 from functools import cached_property
 from pathlib import Path
@@ -20,9 +21,10 @@ from extrap.pretrained.gguf import unpacked
 from extrap.pretrained.loading import load
 from extrap.pretrained.plain import Plain, length_of, looks_ahead
 from extrap.pretrained.seam import installed, one_line, reason, transformers
+from extrap.pretrained.size import as_large_as, check_layers
 from extrap.utils.errors import UserError
 from extrap.utils.paths import PACKAGE, in_package
-from extrap.utils.untrusted import read_json
+from extrap.utils.untrusted import LARGER, fits_memory, read_json
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
@@ -51,18 +53,21 @@ def files(folder: Path) -> list[Path]:
             raise UserError(folder, problem=problem, remedy="convert it to safetensors")
         raise UserError(folder, problem=f"holds no {found.name}, so no weights")
     for name in names:
-        _check_header(folder / name)
+        header(folder / name)
     return [folder / name for name in names]
 
 
-def _check_header(path: Path) -> None:
+def header(path: Path) -> list[str]:
+    """Returns the names of the tensors in a file of weights. Raises UserError if damaged."""
     with installed(path):
         from safetensors import SafetensorError, safe_open
     if not path.is_file():  # a pipe would be read for ever
         raise UserError(path, problem="not a file", remedy="fetch the checkpoint again")
     try:
-        with safe_open(path, framework="pt"):
-            pass
+        if not fits_memory(path):
+            raise UserError(path, problem=LARGER)
+        with safe_open(path, framework="pt") as found:
+            return list(found.keys())
     except (SafetensorError, OSError) as error:
         raise UserError(path, problem=f"cut short or damaged ({str(error)[:80]})") from None
 
@@ -99,6 +104,7 @@ class Checkpoint:
             remedy = "give a checkpoint in floating point, or a .gguf file"
             raise UserError(self.place, problem="quantization_config=: quantised", remedy=remedy)
         if isinstance(kind, str) and kind in auto.CONFIG_MAPPING:
+            check_layers(self.settings, self.place)
             with one_line(self.place):
                 found = load(auto.AutoConfig, [self.folder / "config.json"])
             if type(found) in auto.AutoModelForCausalLM._model_mapping:
@@ -138,6 +144,8 @@ class Checkpoint:
                 setattr(config, name, [value[n % own] for n in range(deep)])
         config.num_hidden_layers = deep
         with one_line(self.place):
+            with self._bounded(), torch.random.fork_rng(devices=[]), torch.device("meta"):
+                self._class(config)._from_config(config, dtype=torch.float32)
             made = self._class(config)._from_config(config, dtype=torch.float32)
         return adapted(made.eval(), self.length(length))
 
@@ -151,6 +159,10 @@ class Checkpoint:
                 found.update(hashlib.file_digest(file, "sha256").digest())
         return found.hexdigest()
 
+    def _bounded(self) -> AbstractContextManager[None]:
+        weights = files(self.folder)
+        return as_large_as(weights, sum(len(header(path)) for path in weights), self.place)
+
     def _class(self, config: Any) -> Any:
         kind = self._package().AutoModelForCausalLM._model_mapping[type(config)]
         return kind[0] if isinstance(kind, tuple) else kind
@@ -160,11 +172,11 @@ class Checkpoint:
         kind = self._class(config)
         attention = {"attn_implementation": "sdpa" if kind._supports_sdpa else "eager"}
         if empty:
-            with one_line(self.place), torch.device("meta"):
+            with self._bounded(), one_line(self.place), torch.device("meta"):
                 return kind._from_config(config, dtype=dtype, **attention).eval()
         index = [path] if (path := self.folder / INDEX).is_file() else []
         data = [self.folder / "config.json", *index, *files(self.folder)]
-        with one_line(self.place):
+        with self._bounded(), one_line(self.place):
             made, found = load(
                 kind,
                 data,

@@ -24,9 +24,11 @@ from extrap.pretrained.gguf_rope import check_read, number, rope_parameters
 from extrap.pretrained.gguf_tokenizer import chat_entries, tokenizer
 from extrap.pretrained.loading import load
 from extrap.pretrained.seam import installed, one_line, reason, transformers
+from extrap.pretrained.size import as_large_as
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 from extrap.utils.lock import alone
+from extrap.utils.untrusted import LARGER, fits_memory
 
 LAYOUTS = {"llama": "interleaved", "qwen2": "half", "qwen3": "half"}
 TENSORS = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
@@ -50,6 +52,8 @@ VERSION = 3
 
 def unpacked(path: Path, cache: Path) -> Path:
     """Returns the folder of a GGUF file, made at the first call. Raises UserError if damaged."""
+    if not fits_memory(path):
+        raise UserError(path, problem=LARGER)
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
             raise UserError(path, problem="not a GGUF file")
@@ -116,7 +120,7 @@ def _through_transformers(
 
     package = transformers()
     alone: dict[str, Any] = {"data": [path], "gguf_file": path.name}
-    with one_line(path):
+    with as_large_as([path], len(tensors), str(path)), one_line(path):
         model = load(package.AutoModelForCausalLM, dtype=torch.float32, **alone)
         tokenizer = load(package.AutoTokenizer, **alone)
         vars(model.config).pop("quantization_config", None)  # the weights are numbers now

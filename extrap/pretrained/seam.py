@@ -69,6 +69,8 @@ def one_line(place: object) -> Iterator[None]:
     with quiet():
         try:
             yield
+        except UserError:
+            raise
         except Exception as error:
             problem = f"transformers does not read it ({reason(error):.160})"
             raise UserError(place, problem=problem) from None

@@ -15,6 +15,7 @@ import pandas as pd
 
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError, escaped
+from extrap.utils.untrusted import TABLE as LARGEST
 
 TEXT, WHOLE, REAL = "text", "whole number", "number"
 NUMERIC = frozenset("0123456789+-.einfa")
@@ -80,6 +81,9 @@ class Table:
         """
         if not file.is_file():  # a pipe or a device would be read for ever
             raise UserError(file, problem="not a file", remedy=AGAIN)
+        if file.stat().st_size > LARGEST:
+            problem = f"larger than {LARGEST // 2**20} MiB, the most for its kind"
+            raise UserError(file, problem=problem, remedy=AGAIN)
         try:
             text = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:

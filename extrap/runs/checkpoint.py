@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from extrap.runs.folder import Run, read_json
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError, disk_fault
+from extrap.utils.untrusted import LARGER, fits_memory
 
 CHANGED = "changed since training ended"
 
@@ -37,6 +38,8 @@ def load(path: Path, map_location: Any = "cpu") -> Any:
     try:
         if not path.is_file():
             raise damaged(path, "not a file")
+        if not fits_memory(path):
+            raise damaged(path, LARGER)
         with zipfile.ZipFile(path) as parts:  # torch itself does not look at the checksums
             if sum(member.file_size for member in parts.infolist()) > path.stat().st_size:
                 raise damaged(path, "holds more than the bytes of its file")

@@ -268,4 +268,8 @@ class Named(Folder):
 
 
 def digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """Returns the SHA-256 of a file; "" for one that no memory holds, which extrap never wrote."""
+    if not untrusted.fits_memory(path):
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

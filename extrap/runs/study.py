@@ -4,6 +4,7 @@ runs/.jobs/<study>/<run>__<extension>.json     one job, written when it starts
 """
 
 import csv
+import io
 import os
 import re
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from extrap.runs.layout import CURVE, RESULTS, RUNS, SAFE, USED, ResultFile, of_
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError, escaped
 from extrap.utils.progress import MOST
+from extrap.utils.untrusted import TABLE, read_text
 
 
 class State(StrEnum):
@@ -251,8 +253,7 @@ def _table(path: Path) -> list[dict[str, str]] | None:
     if not path.is_file():  # reading a pipe or a device never ends
         return None
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            read = csv.DictReader(file)
-            return list(read) if read.fieldnames else None
-    except (OSError, UnicodeDecodeError, csv.Error):
+        read = csv.DictReader(io.StringIO(read_text(path, TABLE), newline=""))
+        return list(read) if read.fieldnames else None
+    except (OSError, UserError, csv.Error):
         return None

@@ -21,6 +21,8 @@ from filelock import lock_descriptor
 from extrap.utils.files import no_link
 
 NAME = ".lock"
+SAID = 1000
+"""Characters of a lock file that name its holder."""
 LACKING = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # of file systems without locks
 POLL = 0.2
 """Seconds between two attempts while waiting."""
@@ -74,7 +76,7 @@ def _holder(path: Path) -> str | None:
     try:
         with _opened(path) as file:
             if not lock_descriptor(file.fileno(), blocking=False):
-                return file.read() or "another process"
+                return file.read(SAID) or "another process"
     except OSError:  # no folder, or a file system without locks
         pass
     return None

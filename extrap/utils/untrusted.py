@@ -24,6 +24,12 @@ from extrap.utils.errors import UserError
 LARGEST = 2**20
 """Bytes of a file of configuration."""
 
+TABLE = 2**28
+"""Bytes of a file of rows or items, and of a tokenizer.json."""
+
+PAGE = 2**24
+"""Bytes of a page of text in results/."""
+
 VALUES = 100_000
 """Values of a YAML file when all its references are written out."""
 
@@ -147,6 +153,14 @@ def _check_events(text: str, path: Path) -> None:
 def memory() -> int:
     """Returns the bytes of memory of this machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+LARGER = "larger than the memory of this machine"
+
+
+def fits_memory(path: Path) -> bool:
+    """True if a file, such as weights, is smaller than the memory of this machine."""
+    return path.stat().st_size < memory()
 
 
 def is_packed(path: Path) -> bool:

@@ -17,6 +17,9 @@ from extrap.utils import progress
 from extrap.utils.errors import UserError
 from extrap.utils.files import make_folder, no_link
 
+LAST = 2**16
+"""Bytes of a log in which the last line of a job is looked for."""
+
 SWEEP = "EXTRAP_SWEEP"
 """In the environment of a job: the process id of the sweep."""
 
@@ -144,7 +147,10 @@ class Process:
             guess = " (out of memory?)" if -code == signal.SIGKILL else ""
             return f"killed by {signal.Signals(-code).name}{guess}"
         try:
-            printed = self.entry.log.read_bytes()[self._printed :].decode(errors="replace")
+            with self.entry.log.open("rb") as log:
+                size = log.seek(0, os.SEEK_END)
+                log.seek(max(self._printed, size - LAST))
+                printed = log.read().decode(errors="replace")
         except OSError:
             printed = ""
         last = next((line.strip() for line in reversed(printed.splitlines()) if line.strip()), "")

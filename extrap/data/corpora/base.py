@@ -13,6 +13,7 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -25,6 +26,7 @@ from extrap.data.corpora import token_map as tokens
 from extrap.data.encoder import BYTES, Encoder
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_text
 
 Portion = Annotated[float, Interval(gt=0, lt=1)]
 
@@ -121,7 +123,10 @@ class Source(ABC):
         tokens.remove_left(cache)
         before = self._fingerprint(encoder)
         index = cache / "index" / before if before else None
-        sha256 = index.read_text(errors="replace") if index and index.is_file() else ""
+        sha256 = ""
+        if index and index.is_file():
+            with suppress(UserError):
+                sha256 = read_text(index)
         maps = tokens.read(cache, sha256, encoder) if sha256 else None
         if maps is None:
             split = ((self.split(name), text) for name, text in self.documents())

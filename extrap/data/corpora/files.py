@@ -4,14 +4,21 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from glob import glob
-from itertools import pairwise, takewhile
+from glob import iglob
+from itertools import islice, pairwise, takewhile
 from pathlib import Path
 
 from extrap.data.corpora.base import Portion, Source, cut
 from extrap.data.corpora.reader import kind, records, stamps, text
+from extrap.utils.bounded import Exceeded, bounded
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
+
+MOST = 500_000
+"""Files and folders that a path may lead to: a pattern such as /proc/** never ends."""
+
+SECONDS, MEMORY = 5.0, 2**31
+"""Processor time for `begins` in a text, and a second more for every MiB; bytes of its memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +46,9 @@ class Files(Source):
 
     def __post_init__(self) -> None:
         try:
-            re.compile(self.begins or "")
-        except re.error as error:
+            with bounded(SECONDS, MEMORY):
+                re.compile(self.begins or "")
+        except (re.error, Exceeded, RecursionError, OverflowError) as error:
             raise ValueError(f"begins={self.begins}: no regular expression: {error}") from None
 
     @property
@@ -73,11 +81,21 @@ class Files(Source):
 
     def _begun(self, name: str, whole: str) -> Iterator[tuple[str, bytes]]:
         """Yields the documents of one text; what stands before the first has the file's name."""
-        found = re.finditer(f"(?m){self.begins}", whole) if self.begins else ()
-        starts = [0, *(match.start() for match in found), len(whole)]
+        starts = [0, *self._starts(name, whole), len(whole)]
         for a, b in pairwise(starts):
             line = whole[a:b].partition("\n")[0].strip()
             yield f"{name}#{line}" if a else name, whole[a:b].encode()
+
+    def _starts(self, name: str, whole: str) -> list[int]:
+        """Returns where `begins` matches a text. Raises UserError if that takes too long."""
+        if not self.begins:
+            return []
+        try:
+            with bounded(SECONDS + len(whole) / 2**20, MEMORY):
+                return [match.start() for match in re.finditer(f"(?m){self.begins}", whole)]
+        except Exceeded as error:
+            problem, remedy = f"{error} on {name}", "give a simpler pattern"
+            raise UserError("data.corpus.begins", self.begins, problem, remedy) from None
 
     def _text(self, place: str, row: object) -> bytes:
         """Returns the text of a record; a record that is a string is its column `text`."""
@@ -105,10 +123,13 @@ class Files(Source):
         if path.is_file():
             root, found = path.parent, [path]
         elif path.is_dir():
-            root, found = path, list(path.rglob("*"))
+            root, found = path, list(islice(path.rglob("*"), MOST + 1))
         else:
-            found = [Path(p) for p in glob(str(path), recursive=True)]
+            found = list(map(Path, islice(iglob(str(path), recursive=True), MOST + 1)))
             root = Path(*takewhile(lambda part: not set(part) & set("*?["), path.parts))
+        if len(found) > MOST:
+            problem, remedy = f"leads to more than {MOST:,} files and folders", "name fewer"
+            raise UserError("data.corpus.path", self.path, problem, remedy)
         names = {p.relative_to(root): p for p in found if p.is_file() and p.stat().st_size}
         named = {
             name.as_posix(): p

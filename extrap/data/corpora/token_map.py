@@ -27,6 +27,8 @@ from filelock import lock_descriptor
 
 from extrap.data.encoder import BYTES, Encoder
 from extrap.utils import files as atomic
+from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_json
 
 SPLITS = ("train", "validation")
 ABOUT = "about.json"
@@ -109,10 +111,10 @@ def read(cache: Path, sha256: str, encoder: Encoder = BYTES) -> dict[str, Stream
         # reading a pipe or a device would never end
         if not all(path.is_file() for path in folder.iterdir()):
             raise ValueError("not files")
-        if json.loads((folder / ABOUT).read_text()) != _about(folder, sha256, encoder):
+        if read_json(folder / ABOUT) != _about(folder, sha256, encoder):
             raise ValueError("another map, or changed")
         return {split: _map(folder, split, encoder) for split in SPLITS}
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # missing or damaged
+    except (OSError, ValueError, LookupError, TypeError, UserError):  # missing or damaged
         return None
 
 

@@ -48,6 +48,9 @@ OWN = {"take", "count", "study", "finding"}
 NO_LISTS = ("common", "names", "not_measured", "running")
 WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
+FORM = re.compile(r"[<>^]?[+ -]?0?\d?,?(\.\d{1,2})?[eEfFgGdn%]?")
+"""Formats of Python that write a short number."""
+
 Rows = Callable[[str], pd.DataFrame]
 
 
@@ -118,12 +121,19 @@ def _written(word: str, form: str, entry: dict, folder: Path, rows: Rows, judged
         if abs(value - WORDS.index(word)) > 0.05 * ("count" not in entry):
             raise UserError(where, problem=f"{word} is {value:.3f}")
         return word
+    return formatted(value, word or form, where)
+
+
+def formatted(value: float, form: str, where: str) -> str:
+    """Returns a number as text. Raises UserError for anything but a format of a short number."""
     if form == "%":
         return f"{100 * value:.0f} %"
     try:
-        return re.sub(r"^([+-]?)0\.", r"\1.", format(value, word or form or ".2f"))
+        if not FORM.fullmatch(form):
+            raise ValueError
+        return re.sub(r"^([+-]?)0\.", r"\1.", format(value, form or ".2f"))
     except ValueError:
-        problem = f"{word or form}: no format, and no word that has a number"
+        problem = f"{form:.60}: no format, and no word that has a number"
         raise UserError(where, problem=problem) from None
 
 

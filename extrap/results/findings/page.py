@@ -16,6 +16,7 @@ from extrap.results.leaderboard import leaderboard
 from extrap.results.places import having, place
 from extrap.utils import markdown
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import PAGE, read_text
 
 TABLE = ("statement", "source", "verdict", "effect", "bound", "seeds (runs below the gate)")
 ORDER = ("fails", *(verdict for verdict in VERDICTS if verdict != "fails"))
@@ -91,7 +92,7 @@ def written(results: Path) -> dict[Path, str]:
     out = {results / ALL: "\n".join([INTRODUCTION, *(part(*one) for one in found.items())])}
     for folder in [results.parent, results, *having(results, README)]:
         path = folder / README
-        old = path.read_text(encoding="utf-8") if path.is_file() else ""
+        old = read_text(path, PAGE) if path.is_file() else ""
         new = numbers.filled(old, results if folder == results.parent else folder, rows, finding)
         own = parts if folder == results else {}
         if folder not in (results, results.parent):
