@@ -15,10 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
+from annotated_types import MinLen
 
+from extrap.utils.bounds import OneOrMore, Positive
+from extrap.utils.calls import checked
 from extrap.utils.errors import UserError, choose
 from extrap.utils.plugins import check_plugins
 
@@ -39,6 +42,7 @@ class TrainedRun:
     folder: Path
 
 
+@checked
 def train(*words: str) -> TrainedRun:
     """Trains the run of these options, as `extrap WORDS stage=train` does, unless it is trained
     already; its folder is in `runs`. Raises UserError for a mistake.
@@ -50,22 +54,18 @@ def train(*words: str) -> TrainedRun:
         work = Experiment(job, shlex.join(["extrap", *words]), says=False)
         if not work.finished():
             work.check()
-        try:
-            work.run()
-        except SystemExit as end:  # Lightning ends the process where Ctrl-C stops a training
-            if isinstance(end.__context__, KeyboardInterrupt):
-                raise KeyboardInterrupt from None
-            raise
+        work.run()
         return TrainedRun(words, job.run.name, job.run.folder.absolute())
 
 
+@checked
 def evaluate(
     model: Any,
     *words: str,
     tokenizer: Any = None,
-    tasks: str | Sequence[str] = ("nll", "kv"),
-    multiples: Sequence[float] | None = None,
-    extension: str | Sequence[str] | None = None,
+    tasks: str | OneOrMore[str] = ("nll", "kv"),
+    multiples: OneOrMore[Positive] | None = None,
+    extension: str | Annotated[Sequence[str | None], MinLen(1)] | None = None,
     factor: float | None = None,
 ) -> pd.DataFrame:
     """Returns the rows of a model in the schema of results; writes no file but the tokens of the
@@ -79,8 +79,6 @@ def evaluate(
     """
     names = [tasks] if isinstance(tasks, str) else list(tasks)
     more = [f"task=[{','.join(names)}]", "stage=evaluate"]
-    if isinstance(multiples, str):
-        raise UserError("multiples", multiples, "expected numbers", "give a list, as in [1, 2, 4]")
     if multiples is not None:
         lengths = ",".join(map(str, multiples))
         more += [f"task.{name}.multiples=[{lengths}]" for name in names]
@@ -99,6 +97,7 @@ def evaluate(
     return pd.concat(found).drop_duplicates(ignore_index=True)
 
 
+@checked
 def rows(study: str, results: Path | str = "results") -> pd.DataFrame:
     """Returns the rows of a study on disk. Raises UserError for an unknown study."""
     from extrap.results import rows as results_rows
@@ -113,15 +112,18 @@ def rows(study: str, results: Path | str = "results") -> pd.DataFrame:
     return pd.concat(found, ignore_index=True)
 
 
+@checked
 def plot(
-    rows: pd.DataFrame, figure: str, width: float | None = None, plugins: Sequence[str] = ()
+    rows: pd.DataFrame, figure: str, width: Positive | None = None, plugins: Sequence[str] = ()
 ) -> "Figure":
     """Returns a figure of `extrap plot` by name, drawn from rows; width: inches at most; plugins:
     packages with figures of your own. Raises UserError for an unknown figure, and for rows that
     lack the rows of the figure.
     """
     from extrap import figures
+    from extrap.results.rows import checked_frame
 
+    rows = checked_frame(rows)
     known = figures.available(check_plugins(plugins))
     if figure not in known:
         own = "" if plugins else '; a figure of your own needs plugins=["my_package"]'
@@ -132,14 +134,16 @@ def plot(
     return figures.shown(partial(figures.drawn, known[figure], rows), width)
 
 
+@checked
 def compare(rows: pd.DataFrame, first: str, *others: str) -> pd.DataFrame:
     """Returns paired differences between series with 95 % intervals, as `extrap compare` prints
     them: a row for each other series and cell. Names: a series (`rope+yarn`), or its scheme or
     extension alone where one series has it. Raises UserError for an unknown name.
     """
     from extrap.results.comparison.pairs import in_memory
+    from extrap.results.rows import checked_frame
 
-    return in_memory(rows, [first, *others], _ITEMS)
+    return in_memory(checked_frame(rows), [first, *others], _ITEMS)
 
 
 _ITEMS: dict[tuple[str, str], pd.DataFrame | Path] = {}

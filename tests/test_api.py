@@ -158,7 +158,7 @@ def test_a_gpt_of_ours_reads_bytes_and_takes_extensions() -> None:
 
 
 def test_lengths_in_a_text_are_no_numbers() -> None:
-    with pytest.raises(UserError, match=r"^multiples=24: expected numbers; give a list"):
+    with pytest.raises(UserError, match=r"^multiples=24: expected a list of numbers above 0"):
         extrap.evaluate("runs/rope", multiples="24")
 
 

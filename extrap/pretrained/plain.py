@@ -50,7 +50,7 @@ class Plain(nn.Module):
         logits = getattr(found, "logits", found)
         rows = last if fewer else T
         tensor = isinstance(logits, Tensor) and logits.is_floating_point()
-        if not tensor or logits.dim() != 3 or logits.shape[:2] != (B, rows):
+        if not tensor or logits.dim() != 3 or logits.shape[:2] != (B, rows) or not logits.numel():
             what = f"a tensor of shape {tuple(logits.shape)}" if tensor else type(logits).__name__
             problem = f"returned {what} for ids of shape {(B, T)}"
             raise UserError("model", self.name, problem, "return logits (B, T, vocab), a tensor")
@@ -116,7 +116,7 @@ def check(subject: Any) -> None:
     and for one with an encoder.
     """
     name = name_of(subject)
-    if not callable(subject):
+    if not callable(subject) or isinstance(subject, type):
         remedy = "give a model, a path, a run, or a function from ids to logits"
         raise UserError("model", name, "is no model", remedy)
     if device_of(subject).type == "meta":

@@ -164,6 +164,49 @@ def no_rows(study: str) -> UserError:
     return UserError("STUDY", study, "no rows yet", remedy)
 
 
+def checked_frame(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns rows of a caller in memory, each once, numbered anew. Raises UserError for rows that
+    `read` would not read: a column that is missing, stands there twice or has another type, and
+    repeated coordinates. More columns may stand beside them.
+    """
+    for name, kind in SCHEMA.items():
+        if (problem := _column(rows, name, kind)) is not None:
+            raise UserError("rows", problem=f"column {name}: {problem}", remedy=GIVE)
+    found = rows.drop_duplicates([*COLUMNS], ignore_index=True)
+    if (twice := found.duplicated([*KEY])).any():
+        first = found.loc[twice.idxmax(), ["run", "task", "metric"]]
+        where = ", ".join(map(str, first))
+        raise UserError("rows", problem=f"two values at the coordinates of {where}", remedy=GIVE)
+    return found
+
+
+GIVE = "give what extrap.rows or extrap.evaluate returns"
+
+
+def _column(rows: pd.DataFrame, name: str, kind: str) -> str | None:
+    """Returns what is wrong with a column of rows in memory, None for a sound one."""
+    if (times := list(rows.columns).count(name)) != 1:
+        return f"stands there {times} times" if times else "missing"
+    column = rows[name]
+    known = column.dropna()
+    if name in REQUIRED and (len(known) < len(column) or (known == "").any()):
+        return "empty in some rows"
+    if not len(known):
+        return None
+    if kind is TEXT:
+        wrong = not known.map(lambda value: isinstance(value, str)).all()
+    else:
+        real = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
+        wrong = not real or (kind is WHOLE and bool((known.astype(float) % 1 != 0).any()))
+    if wrong:
+        return f"expected a {kind}, got {column.dtype}"
+    if name in ("train_length", "length") and (known < 1).any():
+        return f"expected at least 1, got {known.min()}"
+    if name == "status" and (strange := {*known} - {*STATUSES}):
+        return f"{min(strange)} is none of {', '.join(STATUSES)}"
+    return None
+
+
 def comparable(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns rows unchanged. Raises UserError for rows of different corpora, whose losses nobody
     can compare, and for seeds of one model that were measured with different options of a task.

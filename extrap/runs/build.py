@@ -2,7 +2,7 @@
 
 A config from a run folder or a checkpoint is data: extrap builds only its own classes and those of
 packages that the command line names (plugins=[my_package]). It checks a node against the
-annotations of the constructor (extrap/runs/hints.py) before it builds any part of it.
+annotations of the constructor (extrap/utils/hints.py) before it builds any part of it.
 """
 
 import inspect
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, get_type_hints
 
-from extrap.runs.hints import LISTS, classes, describe, fits, inner
 from extrap.utils.errors import UserError
+from extrap.utils.hints import LISTS, classes, describe, fits, inner
 from extrap.utils.plugins import imported, other_arguments
 
 

@@ -1,6 +1,6 @@
 """Bounds of options that many signatures share: `trials: Count = 200`.
 
-extrap.runs.hints checks them in configurations; a call from Python is not checked.
+extrap.utils.hints checks them in configurations; the functions of extrap.api check theirs.
 """
 
 from collections.abc import Sequence

@@ -9,9 +9,9 @@ from annotated_types import Ge, Gt, Interval, Le, Lt, MinLen, MultipleOf
 from extrap.audit.subject import DEFAULT_SHAPE
 from extrap.model.scheme import Scheme
 from extrap.runs.build import build, find
-from extrap.runs.hints import describe, fits, members
 from extrap.utils.bounds import Multiples
 from extrap.utils.errors import UserError
+from extrap.utils.hints import describe, fits, members
 from tests.support.discover import names, node
 
 HINTS = {
