@@ -20,6 +20,7 @@ from extrap.pretrained.chat import FILES
 from extrap.pretrained.gguf import unpacked
 from extrap.pretrained.loading import load
 from extrap.pretrained.plain import Plain, length_of, looks_ahead
+from extrap.pretrained.scaling import scaling_of, unscaled, window_of
 from extrap.pretrained.seam import installed, one_line, reason, transformers
 from extrap.pretrained.size import as_large_as, check_layers
 from extrap.utils.errors import UserError
@@ -76,12 +77,18 @@ class Checkpoint:
     """The folder of a checkpoint, its config, and the GPT that it becomes.
 
     place: a folder, a .gguf file, package:NAME/FILE of an installed package, or owner/name of the
-    hub. cache: where a GGUF is unpacked once.
+    hub. cache: where a GGUF is unpacked once. scaling: `chain` keeps the scaling of rotations that
+    the config brings, `replace` takes it away.
     Raises UserError, in one line, for a place that is missing or unreadable.
     """
 
-    def __init__(self, place: str, cache: Path = Path("runs/.pretrained")):
-        self.place = place
+    def __init__(
+        self,
+        place: str,
+        cache: Path = Path("runs/.pretrained"),
+        scaling: Literal["chain", "replace"] = "chain",
+    ):
+        self.place, self.scaling = place, scaling
         self.folder = _folder(place, cache)
 
     @cached_property
@@ -95,6 +102,16 @@ class Checkpoint:
 
     @cached_property
     def config(self) -> Any:
+        """The config of the model. Raises UserError for scaling=replace without a scaling."""
+        if self.scaling == "chain":
+            return self.given
+        if scaling_of(self.given) is None:
+            problem = "the config of this checkpoint scales no rotation"
+            raise UserError("model.scaling", "replace", problem, "leave it out")
+        return unscaled(self.given)
+
+    @cached_property
+    def given(self) -> Any:
         """The config as transformers reads it. Raises UserError for one that is no decoder's."""
         kind, auto = self.settings.get("model_type"), self._package()
         if (self.folder / "adapter_config.json").exists():
@@ -120,7 +137,8 @@ class Checkpoint:
 
     def length(self, length: int | None = None) -> int:
         """Returns the context of its training, in tokens. Raises UserError if nobody gives it."""
-        if not (found := length or length_of(self.config)):
+        own = length_of(self.config) if self.scaling == "chain" else window_of(self.given)
+        if not (found := length or own):
             problem = "does not say for which context it was trained"
             raise UserError(self.place, problem=problem, remedy="give model.train_length")
         return found

@@ -14,6 +14,7 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.model.gpt import GPT
 from extrap.pretrained.adapter import of_variable
 from extrap.pretrained.plain import check, config_of, device_of, length_of, name_of
+from extrap.pretrained.scaling import scaling_of
 from extrap.pretrained.vocabulary import PublishedVocabulary, encoder_of
 from extrap.runs.build import build
 from extrap.runs.published import Published, PublishedRun, first_token
@@ -38,7 +39,9 @@ class Given(Published):
         check(subject)
         self.subject, self.tokenizer = subject, tokenizer
         super().__init__(config, choices)
-        for option, wrong in (("finetune", config["finetune"]), ("model.chat", self.reading.chat)):
+        replaced = self.reading.scaling == "replace"
+        needs = {"finetune": config["finetune"], "model.chat": self.reading.chat}
+        for option, wrong in (needs | {"model.scaling": replaced}).items():
             if wrong:
                 problem = "needs the folder of a checkpoint, and this is a model in a variable"
                 raise UserError(option, problem=problem, remedy="give the path of the folder")
@@ -59,6 +62,10 @@ class Given(Published):
             remedy = 'give it in tokens, as in evaluate(model, "model.train_length=64")'
             raise UserError("model.train_length", None, problem, remedy)
         return length
+
+    def scaled(self) -> str | None:
+        config = config_of(self.subject)
+        return None if config is None else scaling_of(config)
 
     @cached_property
     def _adapted(self) -> nn.Module:

@@ -20,6 +20,7 @@ from extrap.data.mixture import Mixture
 from extrap.data.text import Text
 from extrap.model.gpt import GPT
 from extrap.pretrained.checkpoint import Checkpoint
+from extrap.pretrained.scaling import scaling_of
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
 from extrap.runs.folder import PUBLISHED, Run, write_json
@@ -42,7 +43,9 @@ class Reading:
     the hub. train_length: L in tokens; null takes it from the config. dtype: of the weights. bos:
     id of the token in front of a window of text; null takes it from the config. chat: retrieval
     uses the turns of the checkpoint's chat template: the user's text is the context, and the query
-    opens the answer; running text stays as it is.
+    opens the answer; running text stays as it is. scaling: chain keeps the scaling of rotations
+    that the config brings, and an extension acts on the scaled frequencies; replace takes it away:
+    L is the original window, and an extension starts there.
     """
 
     checkpoint: str
@@ -50,6 +53,7 @@ class Reading:
     dtype: Literal["fp32", "bf16"] = "fp32"
     bos: Annotated[int, Ge(0)] | None = None
     chat: bool = False
+    scaling: Literal["chain", "replace"] = "chain"
 
 
 class PublishedRun(Run):
@@ -80,8 +84,10 @@ class Published(Source):
         return "checkpoint" in config["model"]
 
     def _name(self) -> str:
-        """With chat=true the rows are a series of their own."""
-        return super()._name() + ("-chat" if self.config["model"].get("chat") is True else "")
+        """With chat=true or scaling=replace the rows are a series of their own."""
+        own = self.config["model"]
+        chat = "-chat" if own.get("chat") is True else ""
+        return super()._name() + chat + ("-unscaled" if own.get("scaling") == "replace" else "")
 
     @cached_property
     def reading(self) -> Reading:
@@ -89,7 +95,11 @@ class Published(Source):
 
     @cached_property
     def checkpoint(self) -> Checkpoint:
-        return Checkpoint(self.reading.checkpoint)
+        return Checkpoint(self.reading.checkpoint, scaling=self.reading.scaling)
+
+    def scaled(self) -> str | None:
+        """Returns the scaling that the config brings, in words; None without one."""
+        return scaling_of(self.checkpoint.given)
 
     @cached_property
     def vocabulary(self) -> PublishedVocabulary:
@@ -135,6 +145,8 @@ class Published(Source):
         if self.reading.chat:
             turns = self.vocabulary.turns
             identity["turns"] = [list(turns.before), list(turns.behind)]
+        if self.reading.scaling == "replace":
+            identity["scaling"] = "replace"
         return PublishedRun(self.label, identity, self.seed)
 
     def trained(self, run: Run) -> GPT:
