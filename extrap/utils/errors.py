@@ -120,6 +120,10 @@ FAULTS = {
     errno.ELOOP: "a link, or links in a ring, where a file should be; remove it",
     errno.ENXIO: f"a pipe or a device where a file {MOVE}",
     errno.EMFILE: "too many files are open (ulimit -n); raise the limit",
+    errno.ESTALE: f"the network disk has lost it; {AGAIN} once the disk is back",
+    errno.ETIMEDOUT: f"the network disk does not answer; {AGAIN} once the disk is back",
+    errno.EBUSY: f"the disk is busy with it; wait a moment, {AGAIN}",
+    errno.EXDEV: "another disk is mounted inside the folder; keep a folder on one disk",
     errno.EIO: f"the disk fails; nothing half-written is kept, {AGAIN}",
 }
 GONE = "the folder that you work in has been removed; go into one that is there"

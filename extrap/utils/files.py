@@ -32,7 +32,7 @@ def replace(path: Path, content: bytes, sync: bool = True) -> None:
                 file.write(content)
                 file.flush()
                 if sync:
-                    os.fsync(file.fileno())
+                    _sync(file.fileno())
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
@@ -73,12 +73,17 @@ def sync_folder(folder: Path) -> None:
     """Waits until the names in a folder are on the disk."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
+        _sync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sync(handle: int) -> None:
+    try:
         os.fsync(handle)
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # of file systems without it
             raise
-    finally:
-        os.close(handle)
 
 
 def check_links(folder: Path) -> None:

@@ -26,6 +26,7 @@ WORDS = {
     str: "text",
     bool: "true or false",
     types.NoneType: "null",
+    dict: "a mapping",
 }
 BOUNDS: dict[type[BaseMetadata], tuple[str, Callable[..., bool]]] = {
     Ge: (" of at least {}", lambda value, low: value >= low),
@@ -77,7 +78,7 @@ def describe(hint: Any) -> str:
         return "one of " + ", ".join(map(str, args))
     if origin in LISTS:
         item = describe(inner(hint, *LISTS))
-        return "a list of " + re.sub(r"^a ((?:whole )?number)", r"\1s", item)
+        return "a list of " + re.sub(r"^a ((?:whole )?number|mapping)", r"\1s", item)
     if origin is dict:
         return f"{describe(inner(hint, dict))} by name"
     if hint in LISTS:

@@ -30,22 +30,43 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from extrap.results.findings.statement import FIELDS, parsed, statement
+from extrap.results.findings.statement import (
+    FIELDS,
+    SELECTED,
+    check_fields,
+    check_text,
+    selection,
+    statement,
+)
 from extrap.results.findings.statistics import selected
 from extrap.results.findings.verdict import VERDICTS, Finding, judge
+from extrap.results.rows import COLUMNS
 from extrap.utils import markdown
 from extrap.utils.errors import UserError
+from extrap.utils.hints import fits
+from extrap.utils.untrusted import read_yaml
 
 FILE = "numbers.yaml"
 TAKES = {"effect": "effect", "low": "low", "high": "high", "exp": "effect"}
 COUNTED = {"low": "min", "high": "max"}
 OWN = {"take", "count", "study", "finding"}
 NO_LISTS = ("common", "names", "not_measured", "running")
+MODEL = {"study": str, "layers": int, "scheme": list[str]}
+SHAPE = {"common": dict | None, "names": dict, "not_measured": list[str], "running": bool}
+SHAPE |= {"models": list[dict]}
+ENTRY = {
+    "take": str,
+    "study": str,
+    "finding": str,
+    "count": Literal[tuple(sorted({*COLUMNS, *SELECTED}))],
+}
+ENTRY |= {"above": float, "below": float}
+"""Kinds of the fields of a file, of a model of the leaderboard, and of a sentence."""
 WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 FORM = re.compile(r"[<>^]?[+ -]?0?\d?,?(\.\d{1,2})?[eEfFgGdn%]?")
@@ -68,14 +89,14 @@ def filled(text: str, folder: Path, rows: Rows, judged: Callable[[str, str], Fin
     Raises:
         UserError: for an entry that does not fit, and for a word that is far from its number.
     """
-    given = parsed(folder / FILE) if (folder / FILE).is_file() else {}
+    given = read(folder / FILE)
     for name, entries in given.items():
         if name in NO_LISTS or f"<!-- /{name} -->" not in text:
             continue
         lines = []
         for one in entries:
             try:
-                lines.append(_sentence(one, given.get("common", {}), folder, rows, judged))
+                lines.append(_sentence(one, given.get("common") or {}, folder, rows, judged))
             except Missing:
                 if not given.get("running"):
                     raise
@@ -87,9 +108,37 @@ def filled(text: str, folder: Path, rows: Rows, judged: Callable[[str, str], Fin
     return text
 
 
+def read(path: Path) -> dict[str, Any]:
+    """Returns a numbers.yaml, {} without one. Raises UserError for a file of another shape."""
+    if not path.is_file():
+        return {}
+    found = read_yaml(path)
+    if not fits(found, dict) or not fits([*found], list[str]):
+        raise UserError(path, problem="expected lists of sentences by name")
+    check_fields(path, found, SHAPE)
+    for name in found.keys() - SHAPE.keys():
+        check_fields(path, found, {name: list[dict]})
+        for entry in found[name]:
+            _check_entry(path, entry)
+    for one in found.get("models", ()):
+        if {*one} != {*MODEL}:
+            raise UserError(path, problem=f"models: expected {', '.join(MODEL)} of each")
+        check_fields(path, one, MODEL)
+    return found
+
+
+def _check_entry(path: Path, entry: dict[str, Any]) -> None:
+    if not {"says", "each"} <= {*entry}:
+        raise UserError(path, problem="a sentence needs says and each")
+    check_fields(path, entry, {"says": str})
+    where = f"{path}: {entry['says'][:60]}"
+    check_text(where, "says", entry["says"])
+    check_fields(where, entry, {"each": list[dict]})
+    for one in (entry, *entry["each"]):
+        check_fields(where, one, ENTRY)
+
+
 def _sentence(entry: Any, common: dict, folder: Path, rows: Rows, judged) -> str:
-    if not isinstance(entry, dict) or not {"says", "each"} <= {*entry}:
-        raise UserError(folder / FILE, problem="a sentence needs says and each")
     says, where = entry["says"], f"{folder / FILE}: {entry['says'][:60]}"
     try:
         parts = [*Formatter().parse(says)]
@@ -108,6 +157,7 @@ def _sentence(entry: Any, common: dict, folder: Path, rows: Rows, judged) -> str
 
 
 def _written(word: str, form: str, entry: dict, folder: Path, rows: Rows, judged, where) -> str:
+    check_fields(where, entry, ENTRY)
     study = entry.get("study", folder.name)
     finding = judged(study, entry["finding"]) if "finding" in entry else None
     if finding and word == "verdict" and finding.verdict != "not measured":
@@ -139,7 +189,7 @@ def formatted(value: float, form: str, where: str) -> str:
 
 def _value(entry: dict, rows: pd.DataFrame, where: str) -> float:
     fields = {name: entry[name] for name in FIELDS & {*entry}}
-    columns = {name: entry[name] for name in {*entry} - FIELDS - OWN}
+    columns = selection(where, {name: entry[name] for name in {*entry} - FIELDS - OWN})
     take = entry.get("take", "effect")
     if take == "params":
         return _known(float(selected(rows, columns)["size"].max()), entry, "no rows", where)

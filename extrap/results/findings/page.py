@@ -9,7 +9,7 @@ import pandas as pd
 
 from extrap.results import rows as table
 from extrap.results.findings import numbers
-from extrap.results.findings.statement import FILE, parsed
+from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import VERDICTS, Finding, findings
 from extrap.results.findings.verdict import table as prepared
 from extrap.results.leaderboard import leaderboard
@@ -137,7 +137,7 @@ def _declared(results: Path, folder: Path, found: dict[str, list[Finding]]) -> s
 def _board(results: Path, rows: Callable[[str], pd.DataFrame]) -> str:
     """The leaderboard of the models that results/numbers.yaml names; empty without any."""
     path, parts = results / numbers.FILE, []
-    for one in (parsed(path) if path.is_file() else {}).get("models", []):
+    for one in numbers.read(path).get("models", []):
         part = rows(one["study"])
         parts.append((part[part["scheme"].isin(one["scheme"])], one["layers"]))
     return markdown.table(leaderboard(parts)) if parts else ""

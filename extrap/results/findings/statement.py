@@ -38,12 +38,14 @@ twin        the id of a statement that reads the same rows in the same way and i
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from extrap.results.rows import COLUMNS
 from extrap.utils.errors import UserError
+from extrap.utils.hints import describe, fits
 from extrap.utils.untrusted import read_yaml
 
 FILE = "findings.yaml"
@@ -67,6 +69,11 @@ REMARKS = {"note", "badly_put", "twin"}
 """Fields that are no part of what was declared."""
 FIELDS = {"id", "says", "source", "rows", "statistic", "over", "of", "terms", "contrasts", "across"}
 FIELDS |= {"unit", "learned", "log", "above", "below", *REMARKS}
+
+HINTS = dict.fromkeys(("statistic", "over", "of", "across", *REMARKS), str)
+"""Fields that hold text if they are there."""
+MARKUP = re.compile(r"<[A-Za-z/!?]")
+"""What begins a tag or a comment in Markdown, where sentences are written."""
 
 Selection = dict[str, Any]
 
@@ -146,11 +153,11 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
     fields = "expected a mapping with id, says, source, rows and above or below"
     _need(isinstance(entry, dict), where, fields)
     where = f"{path}: {entry.get('id', f'statement {number + 1}')}"
-    for name in ("id", "says", "source"):
+    check_fields(where, entry, HINTS)
+    for name in ("id", "says", "source", *REMARKS & {*entry}):
         text = entry.get(name)
         _need(isinstance(text, str) and bool(text.strip()), where, f"{name}: expected text")
-        printable = "".join(str(text).split()).isprintable()
-        _need(printable, where, f"{name}: holds unprintable characters")
+        check_text(where, name, str(text))
     for name in ("learned", "log"):
         flag = isinstance(entry.get(name, False), bool)
         _need(flag, where, f"{name}: expected true or false")
@@ -162,10 +169,10 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
     statistic, across = entry.get("statistic", SUM), entry.get("across", "mean")
     known = sorted({*OF_TERMS, *OF_CONTRASTS, *OVER})
     _need(statistic in known, where, f"statistic={statistic}: choose one of {', '.join(known)}")
-    rows = _selection(where, common) | _selection(where, entry.get("rows"))
+    rows = selection(where, common) | selection(where, entry.get("rows"))
     column = entry.get("over", "scheme") in {*COLUMNS, *RECIPE, "size"}
     unit = entry.get("unit", [])
-    units = isinstance(unit, list) and {*unit} <= SELECTED
+    units = fits(unit, list[str]) and {*unit} <= SELECTED
     _need(units, where, "unit: expected a list of columns")
     _need(bool(unit) or statistic not in OF_UNITS, where, f"unit: {statistic} needs some columns")
     over = (statistic in OVER) == ("over" in entry) and column
@@ -175,11 +182,12 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
     _need(across in ("mean", "median"), where, f"across={across}: choose mean or median")
     # `learned: false` takes a premise of the evaluator away and declares nothing
     undeclared = REMARKS | ({"learned"} if not entry.get("learned") else set())
+    contrasts = _contrasts(where, entry, statistic)
     declared = {name: value for name, value in entry.items() if name not in undeclared}
     plain = json.dumps(declared | {"rows": rows}, sort_keys=True, default=str)
     made = {
         "rows": rows,
-        "contrasts": _contrasts(where, entry, statistic),
+        "contrasts": contrasts,
         "direction": bounds[0],
         "unit": tuple(unit),
         "threshold": float(entry[bounds[0]]),
@@ -196,6 +204,7 @@ def _contrasts(where: str, entry: dict, statistic: str) -> tuple[tuple[Term, ...
     allowed = "terms" not in entry or statistic in OF_TERMS
     _need(allowed, where, f"terms: expected only with a sum or {OF_TERMS[1]}")
     lists = isinstance(given, list) and all(isinstance(one, list) and one for one in given)
+    lists = lists and bool(given)
     _need(lists, where, "terms: expected a list of selections")
     two = statistic != OF_TERMS[1] or len(given[0]) == 2
     _need(two, where, "terms: expected the two selections to compare")
@@ -206,14 +215,16 @@ def _term(where: str, term: Any) -> Term:
     weighted = isinstance(term, dict) and _number(term.get("times", 1))
     _need(weighted, where, "terms: expected selections, each with a number for times")
     rows = {name: value for name, value in term.items() if name != "times"}
-    return Term(_selection(where, rows), float(term.get("times", 1)))
+    return Term(selection(where, rows), float(term.get("times", 1)))
 
 
-def _selection(where: str, given: Any) -> Selection:
+def selection(where: str, given: Any) -> Selection:
     _need(isinstance(given, dict | None), where, "rows: expected columns and their values")
+    text = all(isinstance(name, str) for name in given or ())
+    _need(text, where, "rows: expected columns and their values")
     for name, value in (given or {}).items():
         values = value if isinstance(value, list) else [value]
-        plain = len(values) <= MOST and all(isinstance(one, str | int | float) for one in values)
+        plain = len(values) <= MOST and all(fits(one, str | float | bool) for one in values)
         _need(plain, where, f"{name}: expected a value or a list of values")
     for name in sorted({*(given or {})} - SELECTED, key=str):
         columns = ", ".join(sorted(SELECTED))
@@ -222,7 +233,22 @@ def _selection(where: str, given: Any) -> Selection:
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return fits(value, float)
+
+
+def check_fields(where: Path | str, given: dict[str, Any], hints: dict[str, Any]) -> None:
+    """Raises UserError for a field of another kind than its hint."""
+    for name, hint in hints.items():
+        right = name not in given or fits(given[name], hint)
+        _need(right, where, f"{name}: expected {describe(hint)}")
+
+
+def check_text(where: Path | str, name: str, text: str) -> None:
+    """Raises UserError for a text that a page of Markdown does not show as it is."""
+    printable = "".join(text.split()).isprintable()
+    _need(printable, where, f"{name}: holds unprintable characters")
+    plain = MARKUP.search(text) is None
+    _need(plain, where, f"{name}: holds markup of HTML; write < with a space behind it")
 
 
 def _need(met: bool, where: Path | str, problem: str) -> None:
