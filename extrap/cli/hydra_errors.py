@@ -108,8 +108,6 @@ def check_choices(overrides: list[str], choices: dict[str, Any]) -> None:
 
 def _no_such_file(error: MissingConfigException, overrides: list[str]) -> str:
     missing = error.missing_cfg_file or ""
-    if missing == "hydra/launcher/submitit_slurm":
-        return "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"
     words = (word.lstrip("+") for word in overrides)
     typed = next((word for word in words if word.replace("=", "/", 1) == missing), "")
     group, _, name = (typed or "=".join(missing.rsplit("/", 1))).partition("=")

@@ -151,13 +151,13 @@ def standing(entry: Entry) -> Standing:
     took: list[Any] = [folder.note(entry.file(task).note).get("seconds") for task in entry.tasks]
     took.append(folder.state.get("seconds"))
     spent = [s for s in took if type(s) in (int, float) and 0 <= s < MOST]
-    doing = _doing(entry) if state is State.RUNNING else {}
+    doing = progress(entry) if state is State.RUNNING else {}
     left = [] if state in ENDED else left
     return Standing(entry, state, left, sum(spent) if spent else None, note, doing)
 
 
-def _doing(entry: Entry) -> dict[str, Any]:
-    """Returns the newest progress file of a job, {} if there is none."""
+def progress(entry: Entry) -> dict[str, Any]:
+    """Returns the newest progress file of a job, on whichever machine it runs; {} without one."""
     pattern = re.compile(rf"\.{re.escape(entry.log.stem)}\.\d+\.json")
     try:
         found = [path for path in entry.log.parent.iterdir() if pattern.fullmatch(path.name)]

@@ -1,24 +1,24 @@
-"""Sweeps on a cluster of fake commands on the PATH, and with submitit's local executor."""
+"""Sweeps on a cluster of fake commands on the PATH. On a real one: test_queue.py."""
 
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from importlib import import_module
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from hydra.errors import MissingConfigException
+import yaml
 
-from extrap.cli.hydra_errors import explain
+from extrap.cli.sweep import slurm as cluster_of_slurm
+from extrap.cli.sweep.slurm_options import SlurmOptions
 from extrap.runs.folder import read_json
+from extrap.utils.errors import UserError
+from extrap.utils.paths import conf_dir
+from tests.faults import planted
+from tests.faults.planted import Code
 from tests.support import cluster
 from tests.support.program import until
 
-pytest.importorskip(
-    "hydra_plugins.hydra_submitit_launcher", reason="the extra `slurm` is not installed"
-)
+pytest.importorskip("submitit", reason="the extra `slurm` is not installed")
 
 SLURM = "hydra/launcher=slurm"
 
@@ -72,23 +72,103 @@ def test_nothing_is_queued_through_a_link(slurm, tmp_path):
     assert list((tmp_path / "outside").iterdir()) == []
 
 
+def test_what_sbatch_rejects_is_one_line(slurm, tmp_path):
+    (tmp_path / "cluster" / "sbatch").write_text(
+        "#!/bin/sh\necho 'sbatch: error: one' >&2; echo 'sbatch: error: two' >&2; exit 1\n"
+    )
+    done = slurm("-m", "name=a,b", SLURM)
+    line = "extrap: hydra/launcher=slurm: sbatch: one, two; give other options hydra.launcher.*"
+    assert (done.returncode, done.stderr.splitlines()) == (2, [line])
+
+
 def test_more_jobs_than_an_array_takes_become_several(monkeypatch):
-    arrays: list[list[int]] = []
-
     class Executor:
-        @contextmanager
-        def batch(self) -> Iterator[None]:
-            arrays.append([])
-            yield
+        arrays: list[list[int]] = []  # noqa: RUF012
 
-        def submit(self, one: int) -> int:
-            arrays[-1].append(one)
-            return -one
+        def submit_array(self, work):
+            self.arrays.append(work)
+            return [Submitted(f"{len(self.arrays)}_{n}") for n in range(len(work))]
 
-    slurm = import_module("hydra_plugins.extrap_local.slurm")
-    monkeypatch.setattr(slurm, "MOST", 3)
-    assert slurm.queue(Executor(), range(1, 8)) == [-1, -2, -3, -4, -5, -6, -7]
-    assert arrays == [[1, 2, 3], [4, 5, 6], [7]]
+    class Submitted:
+        def __init__(self, number: str) -> None:
+            self.job_id = number
+
+    monkeypatch.setattr(cluster_of_slurm, "MOST", 3)
+    found = cluster_of_slurm.queue(Executor(), [*range(1, 8)])
+    assert found == ["1_0", "1_1", "1_2", "2_0", "2_1", "2_2", "3_0"]
+    assert Executor.arrays == [[1, 2, 3], [4, 5, 6], [7]]
+    assert cluster_of_slurm.arrays(found) == "1, 2, 3"
+
+
+def test_a_sweep_reads_nothing_that_was_there_before(slurm, tmp_path):
+    """Pickles where submitit would look for the results and the work of these jobs, and modules in
+    the working folder under the names of what the node imports.
+    """
+    canary = tmp_path / "canary"
+    old = slurm.work / "runs" / ".sweep" / ".submitit"
+    for number in ("4242", "4242_0", "4242_1"):
+        for folder in (old, old / number, old / "%j"):
+            folder.mkdir(parents=True, exist_ok=True)
+            for name in ("0_result", "submitted"):
+                (folder / f"{number}_{name}.pkl").write_bytes(planted.plain(Code(canary)))
+    for name in ("submitit", "cloudpickle", "extrap", "worker", "numpy", "sitecustomize"):
+        (slurm.work / f"{name}.py").write_text(planted.module(canary))
+    done = slurm("-m", "name=a,b", SLURM)
+    assert done.returncode == 0, done.stderr
+    assert not canary.exists(), "planted code was run"
+    assert sorted(slurm.events()) == ["end a-s0", "end b-s0", "start a-s0", "start b-s0"]
+
+
+def test_the_folder_of_a_sweep_is_its_own(slurm, tmp_path):
+    for _ in range(2):
+        assert (
+            slurm(
+                "-m", "name=a,b", SLURM, f"hydra.launcher.submitit_folder={tmp_path}/q/%j"
+            ).returncode
+            == 0
+        )
+        for done in slurm.work.glob("runs/*/done.txt"):
+            done.unlink()
+    first, second = (tmp_path / "q").iterdir()
+    assert {oct(folder.stat().st_mode & 0o777) for folder in (first, second)} == {"0o700"}
+
+
+@pytest.mark.parametrize(
+    "option, value, said",
+    [
+        ("timeout_min", 2, "ends before SLURM has warned the job, 120 s before; give 3 or more"),
+        ("nodes", 2, "a job of a sweep is one process; leave it out"),
+        ("tasks_per_node", 2, "a job of a sweep is one process; leave it out"),
+    ],
+)
+def test_options_that_make_no_sense(option, value, said):
+    with pytest.raises(UserError, match=said) as error:
+        SlurmOptions(submitit_folder="q", **{option: value})
+    assert (error.value.option, error.value.value) == (f"hydra.launcher.{option}", value)
+
+
+def test_the_file_of_the_launcher_lists_every_option():
+    listed = yaml.safe_load((Path(conf_dir()) / "hydra/launcher/slurm.yaml").read_text())
+    assert listed.keys() - {"_target_"} == {option.name for option in fields(SlurmOptions)}
+
+
+@pytest.mark.parametrize(
+    "given, asked",
+    [
+        ({}, {"cpus_per_task": 2, "gpus_per_node": 1}),
+        ({"gpus_per_node": 0}, {"cpus_per_task": 2}),
+        ({"gres": "gpu:1"}, {"cpus_per_task": 2, "gres": "gpu:1"}),
+        ({"gpus_per_task": 1, "cpus_per_gpu": 8}, {"gpus_per_task": 1, "cpus_per_gpu": 8}),
+        ({"additional_parameters": {"gpus": 1}}, {"cpus_per_task": 2}),
+        ({"cpus_per_task": 5}, {"cpus_per_task": 5, "gpus_per_node": 1}),
+    ],
+    ids=str,
+)
+def test_what_a_job_asks_for_follows_the_job(given, asked):
+    parameters = SlurmOptions(submitit_folder="q", **given).parameters(threads=2, gpus=1)
+    names = ("cpus_per_task", "gpus_per_node", "gpus_per_task", "cpus_per_gpu", "gres")
+    found = {name: parameters.get(f"slurm_{name}") for name in names}
+    assert {name: value for name, value in found.items() if value is not None} == asked
 
 
 def test_a_job_that_fails_on_its_node_is_told_and_noted(slurm):
@@ -123,18 +203,9 @@ def test_a_machine_without_slurm_is_told_in_one_line(worker, tmp_path):
     assert line.endswith("; start the sweep where `sbatch` works")
 
 
-def test_without_the_extra_it_is_named():
-    missing = MissingConfigException(
-        "In 'hydra/launcher/slurm': ...", "hydra/launcher/submitit_slurm", ["local", "slurm"]
-    )
-    assert (
-        explain(missing, [SLURM], "")
-        == "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"
-    )
-
-
-@pytest.mark.turns
-def test_the_launchers_of_submitit_run_the_program_as_it_is(worker):
-    done = worker("-m", "name=a,b", "hydra/launcher=submitit_local", "hydra.launcher.timeout_min=5")
-    assert done.returncode == 0, done.stderr
-    assert sorted(worker.events()) == ["end a-s0", "end b-s0", "start a-s0", "start b-s0"]
+def test_without_the_extra_it_is_named(worker, tmp_path):
+    (worker.source / "sitecustomize.py").write_text("import sys; sys.modules['submitit'] = None")
+    done = worker("-m", "act=work", SLURM)
+    assert done.returncode == 2
+    line = "extrap: hydra/launcher=slurm: needs submitit; pip install 'extrap[slurm]'"
+    assert done.stderr.splitlines() == [line]

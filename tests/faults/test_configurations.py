@@ -228,7 +228,6 @@ def test_hydras_habits_stay():
 
 
 def test_a_file_chooses_a_launcher_of_ours():
-    pytest.importorskip("hydra_plugins.hydra_submitit_launcher")
     experiment("x", "defaults: [{override /hydra/launcher: slurm}]")
     for words, launcher in (([], "SlurmLauncher"), (["hydra/launcher=local"], "LocalLauncher")):
         done = started("experiment=x", *words, "--cfg", "hydra", "-p", "hydra.launcher")

@@ -76,7 +76,7 @@ class Program:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(THEIRS)}
         path = f"{self.source}{os.pathsep}{REPOSITORY}"
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
-        command = [sys.executable, "-m", self.name, *words]
+        command = [sys.executable, "-P", "-m", self.name, *words]
         with heeding(signal.SIGINT, signal.SIGHUP):
             process = subprocess.Popen(  # type: ignore[call-overload]
                 command,

@@ -5,6 +5,7 @@ elsewhere, and a list at the end.
 import shutil
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 
 from extrap.cli.sweep.process import Process, State
@@ -19,14 +20,22 @@ class Status:
     """
 
     def __init__(self, jobs: list[Process], n_jobs: int = 1, live: bool = False) -> None:
-        self._jobs, self._n_jobs, self._live = jobs, n_jobs, live
+        self._jobs, self.n_jobs, self._live = jobs, n_jobs, live
         self._next = 0.0 if live else time.monotonic() + MINUTE
 
     def started(self, job: Process) -> None:
         if self._live:
-            self._next = 0.0
+            self.now()
             return self.tick()
         self._say(f"{self._number(job)} start {job.label}  (log: {job.entry.log})")
+
+    def queued(self, job: Process) -> None:
+        """Says that a cluster has put a job into its queue again."""
+        self._say(f"{self._number(job)} queued again {job.label}  ({job.queue})")
+
+    def now(self) -> None:
+        """Makes the next tick print."""
+        self._next = 0.0
 
     def ended(self, job: Process) -> None:
         reason = f": {job.reason}" if job.reason else ""
@@ -37,13 +46,13 @@ class Status:
         elif job.state is State.FAILED:
             self._say(f"failed {job.label}{reason}\n")
         if self._live:
-            self._next = 0.0
+            self.now()
 
     def tick(self) -> None:
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + (0.5 if self._live else MINUTE)
             width = shutil.get_terminal_size().columns - 1 if self._live else None
-            self._say(line(self._jobs, self._n_jobs)[:width])
+            self._say(line(self._jobs, self.n_jobs)[:width])
 
     def stopping(self) -> None:
         self._say(STOPPING if self._live else f"extrap: {STOPPING}")
@@ -71,6 +80,8 @@ def line(jobs: list[Process], n_jobs: int) -> str:
         for state in (State.SKIPPED, State.FAILED, State.HELD)
         if count[state]
     ]
+    queue = Counter(job.queue for job in jobs if job.state is State.WAITING and job.queue)
+    parts += [f"{n} in the queue ({reason})" for reason, n in queue.items()]
     if (left := time_left(jobs, n_jobs)) is not None:
         parts.append(f"{clock(left)} left")
     return " | ".join(

@@ -1,38 +1,63 @@
 """A job of a sweep on a node of a cluster: submitit runs the command of the job in a process."""
 
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from extrap.cli.sweep.pool import TICK
 from extrap.cli.sweep.process import Process, State
+from extrap.runs.folder import write_json
 from extrap.runs.study import Entry
 
 PATIENCE = 30.0  # seconds that a job has to end by itself
 PAUSE = 1.0  # seconds between two looks at the process that has what this job is to do
+GRACE = 2.0  # seconds after SIGTERM in which a cluster may ask to queue the job again
+SOON = 0.5  # seconds between the signals that a cluster sends to the processes of a job
 
 
 @dataclass
 class Work:
-    """A call on the node, to which it travels as a pickle."""
+    """A call on the node, to which it travels as a pickle.
+
+    outcome: the file for the reason of a failure, "" after a success. A job that the cluster ends
+    writes none: whether the job is lost or queued again is in the queue.
+    """
 
     label: str
     command: list[str]
     entry: Entry
+    outcome: Path
     _process: Process | None = field(default=None, init=False, repr=False)
 
-    def __call__(self) -> str:
-        """Returns why the job failed, "" if it succeeded. Raises no error of the job."""
+    def __call__(self) -> None:
+        """Runs the job. Raises no error of the job, and SystemExit if the cluster ends it."""
+        self.outcome.unlink(missing_ok=True)
         job = self._process = Process(self.label, self.command, self.entry)
-        while job.state in (State.WAITING, State.HELD):
-            while job.state is State.HELD and self.entry.busy():
-                time.sleep(PAUSE)
-            job.start()
-            while not job.ended():
-                time.sleep(TICK)
+        with _terminations() as told:
+            self._run(job, told)
+            if job.state is State.FAILED:
+                time.sleep(SOON)  # the cluster may have ended the process of the job first
+            if told and job.state not in (State.DONE, State.SKIPPED):
+                job.end(PATIENCE)
+                job.ended()
+                time.sleep(GRACE)
+                raise SystemExit(128 + signal.SIGTERM)
         if job.state is State.FAILED:
             job.fail(job.reason)
-        return job.reason
+        write_json(self.outcome, {"reason": job.reason})
+
+    def _run(self, job: Process, told: list[int]) -> None:
+        while job.state in (State.WAITING, State.HELD) and not told:
+            if job.state is State.HELD and self.entry.busy():
+                time.sleep(PAUSE)
+                continue
+            job.start()
+            while not job.ended() and not told:
+                time.sleep(TICK)
 
     def checkpoint(self) -> Any:
         """Ends the job cleanly and queues it again: submitit calls this before the time of the node
@@ -42,4 +67,15 @@ class Work:
 
         if self._process is not None:
             self._process.end(PATIENCE)
-        return DelayedSubmission(Work(self.label, self.command, self.entry))
+        return DelayedSubmission(Work(self.label, self.command, self.entry, self.outcome))
+
+
+@contextmanager
+def _terminations() -> Iterator[list[int]]:
+    """Inside, SIGTERM goes into a list: SLURM sends it before it ends a job or queues it again."""
+    told: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
+    try:
+        yield told
+    finally:
+        signal.signal(signal.SIGTERM, before)

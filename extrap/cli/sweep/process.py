@@ -13,6 +13,7 @@ from typing import Any
 
 from extrap.runs.folder import read_json
 from extrap.runs.study import Entry
+from extrap.runs.study import progress as newest
 from extrap.utils import progress
 from extrap.utils.errors import UserError
 from extrap.utils.files import make_folder, no_link
@@ -24,6 +25,7 @@ SWEEP = "EXTRAP_SWEEP"
 """In the environment of a job: the process id of the sweep."""
 
 PR_SET_PDEATHSIG = 1
+HEAD = "--- "  # begins the part of a log that one attempt writes
 
 
 class State(Enum):
@@ -44,6 +46,8 @@ class Process:
     entry      its place in a study
     overrides  its words of the command line
     threads    the cores that it takes
+    gpus       the GPUs that it takes
+    queue      why it waits in the queue of a cluster
     """
 
     label: str
@@ -55,6 +59,8 @@ class Process:
     seconds: float = 0.0
     overrides: list[str] = field(default_factory=list)
     threads: int = 1
+    gpus: int = 0
+    queue: str = ""
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _printed: int = 0
 
@@ -73,7 +79,7 @@ class Process:
         try:
             make_folder(self.entry.log.parent)
             with open(self.entry.log, "ab", opener=no_link) as log:
-                head = f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {self.label}\n"
+                head = f"{HEAD}{time.strftime('%Y-%m-%d %H:%M:%S')} {self.label}\n"
                 log.write(head.encode(errors="backslashreplace"))  # a path may be any bytes
                 log.flush()
                 self._printed = log.tell()
@@ -132,9 +138,9 @@ class Process:
 
     def progress(self) -> dict[str, Any]:
         """Returns the last report of the job, with `phase`, `done`, `total` and `note`; empty
-        before the first.
+        before the first. A job without a process of its own here runs on another machine.
         """
-        return read_json(self.entry.report)
+        return newest(self.entry) if self._process is None else read_json(self.entry.report)
 
     def _signal(self, number: signal.Signals) -> None:
         if self._process is not None and self._process.poll() is None:

@@ -6,7 +6,9 @@ import os
 import sys
 import time
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from hydra.core.utils import JobReturn
@@ -38,6 +40,7 @@ class Reader(Launcher):
         """task_function: the program that `extrap.cli.app.main` runs."""
         self.varied = Varied(hydra_context.config_loader, config, plain)
         self.program, self.config = task_function, config
+        _keep_importable(self.program.command[0])
 
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
@@ -80,6 +83,7 @@ class Reader(Launcher):
                     _check_rows(entry, overrides, writers)
                 job = Process("", self._command(overrides), entry, state, reason)
                 job.overrides, job.threads = overrides, composed.values.get("threads", 1)
+                job.gpus = _gpus(composed.values.get("trainer") or {})
                 found.setdefault(repr(composed.values), job)
             except UserError as error:
                 wrong[str(error)] = None
@@ -102,10 +106,8 @@ class Reader(Launcher):
         hydra_node = self.config.hydra
         folders = {source.provider: source.path for source in hydra_node.runtime.config_sources}
         more = ["--config-dir", folders["command-line"]] if "command-line" in folders else []
-        # -m puts the working folder first on the import path, -P does not: as it is for this
-        # process.
-        path = [] if sys.path[0] in ("", os.getcwd()) else ["-P"]
-        command = [sys.executable, *path, "-m", *self.program.command]
+        # -m alone puts the working folder first on the import path
+        command = [sys.executable, "-P", "-m", *self.program.command]
         own = [*hydra_node.overrides.hydra, *overrides]
         return [*command, *more, *own, "hydra.mode=RUN"]  # of two modes the last one counts
 
@@ -118,6 +120,28 @@ class Reader(Launcher):
             remedy = "start it by itself, or give sweep.grid=null"
             raise UserError(f"{' '.join(overrides)}: {problem}; {remedy}")
         return composed
+
+
+def _keep_importable(program: str) -> None:
+    """Puts the working folder on the import path of the jobs if this program was started from its
+    source there, as `python -m extrap` does in a checkout that is not installed.
+    """
+    spec, here = find_spec(program), os.getcwd()
+    if sys.path[0] not in ("", here) or spec is None or spec.origin is None:
+        return
+    packages = spec.submodule_search_locations
+    source = Path(spec.origin).parents[1 if packages else 0]
+    if source == Path(here) and here not in sys.path[1:]:
+        before = os.environ.get("PYTHONPATH")
+        os.environ["PYTHONPATH"] = os.pathsep.join([*([before] if before else []), here])
+
+
+def _gpus(trainer: Mapping[str, Any]) -> int:
+    """Returns the GPUs that a job asks of a cluster."""
+    if trainer.get("accelerator") not in ("gpu", "cuda"):
+        return 0
+    devices = trainer.get("devices", 1)
+    return len(devices) if isinstance(devices, list) else devices if type(devices) is int else 1
 
 
 def _check_rows(

@@ -6,104 +6,66 @@ on where it stopped.
 """
 
 import sys
-import time
-from collections.abc import Sequence
-from pathlib import Path
+from importlib.util import find_spec
 from typing import Any
 
 from hydra_plugins.extrap_local.reading import Reader
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
+from extrap.cli.sweep import slurm
 from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.node import Work
 from extrap.cli.sweep.process import Process, State
-from extrap.utils.errors import UserError, first_line
-from extrap.utils.files import check_way
-
-PAUSE = 1.0  # seconds between two looks at the jobs
-
-MOST = 1000
-"""Jobs of an array: SLURM takes indices below 1001 unless its administrators say otherwise
-(MaxArraySize, https://slurm.schedmd.com/slurm.conf.html).
-"""
+from extrap.cli.sweep.slurm_options import SlurmOptions
+from extrap.cli.sweep.watch import Watch
+from extrap.runs.build import build
+from extrap.utils.errors import UserError
 
 
 class SlurmLauncher(Reader):
-    """hydra-submitit-launcher has the same options; `cpus_per_task` is the threads of a job
-    unless given.
-    """
+    """The options are those of SlurmOptions."""
 
     def __init__(self, **options: Any) -> None:
-        self.options = {
+        self.given = {
             key: OmegaConf.to_container(o, resolve=True) if OmegaConf.is_config(o) else o
             for key, o in options.items()
         }
 
+    def setup(self, *, config: DictConfig, **more: Any) -> None:
+        """Raises UserError for an option out of bounds, and without submitit."""
+        super().setup(config=config, **more)
+        if find_spec("submitit") is None:
+            remedy = "pip install 'extrap[slurm]'"
+            raise UserError(slurm.LAUNCHER, problem="needs submitit", remedy=remedy)
+        target = f"{SlurmOptions.__module__}.{SlurmOptions.__name__}"
+        self.options: SlurmOptions = build(self.given | {"_target_": target}, "hydra.launcher")
+
     def run(self, jobs: list[Process]) -> None:
-        """Queues the jobs and waits for them."""
-        if left := [job for job in jobs if job.state is State.WAITING]:
-            executor = self._executor(max(job.threads for job in left))
-            self._wait(left, queue(executor, [Work(j.label, j.command, j.entry) for j in left]))
-
-    def _executor(self, threads: int) -> Any:
-        """Returns submitit's executor. Raises UserError if a link leads to its folder, and on a
-        machine without SLURM.
-        """
-        import submitit
-        from hydra_plugins.hydra_submitit_launcher.config import BaseQueueConf
-
-        options = dict(self.options)
-        folder, most = options.pop("submitit_folder"), options.pop("max_num_timeout")
-        options["cpus_per_task"] = options.get("cpus_per_task") or threads
-        shared = set(OmegaConf.structured(BaseQueueConf).keys())
-        check_way(Path(folder))
-        try:
-            executor = submitit.AutoExecutor(folder, cluster="slurm", slurm_max_num_timeout=most)
-        except RuntimeError as error:
-            raise UserError(
-                f"hydra/launcher=slurm: {error}; start the sweep where `sbatch` works"
-            ) from None
-        executor.update_parameters(
-            **{key if key in shared else f"slurm_{key}": value for key, value in options.items()}
+        """Queues the jobs and waits for them. Ctrl-C leaves them in the queue."""
+        left = [job for job in jobs if job.state is State.WAITING]
+        if not left:
+            return
+        folder = slurm.private(self.options.submitit_folder)
+        threads, gpus = max(job.threads for job in left), max(job.gpus for job in left)
+        executor = slurm.executor(folder, self.options, threads, gpus)
+        outcomes = folder / "outcomes"
+        outcomes.mkdir()
+        work = [
+            Work(job.label, job.command, job.entry, outcomes / f"{n}.json")
+            for n, job in enumerate(left)
+        ]
+        numbers = slurm.queue(executor, work)
+        print(
+            f"extrap: {len(left)} jobs in the queue as {slurm.arrays(numbers)}, logs of the nodes "
+            f"in {folder}",
+            file=sys.stderr,
         )
-        return executor
-
-    def _wait(self, jobs: list[Process], queued: list[Any]) -> None:
-        """Waits until every job has ended, with a line for each. Ctrl-C leaves them queued."""
-        from submitit.helpers import as_completed
-
-        status = Status(jobs)
-        for job in jobs:
-            job.state, job.began = State.RUNNING, time.monotonic()
-            status.started(job)
         try:
-            for slurm in as_completed(queued, poll_frequency=PAUSE):
-                job = jobs[queued.index(slurm)]
-                job.reason, job.seconds = _outcome(slurm), time.monotonic() - job.began
-                job.state = State.FAILED if job.reason else State.DONE
-                status.ended(job)
+            Watch(dict(zip(numbers, left, strict=True)), folder, Status(left)).wait()
         except KeyboardInterrupt:
-            numbers = ", ".join(sorted({slurm.job_id.split("_")[0] for slurm in queued}))
             print(
-                f"extrap: the jobs stay with the cluster as {numbers}; scancel ends them, "
-                "extrap status tells of them",
+                f"extrap: the jobs stay with the cluster as {slurm.arrays(numbers)}; scancel ends "
+                "them, extrap status tells of them",
                 file=sys.stderr,
             )
             raise
-
-
-def queue(executor: Any, work: Sequence[Work]) -> list[Any]:
-    """Submits the jobs in arrays of at most MOST, in their order."""
-    queued: list[Any] = []
-    for start in range(0, len(work), MOST):
-        with executor.batch():
-            queued += [executor.submit(one) for one in work[start : start + MOST]]
-    return queued
-
-
-def _outcome(slurm: Any) -> str:
-    """Returns why a job failed, "" if it did not."""
-    try:
-        return str(slurm.result())
-    except Exception as error:  # whatever submitit makes of a job that left no result
-        return first_line(error)

@@ -1,0 +1,98 @@
+"""The options of the launcher `slurm`, under the names that submitit gives them."""
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+
+from annotated_types import Ge, Gt
+
+from extrap.utils.bounds import Count
+from extrap.utils.errors import UserError
+
+MINUTE = 60
+"""Seconds that SLURM may send a signal too early (https://slurm.schedmd.com/sbatch.html,
+`--signal`).
+"""
+
+OWN = ("submitit_folder", "max_num_timeout")
+"""Options that the launcher uses itself; the others are parameters of submitit."""
+
+Whole = Annotated[int, Ge(0)]
+Gigabytes = Annotated[float, Gt(0)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlurmOptions:
+    """What each job of a sweep asks of the cluster; null leaves an option to the cluster.
+
+    Args:
+        submitit_folder: each sweep makes a private folder in it for its logs and pickles; parts
+            of the path from the first `%` on are left out
+        timeout_min: minutes of a job; at least a minute longer than signal_delay_s
+        signal_delay_s: seconds before the end at which SLURM warns a job, so that it can stop
+        max_num_timeout: times that a job which ran out of time goes into the queue again
+        array_parallelism: jobs side by side
+        name, comment: of the jobs, in the queue
+        cpus_per_task: cores; null: the threads of a job, or none beside cpus_per_gpu
+        gpus_per_node: GPUs; null: the devices of `trainer`, unless another option asks for them
+        tasks_per_node, nodes: 1, as a job of a sweep is one process
+        mem_gb: memory in GB
+        partition, account, qos, constraint, exclude, gres, cpus_per_gpu, gpus_per_task,
+        mem_per_gpu, mem_per_cpu: as in sbatch
+        additional_parameters: other options of sbatch, as in {mail-type: BEGIN}
+        setup: lines of shell before each job
+        stderr_to_stdout: one log of the node in place of two
+    """
+
+    submitit_folder: str
+    timeout_min: Count = 60
+    signal_delay_s: Whole = 120
+    max_num_timeout: Whole = 0
+    array_parallelism: Count = 256
+    name: str = "extrap"
+    comment: str | None = None
+    cpus_per_task: Count | None = None
+    gpus_per_node: Whole | None = None
+    tasks_per_node: Count = 1
+    nodes: Count = 1
+    mem_gb: Gigabytes | None = None
+    partition: str | None = None
+    account: str | None = None
+    qos: str | None = None
+    constraint: str | None = None
+    exclude: str | None = None
+    gres: str | None = None
+    cpus_per_gpu: Count | None = None
+    gpus_per_task: Count | None = None
+    mem_per_gpu: str | int | None = None
+    mem_per_cpu: str | int | None = None
+    additional_parameters: dict[str, Any] | None = None
+    setup: list[str] | None = None
+    stderr_to_stdout: bool = False
+
+    def __post_init__(self) -> None:
+        if self.timeout_min * MINUTE < self.signal_delay_s + MINUTE:
+            problem = f"ends before SLURM has warned the job, {self.signal_delay_s} s before"
+            remedy = (
+                f"give {-(-self.signal_delay_s // MINUTE) + 1} or more, or a smaller "
+                "hydra.launcher.signal_delay_s"
+            )
+            raise UserError("hydra.launcher.timeout_min", self.timeout_min, problem, remedy)
+        for option in ("nodes", "tasks_per_node"):
+            if (value := getattr(self, option)) > 1:
+                problem, remedy = "a job of a sweep is one process", "leave it out"
+                raise UserError(f"hydra.launcher.{option}", value, problem, remedy)
+
+    def parameters(self, threads: int, gpus: int) -> dict[str, Any]:
+        """Returns the parameters of submitit. threads, gpus: of a job."""
+        given = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in OWN}
+        if self.cpus_per_gpu is None:
+            given["cpus_per_task"] = self.cpus_per_task or threads
+        if self.gpus_per_node is None and not self._asks_for_gpus():
+            given["gpus_per_node"] = gpus
+        given["gpus_per_node"] = given["gpus_per_node"] or None
+        return {f"slurm_{name}": value for name, value in given.items() if value is not None}
+
+    def _asks_for_gpus(self) -> bool:
+        more = self.additional_parameters or {}
+        gpus = [name for name in more if "gpu" in name or name == "gres"]
+        return bool(self.gpus_per_task or self.gres or gpus)
