@@ -119,7 +119,7 @@ def test_jobs_that_wait_and_a_second_start(sweep):
     [
         ({"partition": "nope"}, "invalid partition specified: nope"),
         ({"mem_gb": 9999}, "Memory specification can not be satisfied"),
-        ({"gpus_per_node": 3}, "Invalid generic resource"),
+        ({"gpus_per_node": 3}, "Requested node configuration is not available"),
         ({"constraint": "fast"}, "Invalid feature specification"),
         ({"additional_parameters": {"nope": 1}}, "unrecognized option '--nope=1'"),
     ],
@@ -136,6 +136,16 @@ def test_what_sbatch_rejects_is_one_line(option, said, jobs, cluster, tmp_path, 
     assert str(error.value).startswith("hydra/launcher=slurm: sbatch: ")
     assert "\n" not in str(error.value) and capfd.readouterr() == ("", "")
     assert list((tmp_path / "q").iterdir()) == []
+
+
+def test_jobs_that_train_on_a_gpu_ask_for_one(cluster, tmp_path, monkeypatch):
+    for name, value in cluster.environment.items():
+        monkeypatch.setenv(name, value)
+    hold = SlurmOptions(submitit_folder="q", additional_parameters={"hold": True})
+    executor = queue.executor(queue.private(f"{tmp_path}/q"), hold, threads=2, gpus=1)
+    queue.queue(executor, [print, print])
+    asked = cluster("squeue", "--array", "--noheader", "--format=%b %C").splitlines()
+    assert asked == ["gres:gpu:1 2"] * 2
 
 
 @pytest.mark.whole

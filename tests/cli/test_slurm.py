@@ -3,6 +3,7 @@
 import os
 import signal
 from dataclasses import fields, replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,22 @@ def test_options_that_make_no_sense(option, value, said):
 def test_the_file_of_the_launcher_lists_every_option():
     listed = yaml.safe_load((Path(conf_dir()) / "hydra/launcher/slurm.yaml").read_text())
     assert listed.keys() - {"_target_"} == {option.name for option in fields(SlurmOptions)}
+
+
+@pytest.mark.parametrize(
+    "trainer, gpus",
+    [
+        ({}, 0),
+        ({"accelerator": "cpu", "devices": 2}, 0),
+        ({"accelerator": "gpu", "devices": 1}, 1),
+        ({"accelerator": "cuda"}, 1),
+        ({"accelerator": "gpu", "devices": [0, 3]}, 2),
+        ({"accelerator": "gpu", "devices": "x"}, 1),
+    ],
+    ids=str,
+)
+def test_the_gpus_of_a_job_are_the_devices_of_its_trainer(trainer, gpus):
+    assert import_module("hydra_plugins.extrap_local.reading")._gpus(trainer) == gpus
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.support.program import until
+from tests.support.program import python, until
 
 TWO = "hydra.launcher.n_jobs=2"
 
@@ -171,3 +171,10 @@ def test_on_a_terminal_one_line_is_drawn_over_itself(tiny):
     assert drawn[0][-1] == "failed act=raise: RuntimeError: the loss went up"
     assert any(text.startswith("0/2 done, 1 failed | act=work: ") for text in drawn[1])
     assert drawn[1][-1].startswith("2 jobs in ")
+
+
+def test_jobs_find_a_program_in_the_working_folder(tiny):
+    """As `python -m extrap` in a checkout that is not installed."""
+    done = python("-m", "tiny", "-m", "scheme=rope", "seed=0,1", cwd=tiny.source)
+    assert done.returncode == 0, done.stderr
+    assert "2 done, 0 skipped, 0 failed" in done.stderr

@@ -2,18 +2,22 @@
 files in a folder of its own, without cgroups and without accounting.
 """
 
+import ctypes
 import getpass
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from extrap.cli.sweep.process import PR_SET_PDEATHSIG
 from tests.support.program import until
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontrol", "scancel")
@@ -45,7 +49,8 @@ SlurmdParameters=config_overrides
 SchedulerParameters=sched_interval=1,bf_interval=1
 ReturnToService=0
 KillWait=1
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} State=UNKNOWN
+GresTypes=gpu
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} Gres=gpu:1 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
@@ -130,6 +135,7 @@ def started(folder: Path) -> Iterator[Cluster]:
         cores=CORES,
     )  # fmt: skip
     (folder / "slurm.conf").write_text(text)
+    (folder / "gres.conf").write_text("AutoDetect=off\nName=gpu File=/dev/null\n")
     cluster = Cluster(folder)
     munge = {
         "--key-file": "key", "--socket": "munge.socket", "--pid-file": "munged.pid",
@@ -146,6 +152,12 @@ def started(folder: Path) -> Iterator[Cluster]:
         yield cluster
 
 
+def _die_with_the_tests() -> None:
+    """Ends this process when the tests end, however they end."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 @contextmanager
 def _daemon(cluster: Cluster, name: str, *words: str) -> Iterator[None]:
     place = shutil.which(name, path=PLACES)
@@ -157,6 +169,7 @@ def _daemon(cluster: Cluster, name: str, *words: str) -> Iterator[None]:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
+            preexec_fn=_die_with_the_tests,  # noqa: PLW1509  no other thread forks here
         )
     try:
         yield

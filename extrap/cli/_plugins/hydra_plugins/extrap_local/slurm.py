@@ -56,8 +56,8 @@ class SlurmLauncher(Reader):
         ]
         numbers = slurm.queue(executor, work)
         print(
-            f"extrap: {len(left)} jobs in the queue as {slurm.arrays(numbers)}, logs of the nodes "
-            f"in {folder}",
+            f"extrap: {len(left)} job{'s' if len(left) > 1 else ''} in the queue as "
+            f"{slurm.arrays(numbers)}, logs of the nodes in {folder}",
             file=sys.stderr,
         )
         try:
