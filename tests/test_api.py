@@ -213,6 +213,9 @@ def wrong(kind: str, tokenizer):
             return lambda ids: torch.randn(*ids.shape, 577)
         case "ahead":
             return lambda ids: torch.eye(577)[ids.flip(1)]
+        case "far ahead":
+            eye = torch.eye(577)
+            return lambda ids: eye[ids] + (ids.shape[1] > 40) * eye[ids].mean(1, keepdim=True)
         case _:
             return llama(tokenizer)
 
@@ -227,6 +230,7 @@ def wrong(kind: str, tokenizer):
         ("none", ("model.train_length=32",), "returned NoneType for ids of shape (1, 8)"),
         ("random", ("model.train_length=32",), "model=lambda: returns other logits for the same"),
         ("ahead", ("model.train_length=32",), "model=lambda: sees later tokens"),
+        ("far ahead", ("model.train_length=64",), "model=lambda: sees later tokens (a text of 64"),
         ("none", (), "model.train_length=null: lambda does not say for which context"),
         ("function", ("model.train_length=64", "extension=yarn"), "extension=yarn: "),
         ("fine", ("scheme=alibi",), "scheme=alibi: a published checkpoint leaves this option"),

@@ -14,18 +14,16 @@ from extrap.model.attention import attention
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape, Where
+from extrap.pretrained.causal import fault
 from extrap.pretrained.compared import PROBE, difference
 from extrap.pretrained.families import BLOOM, GPT2, MPT, OPT
 from extrap.pretrained.layer import Unreadable
 from extrap.pretrained.layers import read
 from extrap.pretrained.plain import (
-    CAUSAL,
     Plain,
     config_of,
     device_of,
     length_of,
-    looks_ahead,
-    steady,
     table_rows,
 )
 from extrap.pretrained.rotation import GivenSink, scheme_of
@@ -225,12 +223,8 @@ def of_variable(subject: Any, length: int) -> nn.Module:
     if isinstance(subject, GPT):
         return subject
     model = Plain(subject, length)
-    if not steady(model, device_of(subject)):
-        problem = "returns other logits for the same ids"
-        raise UserError("model", model.name, problem, "turn dropout and sampling off")
-    if looks_ahead(model, device_of(subject)):
-        problem = "sees later tokens, so its losses are not a language model's"
-        raise UserError("model", model.name, problem, CAUSAL)
+    if found := fault(model, device_of(subject)):
+        raise UserError("model", model.name, *found)
     return model if config_of(subject) is None else adapted(subject, length)
 
 

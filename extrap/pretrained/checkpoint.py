@@ -16,10 +16,11 @@ import torch
 from extrap.model.gpt import GPT
 from extrap.model.rotary import relayout
 from extrap.pretrained.adapter import adapted
+from extrap.pretrained.causal import fault
 from extrap.pretrained.chat import FILES
 from extrap.pretrained.gguf import unpacked
 from extrap.pretrained.loading import load
-from extrap.pretrained.plain import Plain, length_of, looks_ahead
+from extrap.pretrained.plain import Plain, length_of
 from extrap.pretrained.scaling import scaling_of, unscaled, window_of
 from extrap.pretrained.seam import installed, one_line, reason, transformers
 from extrap.pretrained.size import as_large_as, check_layers
@@ -211,11 +212,9 @@ class Checkpoint:
         if (layout := getattr(config, "extrap_layout", "half")) != "half":
             _to_halves(made, layout, config)
         made.eval()
-        if looks_ahead(lambda ids: made(ids, use_cache=False).logits, made.device):
-            problem = (
-                f"model_type={config.model_type} sees later tokens, so its losses mean nothing"
-            )
-            raise UserError(self.place, problem=problem, remedy="give a causal model")
+        if found := fault(lambda ids, last: made(ids, use_cache=False).logits, made.device):
+            problem = f"model_type={config.model_type} {found.problem}"
+            raise UserError(self.place, problem=problem, remedy=found.remedy)
         return made
 
     def _package(self) -> Any:

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from extrap.model.scheme import OutOfRange
+from extrap.pretrained.causal import CAUSAL
 from extrap.pretrained.seam import forgetting
 from extrap.utils.errors import NotApplicable, UserError
 
-CAUSAL = "give a causal language model, as AutoModelForCausalLM loads it"
 LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx")
 """Where a config says the context that a model was trained for."""
 
@@ -94,16 +94,6 @@ def table_rows(net: Any) -> int | None:
     return None
 
 
-@torch.no_grad()
-def looks_ahead(model: Any, device: torch.device) -> bool:
-    """True if a later token changes the logits before it."""
-    tokens = torch.arange(8, device=device)[None]
-    other = torch.cat([tokens[:, :4], tokens[:, 4:].flip(1)], 1)
-    before, after = (model(each)[:, :4] for each in (tokens, other))
-    round_off = torch.finfo(before.dtype).eps ** 0.5
-    return bool((before - after).abs().max() > round_off * before.std())
-
-
 def device_of(subject: Any) -> torch.device:
     """Returns where the weights are; a function gets ids on the CPU."""
     weights = subject.parameters() if isinstance(subject, nn.Module) else iter(())
@@ -128,10 +118,3 @@ def check(subject: Any) -> None:
     encodes = getattr(config, "is_encoder_decoder", False)
     if encodes or not hasattr(subject(input_ids=ids), "logits"):
         raise UserError("model", name, "gives no logits of the next token", CAUSAL)
-
-
-@torch.no_grad()
-def steady(model: Any, device: torch.device) -> bool:
-    """True if the model returns the same logits for the same ids, nan included."""
-    tokens = torch.arange(8, device=device)[None]
-    return torch.allclose(model(tokens), model(tokens), rtol=1e-2, atol=1e-3, equal_nan=True)

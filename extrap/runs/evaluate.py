@@ -25,7 +25,7 @@ from extrap.runs.folder import untrained as not_trained
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
 from extrap.runs.study import Entry
-from extrap.tasks.base import Diagnostic, Result, Task, checked
+from extrap.tasks.base import AtLengths, Diagnostic, Result, Task, checked
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.tasks.scoring.answers import finite
 from extrap.tasks.scoring.recorder import Recorder
@@ -35,6 +35,8 @@ from extrap.utils import versions as schema
 from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress
 
+SHORT = 64
+"""Tokens of a text in which a model shows that it does not look ahead, whatever the tasks."""
 PLAIN = {"_target_": "extrap.extensions.direct.Direct"}
 
 
@@ -129,6 +131,7 @@ def evaluations(job: Job) -> dict[str, Callable[[], Result]]:
     @cache
     def models() -> tuple[GPT, Reader]:
         plain = trained_model(job)
+        job.source.check_reading(plain, _lengths(job))
         return plain, job.extension(plain)
 
     if _reports_used(job):
@@ -136,6 +139,15 @@ def evaluations(job: Job) -> dict[str, Callable[[], Result]]:
     return found | {
         name: partial(_measure, job, name, task, models) for name, task in job.tasks.items()
     }
+
+
+def _lengths(job: Job) -> set[int]:
+    """Returns the lengths of the texts that tasks read, as far as the options name them."""
+    found = {min(job.source.length, SHORT)}
+    for task in job.tasks.values():
+        if isinstance(task, AtLengths) and not isinstance(task, Diagnostic):
+            found |= {*task.lengths(job.source.length)}
+    return found
 
 
 def measured_rows(job: Job) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:

@@ -6,7 +6,7 @@ reads `model`, `extension`, `task` and `data.corpus` alone; under `finetune` als
 windows that tune it, and the options of the optimiser in `train`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Literal, cast
@@ -19,6 +19,7 @@ from extrap.data.corpora.base import Corpus
 from extrap.data.mixture import Mixture
 from extrap.data.text import Text
 from extrap.model.gpt import GPT
+from extrap.pretrained.causal import fault
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.scaling import scaling_of
 from extrap.pretrained.vocabulary import PublishedVocabulary
@@ -151,6 +152,10 @@ class Published(Source):
 
     def trained(self, run: Run) -> GPT:
         return self.model() if isinstance(run, PublishedRun) else super().trained(run)
+
+    def check_reading(self, model: GPT, lengths: Iterable[int]) -> None:
+        if found := fault(model, self.device, lengths):
+            raise UserError("model", self.label, *found)
 
     def note(self) -> None:
         with self.run.alone():

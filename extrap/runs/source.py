@@ -3,7 +3,7 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cache, cached_property
 from typing import Any, ClassVar
@@ -119,6 +119,11 @@ class Source(ABC):
             model.double()
         model.load_state_dict(trained_weights(run, model, self.dtype))
         return model
+
+    def check_reading(self, model: GPT, lengths: Iterable[int]) -> None:  # noqa: B027
+        """Raises UserError if a trained model is no language model in texts of these lengths. A
+        scheme is checked before training (extrap.runs.validate).
+        """
 
     def note(self) -> None:  # noqa: B027
         """Writes the folder of `run` if others trained it."""

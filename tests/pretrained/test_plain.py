@@ -2,10 +2,13 @@
 alone, and extrap rejects in a line whatever would act on positions.
 """
 
+from functools import partial
+
 import pytest
 import torch
 
 from extrap.model.scheme import OutOfRange
+from extrap.pretrained import causal
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.plain import Plain
 from extrap.results import rows
@@ -97,3 +100,70 @@ def test_an_adapter_is_refused(tmp_path):
     (tmp_path / "adapter_config.json").write_text("{}")
     with pytest.raises(UserError, match="merge the adapter"):
         Checkpoint(str(tmp_path)).model()
+
+
+def leaking(where):
+    """Logits of the token read; where(T, t) says at which place a token changes the logits before
+    it, as an attention without a mask would. -inf stands for an id that the model leaves out.
+    """
+
+    def model(ids, last):
+        logits = torch.nn.functional.one_hot(ids, 70).float()
+        seen = torch.tensor([where(ids.shape[1], t) for t in range(ids.shape[1])]).float()
+        logits = logits + 5 * (logits * seen[:, None]).mean(1, keepdim=True)
+        logits[..., 69] = -torch.inf
+        return logits[:, -last:]
+
+    return model
+
+
+@pytest.mark.parametrize(
+    ("where", "lengths", "at"),
+    [
+        (lambda T, t: False, [32, 64], None),
+        (lambda T, t: True, [], 8),
+        (lambda T, t: T > 8, [], None),
+        (lambda T, t: T > 8, [32], 32),
+        (lambda T, t: T > 40, [16, 32, 48, 64], 48),
+        (lambda T, t: T > 8 and t == T - 1, [32], 32),
+        (lambda T, t: T > 8 and t == 1, [32], 32),
+    ],
+)
+def test_a_model_that_sees_later_tokens_in_a_long_text_is_found(where, lengths, at, monkeypatch):
+    for numbers in (2**26, 70):  # all logits, and the last ones alone
+        monkeypatch.setattr(causal, "NUMBERS", numbers)
+        monkeypatch.setattr(causal, "BEFORE", 31)
+        found = causal.fault(leaking(where), torch.device("cpu"), lengths)
+        assert (found is None) == (at is None)
+        assert found is None or f"sees later tokens (a text of {at} tokens)" in found.problem
+
+
+def test_blocks_that_see_each_other_are_found():
+    """Each token sees its whole block: at the border of a block nothing is to be seen."""
+
+    def model(ids, last, block):
+        each = torch.nn.functional.one_hot(ids, 70).float()
+        blocks = torch.arange(ids.shape[1]) // block
+        alike = (blocks[:, None] == blocks).float()
+        return (each + alike @ each)[:, -last:]
+
+    for block in (2, 3, 4, 8, 16):
+        assert causal.fault(partial(model, block=block), torch.device("cpu"), [64])
+
+
+def test_noise_in_a_long_text_is_found():
+    def model(ids, last):
+        return torch.randn(1, last, 70) if ids.shape[1] > 8 else torch.zeros(1, last, 70)
+
+    assert causal.fault(model, torch.device("cpu")) is None
+    found = causal.fault(model, torch.device("cpu"), [32])
+    assert found and found.problem.startswith("returns other logits for the same ids")
+
+
+def test_a_text_that_a_model_refuses_is_not_asked():
+    def model(ids, last):
+        if ids.shape[1] > 32:
+            raise OutOfRange("past a table")
+        return torch.zeros(1, last, 70)
+
+    assert causal.fault(model, torch.device("cpu"), [16, 64]) is None

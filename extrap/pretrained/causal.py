@@ -1,0 +1,85 @@
+"""Whether a model is a language model: it gives the same logits for the same text, and no later
+token changes the logits before it.
+
+The question is put to texts of every length that extrap measures: a mask, a window or a kernel may
+be right in a short text and wrong in a long one.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from extrap.model.scheme import OutOfRange
+
+CAUSAL = "give a causal language model, as AutoModelForCausalLM loads it"
+SHORT = 8
+"""Tokens, and ids, of the first text."""
+IDS = 64
+"""Ids of the other texts, or all of a smaller vocabulary."""
+NUMBERS = 2**26
+"""Logits of a text that are held at most."""
+BEFORE = 64
+"""Positions that are compared at least where not all logits are held."""
+
+
+class Fault(NamedTuple):
+    """What is wrong with a model, and the remedy."""
+
+    problem: str
+    remedy: str
+
+
+@torch.no_grad()
+def fault(
+    model: Callable[..., Tensor], device: torch.device, lengths: Iterable[int] = ()
+) -> Fault | None:
+    """Returns why a model is no language model, None if it is one: the first fault in a text of
+    SHORT tokens, then in texts of these lengths, without the ones that it refuses by OutOfRange.
+
+    model: (tokens (1, T), last=w) -> logits (1, w, vocab).
+    """
+    ids, vocab = SHORT, SHORT
+    for T in sorted({SHORT, *(n for n in lengths if n > SHORT)}):
+        g = torch.Generator().manual_seed(0)
+        text = torch.randint(ids, (1, T), generator=g)
+        other = (text + torch.randint(1, ids, (1, T), generator=g)) % ids
+        last = T if T * vocab <= NUMBERS else min(T, NUMBERS // vocab + BEFORE)
+        try:
+            before, again = (model(text.to(device), last=last) for _ in range(2))
+            if not torch.allclose(before, again, rtol=1e-2, atol=1e-3, equal_nan=True):
+                problem = f"returns other logits for the same ids (a text of {T} tokens)"
+                return Fault(problem, "turn dropout and sampling off")
+            for cut in _cuts(T, max(1, T - last + BEFORE * (last < T))):
+                changed = torch.cat([text[:, :cut], other[:, cut:]], 1)
+                after = model(changed.to(device), last=last)
+                if _differ(before[:, : cut - T], after[:, : cut - T]):
+                    problem = f"sees later tokens (a text of {T} tokens), so its losses are not a"
+                    return Fault(f"{problem} language model's", CAUSAL)
+        except OutOfRange:
+            continue
+        vocab = before.shape[-1]
+        ids = min(IDS, vocab)
+    return None
+
+
+def _cuts(T: int, least: int) -> list[int]:
+    """Returns how many tokens stay before the replaced ones, `least` at least: as few as possible,
+    all but one, and between them an odd half, at which no block of an even number of tokens ends.
+    """
+    return sorted({least, max(least, T // 2 | 1), T - 1})
+
+
+def _differ(before: Tensor, after: Tensor) -> bool:
+    """True if logits differ by more than rounding. A number that is not finite differs from any
+    other.
+    """
+    finite = before.isfinite() & after.isfinite()
+    if not torch.equal(before[~finite].nan_to_num(), after[~finite].nan_to_num()):
+        return True
+    kept, found = before[finite], after[finite]
+    if kept.numel() < 2:
+        return False
+    round_off = torch.finfo(before.dtype).eps ** 0.5
+    return bool((kept - found).abs().max() > round_off * kept.std())
