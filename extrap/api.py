@@ -10,12 +10,13 @@ that values are the same bit for bit. Errors are UserError, in one line. Words s
 
 import shlex
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from threading import RLock
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import pandas as pd
 from annotated_types import MinLen
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from extrap.runs.job import Job
 
 
+P, R = ParamSpec("P"), TypeVar("R")
+
+
 @dataclass(frozen=True)
 class TrainedRun:
     """A run that `train` made or found. words: its options; folder: the run folder of this
@@ -42,6 +46,25 @@ class TrainedRun:
     folder: Path
 
 
+_LOCK = RLock()
+"""Held by a function that works: Hydra, threads of torch and a model in a variable are for one at
+a time."""
+
+
+def _alone(work: Callable[P, R]) -> Callable[P, R]:
+    """Lets one thread work at a time, with gradients as a new process has them."""
+
+    @wraps(work)
+    def working(*args: P.args, **more: P.kwargs) -> R:
+        import torch
+
+        with _LOCK, torch.inference_mode(False), torch.enable_grad():
+            return work(*args, **more)
+
+    return working
+
+
+@_alone
 @checked
 def train(*words: str) -> TrainedRun:
     """Trains the run of these options, as `extrap WORDS stage=train` does, unless it is trained
@@ -58,6 +81,7 @@ def train(*words: str) -> TrainedRun:
         return TrainedRun(words, job.run.name, job.run.folder.absolute())
 
 
+@_alone
 @checked
 def evaluate(
     model: Any,
@@ -83,15 +107,20 @@ def evaluate(
         lengths = ",".join(map(str, multiples))
         more += [f"task.{name}.multiples=[{lengths}]" for name in names]
     chosen = [extension] if extension is None or isinstance(extension, str) else list(extension)
+    typed = [*getattr(model, "words", ()), *words] if isinstance(model, TrainedRun) else words
+    extended = {one for one in chosen if one not in (None, "direct")}
+    by_word = None in chosen and _named(typed, {"extension"})
+    if factor is not None and not extended and not by_word:
+        raise UserError("factor", factor, "no extension takes it", 'give extension="yarn", say')
     found = []
     for one in chosen:
         options = [f"extension={one}"] if one else []
-        if factor is not None and one not in (None, "direct"):
+        if factor is not None and one != "direct":
             options.append(f"extension.factor={factor}")
         own, source = _source(
             model, tokenizer, {"task", "stage", *["extension"][: one is not None]}
         )
-        with _job([*own, *more, *options, *words], source) as job, _evaluating(model):
+        with _evaluating(model), _job([*own, *more, *options, *words], source) as job:
             found.append(_rows(job))
     # the curve of training has the same rows under each extension
     return pd.concat(found).drop_duplicates(ignore_index=True)
@@ -195,15 +224,25 @@ def _named(words: Sequence[str], groups: set[str]) -> bool:
 
 @contextmanager
 def _evaluating(model: Any) -> Iterator[None]:
-    """Puts the modules of a model into evaluation mode, and back at the end."""
-    before = {m: m.training for m in model.modules()} if hasattr(model, "modules") else {}
+    """Puts the modules of a model into evaluation mode and their outputs into classes, and back at
+    the end.
+    """
+    from torch.nn import Module
+
+    before = {m: m.training for m in model.modules()} if isinstance(model, Module) else {}
+    configs = [vars(m)["config"] for m in before if hasattr(vars(m).get("config"), "return_dict")]
+    kept = [(config, config.return_dict) for config in configs]
     try:
         for module in before:
             module.training = False
+        for config in configs:
+            config.return_dict = True
         yield
     finally:
         for module, training in before.items():
             module.training = training
+        for config, classes in reversed(kept):
+            config.return_dict = classes
 
 
 def _rows(job: "Job") -> pd.DataFrame:

@@ -20,6 +20,7 @@ from extrap.pretrained.families import BLOOM, GPT2, MPT, OPT
 from extrap.pretrained.layer import Unreadable
 from extrap.pretrained.layers import read
 from extrap.pretrained.plain import (
+    ALLOWED,
     Plain,
     config_of,
     device_of,
@@ -89,15 +90,21 @@ class Adapted(GPT):
     def hidden(
         self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
     ) -> Tensor:
-        """As a GPT; `states` stays empty. Raises OutOfRange past a table of the model's own."""
+        """As a GPT; `states` stays empty. Raises OutOfRange past a table of the model's own, and
+        where the model fails past L.
+        """
         with self._ours(self.where(tokens)):
             decoder = self.net.get_submodule(self.decoder)
             try:
                 hidden = decoder(input_ids=tokens, use_cache=False).last_hidden_state
-            except (IndexError, RuntimeError) as error:
-                if "out of range" not in str(error) and "out of bounds" not in str(error):
+            except ALLOWED:
+                raise
+            except Exception as error:  # of whatever class the code of a model raises
+                T, said = tokens.shape[1], str(error)
+                table = "out of range" in said or "out of bounds" in said
+                if not table and self.scheme.shape.length >= T:
                     raise
-                raise OutOfRange(f"{tokens.shape[1]} tokens lie past a table ({error})") from None
+                raise OutOfRange(f"{T} tokens lie past a table ({said})") from None
         return hidden if last is None else hidden[:, -last:]
 
     def endings(self, texts: Tensor, last: int) -> Tensor:

@@ -35,8 +35,9 @@ class Fault(NamedTuple):
 def fault(
     model: Callable[..., Tensor], device: torch.device, lengths: Iterable[int] = ()
 ) -> Fault | None:
-    """Returns why a model is no language model, None if it is one: the first fault in a text of
-    SHORT tokens, then in texts of these lengths, without the ones that it refuses by OutOfRange.
+    """Returns why a model gives no logits of a language model, None if it does: the first fault in
+    a text of SHORT tokens, then in texts of these lengths. A text that the model refuses by
+    OutOfRange has none.
 
     model: (tokens (1, T), last=w) -> logits (1, w, vocab).
     """
@@ -51,6 +52,8 @@ def fault(
             if not torch.allclose(before, again, rtol=1e-2, atol=1e-3, equal_nan=True):
                 problem = f"returns other logits for the same ids (a text of {T} tokens)"
                 return Fault(problem, "turn dropout and sampling off")
+            if _probabilities(before):
+                return Fault("returns probabilities, rows that sum to 1", "return logits")
             for cut in _cuts(T, max(1, T - last + BEFORE * (last < T))):
                 changed = torch.cat([text[:, :cut], other[:, cut:]], 1)
                 after = model(changed.to(device), last=last)
@@ -69,6 +72,13 @@ def _cuts(T: int, least: int) -> list[int]:
     all but one, and between them an odd half, at which no block of an even number of tokens ends.
     """
     return sorted({least, max(least, T // 2 | 1), T - 1})
+
+
+def _probabilities(logits: Tensor) -> bool:
+    """True if the rows are numbers from 0 to 1 with the sum 1, and not all of them 0 or 1."""
+    within = bool(((logits >= 0) & (logits <= 1)).all()) and bool((logits % 1 != 0).any())
+    sums = logits.double().sum(-1)
+    return within and torch.allclose(sums, torch.ones_like(sums), atol=1e-2)
 
 
 def _differ(before: Tensor, after: Tensor) -> bool:

@@ -16,44 +16,67 @@ from extrap.utils.errors import NotApplicable, UserError
 
 LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx")
 """Where a config says the context that a model was trained for."""
+ALLOWED = (OutOfRange, UserError, MemoryError, torch.OutOfMemoryError)
+"""Errors of a model that say nothing about its length."""
 
 
 class Plain(nn.Module):
     """Tokens (B, T) -> logits (B, w, vocab) of the last w positions, as a GPT answers.
 
-    net: the model; length: L in tokens; why: a probe did not reach its positions. Raises OutOfRange
-    past a table of positions, and UserError for anything but logits (B, T, vocab).
+    net: the model; length: L in tokens; why: a probe did not reach its positions. A model that
+    fails with several texts reads one after the other. Raises OutOfRange past a table of positions
+    and where the model fails past L; UserError where it fails within L, and for anything but logits
+    (B, T, vocab).
     """
 
     def __init__(self, net: Any, length: int, why: str = "no way to its positions"):
         super().__init__()
         self.net, self.length, self.why, self.name = net, length, why, name_of(net)
         self.option, self.rows = "model", None
-        self.cuts, self.more = False, {}
+        self.cuts, self.more, self.single = False, {}, False
         if config_of(net) is not None:
             self.option, self.rows, self.more = "model_type", table_rows(net), {"use_cache": False}
             self.cuts = "logits_to_keep" in inspect.signature(net.forward).parameters
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
+        if len(tokens) == 1 or not self.single:
+            try:
+                return self._read(tokens, last)
+            except (OutOfRange, UserError):
+                if len(tokens) == 1:
+                    raise
+        found = torch.cat([self._read(text[None], last) for text in tokens])
+        self.single = True
+        return found
+
+    def _read(self, tokens: Tensor, last: int | None) -> Tensor:
         B, T = tokens.shape
-        past = OutOfRange(f"{T} tokens lie past a table of {self.name}")
         if self.rows is not None and self.rows < T:
-            raise past  # a GPU asserts past a table, and the process can go no further
+            # a GPU asserts past a table, and the process can go no further
+            raise OutOfRange(f"{T} tokens lie past a table of {self.name}")
         fewer = {"logits_to_keep": last} if self.cuts and last is not None else {}
+        held = forgetting(self.net) if isinstance(self.net, nn.Module) else nullcontext()
         try:
-            with forgetting(self.net) if isinstance(self.net, nn.Module) else nullcontext():
-                found = self.net(tokens, **self.more, **fewer)
-        except IndexError as error:
-            if self.length >= T:
-                raise
-            raise past from error
-        logits = getattr(found, "logits", found)
+            # outside inference mode a function may take gradients of its own
+            with held, torch.inference_mode(False), torch.no_grad():
+                found = self.net(tokens.clone(), **self.more, **fewer)
+        except ALLOWED:
+            raise
+        except Exception as error:  # of whatever class the code of a model raises
+            said = f"{type(error).__name__}: {error}".splitlines()[0]
+            if self.length < T:
+                raise OutOfRange(f"{self.name} fails at {T} tokens ({said})") from error
+            problem = f"fails at ids of shape {(B, T)} ({said:.100})"
+            raise UserError("model", self.name, problem) from error
+        first = found[0] if isinstance(found, tuple | list) and found else found
+        logits = getattr(found, "logits", first)
         rows = last if fewer else T
         tensor = isinstance(logits, Tensor) and logits.is_floating_point()
         if not tensor or logits.dim() != 3 or logits.shape[:2] != (B, rows) or not logits.numel():
             what = f"a tensor of shape {tuple(logits.shape)}" if tensor else type(logits).__name__
             problem = f"returned {what} for ids of shape {(B, T)}"
             raise UserError("model", self.name, problem, "return logits (B, T, vocab), a tensor")
+        logits = logits.detach()
         return logits if last is None else logits[:, -last:]
 
     @property
@@ -109,6 +132,8 @@ def check(subject: Any) -> None:
     if not callable(subject) or isinstance(subject, type):
         remedy = "give a model, a path, a run, or a function from ids to logits"
         raise UserError("model", name, "is no model", remedy)
+    if inspect.isclass(subject):
+        raise UserError("model", name, "is a class", "give an object of it")
     if device_of(subject).type == "meta":
         remedy = "load its weights, as from_pretrained does"
         raise UserError("model", name, "is on device meta and holds no numbers", remedy)

@@ -129,7 +129,8 @@ def _pair(job: Job) -> None:
 
 def _weights(model: torch.nn.Module) -> list[tuple[int, int]]:
     """Returns which tensors a model holds, and how often each was changed in place."""
-    return [(id(p), p._version) for p in (*model.parameters(), *model.buffers())]
+    tensors = [*model.parameters(), *model.buffers()]
+    return [(id(p), 0 if p.is_inference() else p._version) for p in tensors]
 
 
 def _leave_out(problem: str, tasks: list[str]) -> None:
