@@ -115,7 +115,7 @@ def evaluate(
     found = []
     for one in chosen:
         options = [f"extension={one}"] if one else []
-        if factor is not None and one != "direct":
+        if factor is not None and (one in extended or (one is None and by_word)):
             options.append(f"extension.factor={factor}")
         own, source = _source(
             model, tokenizer, {"task", "stage", *["extension"][: one is not None]}

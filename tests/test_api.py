@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -213,6 +214,8 @@ def wrong(kind: str, tokenizer):
             return lambda ids: torch.randn(*ids.shape, 577)
         case "ahead":
             return lambda ids: torch.eye(577)[ids.flip(1)]
+        case "class":
+            return torch.nn.Linear
         case "far ahead":
             eye = torch.eye(577)
             return lambda ids: eye[ids] + (ids.shape[1] > 40) * eye[ids].mean(1, keepdim=True)
@@ -230,6 +233,7 @@ def wrong(kind: str, tokenizer):
         ("none", ("model.train_length=32",), "returned NoneType for ids of shape (1, 8)"),
         ("random", ("model.train_length=32",), "model=lambda: returns other logits for the same"),
         ("ahead", ("model.train_length=32",), "model=lambda: sees later tokens"),
+        ("class", ("model.train_length=32",), "model=Linear: is no model"),
         ("far ahead", ("model.train_length=64",), "model=lambda: sees later tokens (a text of 64"),
         ("none", (), "model.train_length=null: lambda does not say for which context"),
         ("function", ("model.train_length=64", "extension=yarn"), "extension=yarn: "),
@@ -280,6 +284,30 @@ def test_what_is_no_model_is_one_line(model, expected) -> None:
     with pytest.raises(UserError) as error:
         extrap.evaluate(model)
     assert expected in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_factor_that_no_extension_takes_is_one_line() -> None:
+    for extension in (None, "direct", ["direct", None]):
+        with pytest.raises(UserError, match=r"^factor=2: no extension takes it"):
+            extrap.evaluate(lambda ids: ids, extension=extension, factor=2)
+
+
+def test_threads_inference_mode_and_tuples_change_nothing(tokenizer) -> None:
+    model = llama(tokenizer)
+    words = (*TEXT, FEW[0], "model.bos=0")
+
+    def measured(_: int = 0) -> pd.DataFrame:
+        return extrap.evaluate(model, *words, tokenizer=tokenizer, tasks="nll", multiples=[1])
+
+    alone = measured()
+    model.config.return_dict = False
+    with ThreadPoolExecutor(2) as pool:
+        found = [*pool.map(measured, range(2))]
+    with torch.inference_mode():
+        found.append(measured())
+    for rows in found:
+        assert_frame_equal(rows, alone, check_exact=True)
+    assert model.config._attn_implementation != "extrap" and model.config.return_dict is False
 
 
 @pytest.mark.slow

@@ -132,8 +132,6 @@ def check(subject: Any) -> None:
     if not callable(subject) or isinstance(subject, type):
         remedy = "give a model, a path, a run, or a function from ids to logits"
         raise UserError("model", name, "is no model", remedy)
-    if inspect.isclass(subject):
-        raise UserError("model", name, "is a class", "give an object of it")
     if device_of(subject).type == "meta":
         remedy = "load its weights, as from_pretrained does"
         raise UserError("model", name, "is on device meta and holds no numbers", remedy)

@@ -167,3 +167,64 @@ def test_a_text_that_a_model_refuses_is_not_asked():
         return torch.zeros(1, last, 70)
 
     assert causal.fault(model, torch.device("cpu"), [16, 64]) is None
+
+
+def logits_of(ids):
+    return torch.nn.functional.one_hot(ids, 70).float().cumsum(1)
+
+
+def failing(error, past):
+    def model(ids):
+        if ids.shape[1] > past:
+            raise error
+        return logits_of(ids)
+
+    return model
+
+
+@pytest.mark.parametrize("error", [AssertionError("block"), KeyError("x"), RuntimeError("size")])
+def test_whatever_a_model_raises_past_its_length_is_a_length_that_it_cannot_read(error):
+    ids = torch.zeros(2, 64, dtype=torch.long)
+    with pytest.raises(OutOfRange, match=rf"fails at 64 tokens .{type(error).__name__}"):
+        Plain(failing(error, 40), 32)(ids)
+    assert Plain(failing(error, 40), 32)(ids[:, :40], last=3).shape == (2, 3, 70)
+    with pytest.raises(UserError, match=r"fails at ids of shape .1, 64. ") as caught:
+        Plain(failing(error, 40), 64)(ids)
+    assert "\n" not in str(caught.value)
+
+
+def test_memory_that_is_full_says_nothing_about_length():
+    with pytest.raises(torch.OutOfMemoryError):
+        Plain(failing(torch.OutOfMemoryError("full"), 8), 8)(torch.zeros(1, 9, dtype=torch.long))
+
+
+def test_logits_come_as_their_model_gives_them():
+    """One text at a time, in a tuple, and with gradients that the model takes by itself."""
+
+    def single(ids):
+        assert len(ids) == 1
+        return logits_of(ids), None
+
+    def learning(ids):
+        with torch.enable_grad():
+            weight = torch.ones(70, requires_grad=True)
+            loss = (logits_of(ids) * weight).sum()
+            (step,) = torch.autograd.grad(loss, weight)
+        return logits_of(ids) * weight + 0 * step
+
+    ids = torch.arange(12).view(2, 6)
+    for model in (single, learning):
+        with torch.inference_mode():
+            found = Plain(model, 32)(ids.clone(), last=4)
+        assert not found.requires_grad
+        torch.testing.assert_close(found, logits_of(ids)[:, -4:])
+
+
+def test_probabilities_are_no_logits():
+    def softened(ids, last):
+        return logits_of(ids).softmax(-1)[:, -last:]
+
+    found = causal.fault(softened, torch.device("cpu"))
+    assert found and found.problem.startswith("returns probabilities")
+    eye = torch.eye(70)
+    assert causal.fault(lambda ids, last: eye[ids][:, -last:], torch.device("cpu")) is None
