@@ -195,7 +195,7 @@ class InCache(Zoned):
         self.sinks, self.recent = sinks, recent
 
     def places(self, at: Where) -> list[Where]:
-        last = at.k[: self.sinks + self.recent].max()  # the last place in a full cache
+        last = at.coordinate(self.sinks + self.recent - 1)  # the last place in a full cache
         return [at, at.moved(at.q.clamp(max=last), at.k, self)]
 
     def zone(self, at: Where) -> Tensor:

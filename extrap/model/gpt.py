@@ -26,6 +26,9 @@ class GPT(nn.Module):
     rotary scheme learns late to look at the token before.
     """
 
+    left_out: Tensor | None = None
+    """(T,) int64, tokens of the text in front of each that the next forwards leave out."""
+
     def __init__(self, scheme: Scheme, vocab: int, config: Decoder):
         super().__init__()
         self.config, dim = config, config.dim
@@ -58,10 +61,11 @@ class GPT(nn.Module):
 
     def where(self, tokens: Tensor) -> Where:
         """Returns the context of a whole forward. Raises OutOfRange past a finite table."""
-        T = tokens.shape[1]
-        t = self.scheme.positions(torch.arange(T, dtype=torch.float64))
-        moved = self.scheme.uses("positions")  # else the farthest is known without reading values
-        farthest = (float(t.max()) if moved else T - 1) if T else -inf
+        t = torch.arange(tokens.shape[1], dtype=torch.float64)
+        t = self.scheme.positions(t if self.left_out is None else t + self.left_out)
+        moved = self.left_out is not None or self.scheme.uses("positions")
+        # else the farthest is known without reading values
+        farthest = (float(t.max()) if moved else len(t) - 1) if len(t) else -inf
         if farthest >= self.scheme.limit:
             part = min(parts(self.scheme), key=lambda p: p.limit)
             raise OutOfRange(
@@ -69,7 +73,7 @@ class GPT(nn.Module):
                 f"{type(part).__name__} defines ({card(part)['Past L']})"
             )
         even = {} if moved else {"spacing": 1.0}
-        at = place(self.scheme, t, tokens=tokens, **even)
+        at = place(self.scheme, t, tokens=tokens, left_out=self.left_out, **even)
         return at if tokens.device.type == "cpu" else at.to(tokens.device)
 
     def embed(self, tokens: Tensor) -> Tensor:

@@ -120,21 +120,17 @@ class InspectedModel:
         with self.changed(**hooks):
             return self.model.hidden(tokens.to(self._device))
 
-    def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
-        """Returns logits (B, last, vocab) if coordinates of tokens from `after` on are larger by
-        `jump`, before the scheme moves them. Masks count the tokens that are left out, too.
+    @torch.no_grad()
+    def jumped(self, tokens: Tensor, after: int, jump: int, last: int) -> Tensor:
+        """Returns logits (B, last, vocab) of a text with `jump` more tokens in front of the one at
+        `after`, which are left out: coordinates, masks and maps of distances count them.
         """
-
-        def positions(part: Scheme, t: Tensor) -> Tensor:
-            behind = torch.arange(len(t), device=t.device) >= after
-            return part.positions(t + jump * behind)
-
-        def sees(part: Scheme, at: Where) -> Tensor | None:
-            i, j = (n + int(jump) * (n >= after) for n in (at.i, at.j))
-            return part.sees(replace(at, i=i, j=j))
-
-        masked = {"sees": sees} if self.scheme.uses("sees") else {}
-        return self(tokens, last, positions=positions, **masked)
+        behind = torch.arange(tokens.shape[1]) >= after
+        self.model.left_out = jump * behind if jump else None
+        try:
+            return self.model(tokens.to(self._device), last=last)
+        finally:
+            self.model.left_out = None
 
     def without(self, tokens: Tensor, slot: int, last: int) -> Tensor:
         """Returns logits (B, last, vocab) with the token at `slot` hidden from all others."""

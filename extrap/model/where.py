@@ -39,12 +39,15 @@ class Where:
     """One attention call: queries (Tq,) against keys (Tk,) in one layer of one forward.
 
     q, k     coordinates, float64, real numbers, possibly remapped
-    i, j     token order, int64, whole numbers
+    i, j     tokens of this forward, int64, whole numbers
     length   tokens in this forward, whatever the size of the block
     scale    factor on <q, k> in force in the whole stack
     spacing  distance of neighbours where coordinates are evenly spaced, else None
     x        (B, T, C) normed input of the layer, whole: index it with i and j
     tokens   (B, T), whole as well
+    left_out (T,) int64, tokens of the text in front of each that this forward leaves out, else None
+
+    Masks and zones go by the order in the whole text: `order`, `back`, and i and j of `sees`.
     """
 
     q: Tensor
@@ -60,6 +63,7 @@ class Where:
     tokens: Tensor = None  # pyright: ignore[reportAssignmentType]
     sees: Callable[["Where"], Tensor | None] | None = None
     causal: bool = True
+    left_out: Tensor | None = None
     memo: dict[Any, Any] = field(default_factory=dict)
     tag: tuple[Any, ...] = ()
 
@@ -68,17 +72,37 @@ class Where:
         """Returns all queries against all keys at coordinates t (T,), float64."""
         n = torch.arange(t.numel(), device=t.device)
         if "spacing" not in more:
-            more["spacing"] = even_spacing(t)
+            more["spacing"] = even_spacing(t) if more.get("left_out") is None else None
         return cls(q=t, k=t, i=n, j=n, length=t.numel(), scale=scale, **more)
 
     @computed_once
+    def order(self) -> tuple[Tensor, Tensor]:
+        """(Tq,), (Tk,) int64: places of queries and keys in the whole text; i and j unless tokens
+        are left out.
+        """
+        if self.left_out is None:
+            return self.i, self.j
+        return self.i + self.left_out[self.i], self.j + self.left_out[self.j]
+
+    @computed_once
     def back(self) -> Tensor:
-        """(Tq, Tk) i - j, whole; negative for keys that come after the query."""
-        return self.i[:, None] - self.j
+        """(Tq, Tk) tokens from the key to the query in the whole text; negative for later keys."""
+        of_q, of_k = self.order
+        return of_q[:, None] - of_k
+
+    def coordinate(self, place: int) -> Tensor:
+        """Returns the coordinate of a place in the whole text, or of the last key if that comes
+        before; between two keys, on the line between theirs.
+        """
+        order = self.order[1]
+        n = (order < place).sum().clamp(max=len(order) - 1)
+        before = (n - 1).clamp(min=0)
+        back = (order[n] - place).clamp(min=0).double() / (order[n] - order[before]).clamp(min=1)
+        return self.k[n] - back * (self.k[n] - self.k[before])
 
     @computed_once
     def distance(self) -> Tensor:
-        """(Tq, Tk) float64 >= 0; (i - j) * spacing where even, so that floor stays exact."""
+        """(Tq, Tk) float64 >= 0; back * spacing where even, so that floor stays exact."""
         d = self.q[:, None] - self.k if self.spacing is None else self.back.double() * self.spacing
         return d.clamp(min=0)
 
@@ -90,7 +114,10 @@ class Where:
     @computed_once
     def mask(self) -> Tensor | None:
         """(Tq, Tk) bool: pairs that `sees` of the scheme leaves visible; None without a mask."""
-        return None if self.sees is None else self.sees(self)
+        if self.sees is None or self.left_out is None:
+            return None if self.sees is None else self.sees(self)
+        i, j = self.order
+        return self.sees(replace(self, i=i, j=j, left_out=None))
 
     @computed_once
     def visible(self) -> Tensor:
@@ -122,7 +149,8 @@ class Where:
     def to(self, device: torch.device) -> "Where":
         q = self.q.to(device)
         k = q if self.k is self.q else self.k.to(device)
-        return replace(self, q=q, k=k, i=self.i.to(device), j=self.j.to(device))
+        left_out = None if self.left_out is None else self.left_out.to(device)
+        return replace(self, q=q, k=k, i=self.i.to(device), j=self.j.to(device), left_out=left_out)
 
     def block(self, start: int, stop: int) -> "Where":
         """Returns query rows start:stop against the keys that they may see."""

@@ -9,9 +9,10 @@ scored:
     none     no jump: m L = n
     alone    the second half after BOS, without the first: the cost of having no context
 
-Every distance costs a text of 2 n tokens, where a long text costs its length or its square. Windows
-and chunks count the tokens that are left out, as they would in the long text. An extension that
-depends on the length of the text (dynamic NTK) sees 2 n tokens.
+Every distance costs a text of 2 n tokens, where a long text costs its length or its square.
+Windows, chunks and the places in a cache (StreamingLLM) count the tokens that are left out, as they
+would in the long text. An extension that depends on the length of the text (dynamic NTK) sees 2 n
+tokens, and a temperature counts the keys that are there.
 """
 
 from dataclasses import dataclass

@@ -11,7 +11,7 @@ from extrap.model.scheme import Where
 from extrap.runs import train as stage
 from extrap.tasks.gap import Gap
 from extrap.tasks.long_loss import LongLoss, matched
-from tests.support.discover import CONF, gpt
+from tests.support.discover import CONF, gpt, made, node
 from tests.support.hand import VOCABULARY, Texts, measure, values
 from tests.support.jobs import job
 
@@ -76,6 +76,50 @@ def test_a_window_does_not_see_across_a_gap_that_is_longer():
     expected = float(F.cross_entropy(logits.flatten(0, 1), text[:, N:].flatten()))
     assert [nll["jump", n] for n in (16, 48)] == pytest.approx([expected] * 2, abs=1e-9)
     assert abs(nll["none", N] - expected) > 1e-6
+
+
+EXTENDED = {
+    "direct": {},
+    "dual-chunk": {"window": 2},
+    "leaky-rerope": {"width": 5},
+    "lm-infinite": {"sinks": 2, "recent": 3},
+    "ntk": {},
+    "pi": {},
+    "self-extend": {"group": 2, "window": 4},
+    "streaming-llm": {"sinks": 2, "recent": 3},
+    "string": {},
+    "window": {"width": 3},
+}
+SCHEMES = ["alibi", "rope-logn", "sandwich", "shaw", "softmax-1", "transformer-xl", "xpos"]
+PAIRS = [("rope", name) for name in EXTENDED] + [(name, "streaming-llm") for name in SCHEMES]
+PAIRS += [("rope", "pi, streaming-llm"), ("chunked-nope", "direct")]
+
+
+def hiding(start: int):
+    """A hook under which the tokens from N to `start` are hidden from the ones behind them."""
+
+    def sees(part, at):
+        kept = (at.j < N) | (at.j >= start) | (at.i[:, None] < start)
+        inner = part.sees(at)
+        return kept if inner is None else kept & inner
+
+    return sees
+
+
+@pytest.mark.parametrize("name, extensions", PAIRS)
+def test_a_jump_is_the_long_text_whose_middle_no_later_token_sees(name, extensions):
+    model = gpt(name, length=L, layers=4 if name == "chunked-nope" else 2)
+    for extension in extensions.split(", "):
+        given = node("extension", extension) | EXTENDED[extension]
+        model = made(given, "extension")(model)
+    inside = InspectedModel(model, model, lambda layers: model)
+    text = torch.from_numpy(np.stack(TEXTS.all).astype(np.int64))
+    middle = torch.randint(30, (len(text), 48), generator=torch.Generator().manual_seed(0))
+    for start in (6, 11, 48):
+        whole = torch.cat([text[:, :N], middle[:, : start - N], text[:, N:]], 1)
+        expected = inside(whole, last=N, sees=hiding(start))
+        found = inside.jumped(text, after=N, jump=start - N, last=N)
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-9)
 
 
 LONG = 16
