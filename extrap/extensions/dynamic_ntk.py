@@ -64,7 +64,7 @@ class ByRow(Rescored):
         self.part = part
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        return q, k
+        return self.part.rotate(q, k, at) if at.near else (q, k)
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         return torch.cat([self.part.score(*turned) for turned in self._rows(q, k, at)], 2)

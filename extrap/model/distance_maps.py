@@ -40,7 +40,9 @@ class Zoned(Rescored):
 
     @abstractmethod
     def places(self, at: Where) -> list[Where]:
-        """Returns the same tokens at the coordinates of each zone (at.moved), (Tq,) and (Tk,)."""
+        """Returns the same tokens at the coordinates of each zone (at.moved), (Tq,) and (Tk,); near
+        tokens are in the first.
+        """
 
     @abstractmethod
     def zone(self, at: Where) -> Tensor:
@@ -54,7 +56,8 @@ class Zoned(Rescored):
         return {"rotate", "score", "bias"} if biased else {"rotate", "score"}
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        turned = [self.part.rotate(q, k, place) for place in self.places(at)]
+        places = self.places(at)[:1] if at.near else self.places(at)
+        turned = [self.part.rotate(q, k, place) for place in places]
         of_q, of_k = zip(*turned, strict=True)
         return torch.cat(of_q, -1), torch.cat(of_k, -1)
 

@@ -159,18 +159,23 @@ class InspectedModel:
 
     @torch.no_grad()
     def rotated(self, tokens: Tensor, turn: bool = True) -> dict[int, tuple[Tensor, Tensor]]:
-        """Returns {layer: queries, keys}, (B, H, T, D) each, rotated, with keys repeated for the
-        heads that share them. turn=False: pairs of channels do not turn, everything else is
-        applied. A layer that owns its attention has none.
+        """Returns {layer: queries, keys}, (B, H, T, D) each, rotated as in a text of T tokens, with
+        keys repeated for the heads that share them. A layer that owns its attention has none, nor
+        has one in which a map of distances turns them for several zones.
+
+        turn=False: pairs of channels do not turn, everything else is applied, in every zone alike.
         """
         kept: dict[int, tuple[Tensor, Tensor]] = {}
 
         def rotate(part: Scheme, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-            if not part.uses("attend", layer=at.layer):
-                still = at.moved(torch.zeros_like(at.q), torch.zeros_like(at.k), rotate)
-                of_q, of_k = part.rotate(q, k, at if turn else still)
+            turned = part.rotate(q, k, at)
+            if part.uses("attend", layer=at.layer):
+                return turned
+            still = at.moved(torch.zeros_like(at.q), torch.zeros_like(at.k), rotate)
+            of_q, of_k = part.rotate(q, k, replace(at if turn else still, near=True))
+            if not turn or of_q.shape == turned[0].shape:
                 kept[at.layer] = of_q, of_k.repeat_interleave(q.shape[1] // k.shape[1], 1)
-            return part.rotate(q, k, at)
+            return turned
 
         self.hidden(tokens, rotate=rotate)
         return kept

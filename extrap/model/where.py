@@ -46,6 +46,7 @@ class Where:
     x        (B, T, C) normed input of the layer, whole: index it with i and j
     tokens   (B, T), whole as well
     left_out (T,) int64, tokens of the text in front of each that this forward leaves out, else None
+    near     whether `rotate` of a map of distances serves near tokens alone, in D channels
 
     Masks and zones go by the order in the whole text: `order`, `back`, and i and j of `sees`.
     """
@@ -64,6 +65,7 @@ class Where:
     sees: Callable[["Where"], Tensor | None] | None = None
     causal: bool = True
     left_out: Tensor | None = None
+    near: bool = False
     memo: dict[Any, Any] = field(default_factory=dict)
     tag: tuple[Any, ...] = ()
 

@@ -18,7 +18,8 @@ mass                   key 0 .. 15                layer
 entropy                keys m = 2, 4, 8 .. n      layer
                        H / ln m of the row that sees m keys
 cosine                                            layer
-                       of the mean query and the mean key, mean over heads, arXiv 2603.18017
+                       of the mean query and the mean key, mean over heads, arXiv 2603.18017;
+                       no row where a map of distances turns them for several zones
 rollout                position
                        share of the last row of the product of (A + I) / 2 over layers
 slot_mass              slot                       - or layer

@@ -12,11 +12,13 @@ positional   of a query and a key: the mean of |g(D + 1) - g(D)| over D = 0 .. n
 band         theta_p of the pair with the greatest mean of |q_p| |k_p|, radians per token
 
 A head that knows neither content nor place has 1/2 and 0. Frequencies are the ones of a text of n
+tokens; under a map of distances (ReRoPE, STRING) distances and frequencies are the ones of near
 tokens. `queries` tokens of its later half meet `keys` tokens in front of the first of them: all
 pairs for positional, for semantic each query with neighbours in a random order of the keys. Values
 are means over inputs with a 95 % t-interval. A layer has rows if one part turns its pairs by
-frequencies of the distance: not xPos, which fades them, nor several axes. Temperatures and biases
-are left out. Source: arXiv 2609.39929; band: openreview.net/forum?id=AmTpr6Axh6.
+frequencies of the distance: not xPos, which fades them, nor several axes. Without even coordinates
+(positions that are drawn, windows side by side) there are no rows. Temperatures and biases are left
+out. Source: arXiv 2609.39929; band: openreview.net/forum?id=AmTpr6Axh6.
 """
 
 from dataclasses import dataclass
@@ -81,9 +83,9 @@ class RotaryScores(AtLengths, Diagnostic):
         places = torch.from_numpy(queries), torch.from_numpy(keys)
         for here in batches(len(tokens), n, self.batch_tokens):
             for layer, (q, k) in model.rotated(tokens[here], turn=False).items():
-                if (part := turning(model.scheme, layer)) is not None:
-                    theta = frequencies_used(model.scheme, n, layer)
-                    assert theta is not None
+                part = turning(model.scheme, layer)
+                theta = frequencies_used(model.scheme, n, layer)
+                if part is not None and theta is not None:
                     each = scores(q, k, part, theta.detach(), *places)
                     found.setdefault(layer, []).append(each)
         for layer, batch in found.items():

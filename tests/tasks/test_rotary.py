@@ -12,13 +12,15 @@ import pytest
 import torch
 
 from extrap.extensions.interpolation import Interpolation
+from extrap.model.distance_maps import constant
 from extrap.model.inspection import InspectedModel
 from extrap.model.scheme import Shape
+from extrap.model.stack import InLayers
 from extrap.schemes.partial_rope import PartialRoPE
 from extrap.schemes.rope import RoPE
 from extrap.tasks import rotary
 from extrap.tasks.rotary import RotaryScores, scores, turning
-from tests.support.discover import gpt, scheme
+from tests.support.discover import gpt, made, node, scheme
 from tests.support.hand import Texts, cells, measure
 
 SHAPE = Shape(16, 2, length=16)
@@ -131,15 +133,85 @@ def test_layers_that_turn_pairs_by_frequencies_alone(name, layers):
     assert {layer for layer in range(4) if turning(s, layer)} == layers
 
 
+TEXT = Texts([np.arange(1000) % 50])
+WORDS = type("Vocabulary", (), {"bos": 0})()
+FEW = {"contents": ("text",), "multiples": (1, 2), "inputs": 3, "keys": 5, "queries": 2}
+
+
+def inside_of(model, extension: str = "direct") -> InspectedModel:
+    if extension != "direct":
+        model = made(node("extension", extension), "extension")(model)
+    return InspectedModel(model, model, gpt)
+
+
+def measured(inside: InspectedModel) -> dict[str, dict]:
+    """{metric: {(length, layer, head): value}}."""
+    found = measure(RotaryScores(**FEW), inside, TEXT, inside.scheme.shape.length, WORDS)
+    return {m: cells(found, m, "length", "layer", "head") for m in ("semantic", "positional")}
+
+
+MAPS = ["dual-chunk", "leaky-rerope", "lm-infinite", "rerope", "self-extend", "string"]
+
+
+@pytest.mark.parametrize("name", ["rope", "partial-rope"])
+@pytest.mark.parametrize("extension", [*MAPS, "streaming-llm", "ntk-dynamic-row"])
+def test_scores_under_a_map_of_distances_are_of_near_tokens(name, extension):
+    """The first layer reads what it read before. Its queries and keys for farther tokens are other
+    turns of the same channels, and no channels that never turn.
+    """
+    model = gpt(name)
+    plain, mapped = measured(inside_of(model)), measured(inside_of(model, extension))
+    for metric in plain:
+        assert len(mapped[metric]) == len(plain[metric]) == 2 * 2 * 4
+        first = {key: value for key, value in plain[metric].items() if key[1] == 0}
+        if extension == "ntk-dynamic-row":
+            first = {key: value for key, value in first.items() if key[0] == 64}
+        assert {key: mapped[metric][key] for key in first} == pytest.approx(first, abs=1e-12)
+
+
+def tokens(n: int) -> torch.Tensor:
+    return torch.randint(50, (2, n), generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("extension", [*MAPS, "streaming-llm"])
+def test_no_mean_key_is_near_and_far_at_once(extension):
+    assert inside_of(gpt("rope"), extension).clusters(tokens(64)) == {}
+
+
+def test_layers_without_a_map_keep_their_mean_queries_and_keys():
+    model = gpt("rope")
+    model.scheme = InLayers(model.scheme, constant(model.scheme, 3), {1})
+    assert {*InspectedModel(model, model, gpt).clusters(tokens(64))} == {0}
+
+
+def test_a_mean_query_and_key_under_frequencies_by_row():
+    """Within L the ones of the plain model; past L the ones of a text that ends there."""
+    model = gpt("rope")
+    plain, by_row, by_text = (
+        inside_of(model, name) for name in ("direct", "ntk-dynamic-row", "ntk-dynamic")
+    )
+    for n, other in ((64, plain), (128, by_text)):
+        found, expected = by_row.clusters(tokens(n)), other.clusters(tokens(n))
+        torch.testing.assert_close(found[0], expected[0])
+        assert (plain.clusters(tokens(n))[0] - found[0]).abs().max() > 1e-3 or n == 64
+
+
+@pytest.mark.parametrize(
+    "name, extension",
+    [("randomised-rope", "direct"), ("random-floats", "direct"), ("rope", "parallel-windows")],
+)
+def test_uneven_coordinates_have_no_frequencies_in_a_text_and_no_rows(name, extension):
+    found = measured(inside_of(gpt(name), extension))
+    within = {key for metric in found.values() for key in metric}
+    assert {length for length, *_ in within} == ({64} if name == "rope" else set())
+
+
 def test_rows_of_a_model_and_of_an_extension_that_slows_its_pairs():
     model = gpt("rope")
     length = model.scheme.shape.length
-    text, options = Texts([np.arange(1000) % 50]), {"contents": ("text",), "multiples": (1, 2)}
-    options |= {"inputs": 3, "keys": 5, "queries": 2}
     slower = Interpolation(4.0)(model)
-    vocabulary = type("Vocabulary", (), {"bos": 0})()
     rows = [
-        measure(RotaryScores(**options), InspectedModel(m, m, gpt), text, length, vocabulary)
+        measure(RotaryScores(**FEW), InspectedModel(m, m, gpt), TEXT, length, WORDS)
         for m in (model, slower)
     ]
     bands = [cells(one, "band", "length", "layer", "head") for one in rows]
