@@ -19,7 +19,10 @@ from torch import Tensor
 from extrap.extensions.base import SchemeExtension, with_parts
 from extrap.extensions.by_parts import YaRN
 from extrap.model.scheme import Scheme, Shape
-from extrap.model.spectrum import frequencies_used
+from extrap.model.spectrum import draws_positions, frequencies_used
+
+TERMINAL = 20
+"""Tokens of the prompt of EndPrompt."""
 
 
 class LaidOut(Scheme):
@@ -69,7 +72,7 @@ class PoSE(SchemeExtension):
     def extend(self, scheme: Scheme) -> Scheme:
         assert self.method.factor is not None
         L = scheme.shape.length
-        if _draws_its_own(scheme):
+        if draws_positions(deepcopy(scheme).train()):
             raise ValueError("in training it draws its own positions and ignores PoSE's")
         longest = round(self.method.factor * L)
         skipping = with_parts(Scheme(scheme.shape), LaidOut(scheme.shape, longest, self.lay_out))
@@ -102,37 +105,27 @@ class RandomisedYaRN(PoSE):
 
 
 class EndPrompt(PoSE):
-    """method: as in PoSE; terminal: m, tokens at the end (we could not read the paper's number).
+    """method: as in PoSE; terminal: m, tokens at the end; null stands for 20, as in the authors'
+    scripts (github.com/clx1415926/EndPrompt), or half of a window of fewer than 40 tokens.
 
     Distances between n and factor L - n never come up. The paper appends a short prompt of its own
     as the second part; here it is the last m tokens of the window, and the text stays whole. Raises
     ValueError as PoSE does, and NotApplicable unless 1 <= m < L. Source: arXiv 2605.14589
     """
 
-    def __init__(self, method: SchemeExtension, terminal: int = 8):
+    def __init__(self, method: SchemeExtension, terminal: int | None = None):
         super().__init__(method)
         self.terminal = terminal
 
     def lay_out(self, t: Tensor, most: int) -> Tensor:
         n = len(t)
-        last = torch.arange(n, device=t.device) >= n - self.terminal
-        return torch.where(last & (n > self.terminal), t + most - n, t)
+        terminal = min(TERMINAL, n // 2) if self.terminal is None else self.terminal
+        last = torch.arange(n, device=t.device) >= n - terminal
+        return torch.where(last & (n > terminal), t + most - n, t)
 
     def extend(self, scheme: Scheme) -> Scheme:
-        if not 1 <= self.terminal < scheme.shape.length:
-            raise ValueError(
-                f"terminal={self.terminal}: from 1 to {scheme.shape.length - 1}, below the "
-                "training length"
-            )
+        longest = scheme.shape.length - 1
+        if self.terminal is not None and not 1 <= self.terminal <= longest:
+            problem = f"from 1 to {longest}, below the training length"
+            raise ValueError(f"terminal={self.terminal}: {problem}")
         return super().extend(scheme)
-
-
-def _draws_its_own(scheme: Scheme) -> bool:
-    """True if the scheme ignores given coordinates in training."""
-    t = torch.arange(scheme.shape.length, dtype=torch.float64)
-    training = deepcopy(scheme).train()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        plain = training.positions(t)
-        torch.manual_seed(0)
-        return torch.equal(plain, training.positions(3 * t))

@@ -2,6 +2,9 @@
 text come up, and that windows stay as long as in training.
 """
 
+from dataclasses import replace
+
+import pytest
 import torch
 
 from extrap.extensions.by_parts import YaRN
@@ -10,6 +13,7 @@ from extrap.extensions.pose import EndPrompt, PoSE, RandomisedYaRN
 from extrap.model.scheme import Shape
 from extrap.model.spectrum import frequencies_used
 from extrap.schemes.rope import RoPE
+from tests.support.discover import made, node
 from tests.support.jobs import job
 
 SHAPE = Shape(dim=16, heads=2, length=8)
@@ -56,6 +60,16 @@ def test_end_prompt_keeps_the_first_part_and_puts_the_last_tokens_at_the_end():
     assert (4 * s.train().positions(t)).tolist() == [0, 1, 2, 3, 4, 29, 30, 31]
     assert (4 * s.positions(t[:3])).tolist() == [0, 1, 2]
     assert torch.equal(4 * s.eval().positions(t), t)
+
+
+@pytest.mark.parametrize("length, terminal", [(8, 4), (39, 19), (64, 20), (256, 20)])
+def test_end_prompt_ends_in_twenty_tokens_as_in_the_authors_scripts(length, terminal):
+    options = node("extension", "end-prompt")
+    options["method"]["factor"] = 4.0
+    s = made(options, "extension").extend(RoPE(replace(SHAPE, length=length)))
+    laid = (4 * s.train().positions(torch.arange(length).double())).tolist()
+    most = 4 * length
+    assert laid == [*range(length - terminal), *range(most - terminal, most)]
 
 
 def test_randomised_yarn_draws_a_subset_of_the_longer_text_and_reads_as_yarn():
