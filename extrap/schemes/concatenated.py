@@ -16,7 +16,7 @@ from extrap.utils.bounds import Base
 
 
 class ConcatenatedProjected(Scheme):
-    """width: P channels of position; null stands for C.
+    """width: P channels of position; null stands for C, or C - 1 if C is odd.
 
     Parameters: (C + P) x C.
 
@@ -26,7 +26,7 @@ class ConcatenatedProjected(Scheme):
 
     def __init__(self, shape: Shape, width: Pairs | None = None, base: Base = 10000.0):
         super().__init__(shape)
-        self.width, self.base = shape.dim if width is None else width, base
+        self.width, self.base = max(2, shape.dim // 2 * 2) if width is None else width, base
         rows = shape.dim + self.width
         self.projection = nn.Parameter(torch.randn(rows, shape.dim) * rows**-0.5)
 

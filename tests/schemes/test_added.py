@@ -61,6 +61,13 @@ def test_projected_is_the_product_with_the_concatenation(width):
     assert scheme.projection.shape == (16 + width, 16)
 
 
+def test_projected_leaves_no_lone_channel_at_an_odd_width():
+    scheme = ConcatenatedProjected(Shape(dim=15, heads=3)).double()
+    assert scheme.projection.shape == (15 + 14, 15)
+    beside = torch.cat([TOKENS[..., :15], sinusoid(PLACES, 14).expand(2, -1, -1)], -1)
+    close(scheme.embed(TOKENS[..., :15], NINE), beside @ scheme.projection)
+
+
 def test_split_replaces_a_quarter_of_the_token():
     y = ConcatenatedSplit(WIDE).embed(TOKENS, NINE)
     assert torch.equal(y[..., :12], TOKENS[..., :12])
