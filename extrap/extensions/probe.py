@@ -15,7 +15,8 @@ from torch import Tensor, nn
 
 from extrap.extensions.layers import late_rows
 from extrap.model.parts import parts
-from extrap.model.scheme import OutOfRange, Scheme, Where, attend_rows, place
+from extrap.model.scheme import OutOfRange, Scheme, Where, attend_rows, even_spacing, place
+from extrap.model.spectrum import draws_positions
 from extrap.utils.errors import UserError
 from extrap.utils.plugins import defined_at
 
@@ -34,12 +35,14 @@ MOST = 2**15
 
 def check_distances(scheme: Scheme) -> None:
     """Raises ValueError unless attention depends on distances, and these count tokens: L tokens
-    have coordinates below L, and attention changes with the spread of coordinates and not with a
-    shift of all, at 256 coordinates or more.
+    have even coordinates below L that follow the given ones, and attention changes with the spread
+    of coordinates and not with a shift of all, at 256 coordinates or more.
     """
-    L = scheme.shape.length
+    L, reading = scheme.shape.length, deepcopy(scheme).eval()
     t = torch.arange(L, dtype=torch.float64)
-    if float(deepcopy(scheme).eval().positions(t).max()) >= L:
+    places = reading.positions(t)
+    uneven = even_spacing(places) is None or draws_positions(reading)
+    if uneven or float(places.max()) >= L:
         raise ValueError("its coordinates do not count tokens")
     t = t[: room(scheme)]
     t = t[:: max(1, len(t) // 256)]

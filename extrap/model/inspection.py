@@ -14,7 +14,8 @@ from torch.nn import functional as F
 
 from extrap.model.gpt import GPT
 from extrap.model.parts import check_causal
-from extrap.model.scheme import Scheme, Where, attention_weights
+from extrap.model.scheme import OutOfRange, Scheme, Where, attention_weights
+from extrap.model.spectrum import draws_positions
 from extrap.model.wrapper import Wrapper
 
 Changed = Callable[..., Any]
@@ -123,8 +124,11 @@ class InspectedModel:
     @torch.no_grad()
     def jumped(self, tokens: Tensor, after: int, jump: int, last: int) -> Tensor:
         """Returns logits (B, last, vocab) of a text with `jump` more tokens in front of the one at
-        `after`, which are left out: coordinates, masks and maps of distances count them.
+        `after`, which are left out: coordinates, masks and maps of distances count them. Raises
+        OutOfRange if the scheme draws its positions whatever the coordinates, so that none jump.
         """
+        if jump and draws_positions(self.scheme):
+            raise OutOfRange("coordinates that the scheme draws itself cannot jump")
         behind = torch.arange(tokens.shape[1]) >= after
         self.model.left_out = jump * behind if jump else None
         try:

@@ -124,6 +124,19 @@ def spacing(scheme: Scheme, n: int) -> float | None:
     return even_spacing(scheme.positions(torch.arange(n, dtype=torch.float64)))
 
 
+def draws_positions(scheme: Scheme) -> bool:
+    """True if a scheme, in the mode that it is in, takes no notice of the coordinates it is given:
+    L tokens at three times their coordinates lie where they lay.
+    """
+    t = torch.arange(scheme.shape.length, dtype=torch.float64)
+    laid = []
+    with torch.random.fork_rng(devices=[]):
+        for given in (t, 3 * t):
+            torch.default_generator.manual_seed(0)  # of the CPU alone
+            laid.append(scheme.positions(given))
+    return len(t) > 1 and torch.equal(*laid)
+
+
 @torch.no_grad()
 def biases_used(scheme: Scheme, d: Tensor, n: int, layer: int) -> Tensor | None:
     """Returns the logits (H, *d) that biases of distance add in one layer at d tokens, in a forward

@@ -12,7 +12,8 @@ scored:
 Every distance costs a text of 2 n tokens, where a long text costs its length or its square.
 Windows, chunks and the places in a cache (StreamingLLM) count the tokens that are left out, as they
 would in the long text. An extension that depends on the length of the text (dynamic NTK) sees 2 n
-tokens, and a temperature counts the keys that are there.
+tokens, and a temperature counts the keys that are there. A scheme that draws its positions itself
+has no rows of `jump`.
 """
 
 from dataclasses import dataclass

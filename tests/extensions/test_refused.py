@@ -3,11 +3,12 @@ Which schemes an extension refuses as it stands in its file: tests/contracts/tes
 """
 
 import pytest
+import torch
 
 from extrap.extensions.base import Extension
 from extrap.extensions.dynamic_ntk import DynamicNTK
 from extrap.extensions.interpolation import Interpolation
-from extrap.model.scheme import Shape
+from extrap.model.scheme import Scheme, Shape
 from extrap.model.stack import Stack
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.randomised import RandomisedPositions
@@ -20,6 +21,16 @@ from tests.support.scheme_case import around
 
 SHAPE = Shape(dim=32, heads=4, layers=4, length=64, vocab=50)
 ROPE = RoPE(SHAPE)
+FLOATS = scheme("random-floats", SHAPE)
+
+
+class Denser(Scheme):
+    """Positions of a range of L, the denser the longer the text."""
+
+    def positions(self, t):
+        return torch.linspace(0, self.shape.length, len(t) + 1, dtype=torch.float64)[:-1]
+
+
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
 
 
@@ -89,6 +100,11 @@ def test_an_option_out_of_bounds_is_named(name, option, values):
         ("randomised-stride", {"test": "even"}, scheme("randomised-rope", SHAPE)),
         ("randomised-stride", {"longest": 7}, scheme("randomised-rope", SHAPE)),
         *(("rerope", {"width": n}, ROPE) for n in (0, 65)),
+        *(
+            (name, {}, scheme("random-floats", SHAPE))
+            for name in ("rerope", "string", "dual-chunk")
+        ),
+        *((name, {}, Stack(SHAPE, [Denser(SHAPE), ROPE])) for name in ("rerope", "self-extend")),
         ("rerope", {"width": 32}, T5(SHAPE, max_distance=32)),
         ("self-extend", {"window": 30, "group": 4}, ROPE),
         ("self-extend", {"factor": 16.0, "window": 16}, ROPE),
@@ -112,6 +128,8 @@ def test_what_makes_no_sense_on_a_scheme_is_refused(name, options, on):
         ("self-extend", {"factor": 8.0, "window": 16}, ROPE),
         ("window", {"width": 8}, scheme("xpos-window", SHAPE)),
         ("window", {}, scheme("hwfa", SHAPE)),
+        ("rerope", {}, scheme("equal-mean-rope-logn", SHAPE)),
+        ("streaming-llm", {}, FLOATS),
     ],
 )
 def test_what_makes_sense_is_not(name, options, on):

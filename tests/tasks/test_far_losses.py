@@ -26,8 +26,10 @@ class Words:
     bos = 49
 
 
-def found(name, **options):
+def found(name, extension="direct", **options):
     model = gpt(name, length=L, **options)
+    if extension != "direct":
+        model = made(node("extension", extension), "extension")(model)
     inside = InspectedModel(model, model, lambda layers: model)
     return model, measure(TASK, inside, TEXTS, L, Words())
 
@@ -120,6 +122,14 @@ def test_a_jump_is_the_long_text_whose_middle_no_later_token_sees(name, extensio
         expected = inside(whole, last=N, sees=hiding(start))
         found = inside.jumped(text, after=N, jump=start - N, last=N)
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["randomised-rope", "random-floats"])
+def test_positions_that_are_drawn_do_not_jump_and_have_no_rows_that_say_so(name):
+    protocols = [row["protocol"] for row in found(name)[1].rows]
+    assert set(protocols) == {"none", "alone"}
+    strided = found("randomised-rope", extension="randomised-stride")[1]
+    assert {row["protocol"] for row in strided.rows} == {"none", "alone", "jump"}
 
 
 LONG = 16
