@@ -37,8 +37,17 @@ def subjects(
     return [Subject(name, read_yaml(files[name]), plugins) for name in dict.fromkeys(names)]
 
 
-NOISE = 1e-12
-"""Smaller values are rounding, which differs between processors: written as 0."""
+NOISE = 1e-5
+"""Smaller values are rounding of float32, which differs between processors: written as 0."""
+
+
+def settled(value: Any) -> Any:
+    """Returns a value of a column without what differs between processors: a float in four digits,
+    0 below NOISE.
+    """
+    if not isinstance(value, float):
+        return value
+    return 0.0 if abs(value) < NOISE else float(f"{value:.4g}")
 
 
 def audit(
@@ -47,11 +56,8 @@ def audit(
     """Returns a row per scheme (index `scheme`), a column per property."""
     rows = []
     for subject in schemes:
-        row: dict[str, Any] = {"scheme": subject.name}
-        for column in COLUMNS:
-            value = column.measure(subject)
-            row[column.name] = 0.0 if isinstance(value, float) and abs(value) < NOISE else value
-        rows.append(row)
+        measured = {column.name: settled(column.measure(subject)) for column in COLUMNS}
+        rows.append({"scheme": subject.name} | measured)
         progress(len(rows), len(schemes))
     return pd.DataFrame(rows).set_index("scheme")
 

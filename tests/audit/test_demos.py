@@ -1,5 +1,7 @@
 """The demonstrations against published digits."""
 
+from importlib import import_module
+
 import pytest
 import torch
 
@@ -85,6 +87,9 @@ def test_demonstrations_are_listed_and_a_mistake_is_one_line(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     names = [line.split()[0] for line in demos.main([]).splitlines()]
     assert names == ["addition", "layouts", "permutation", "radix", "relativity", "rotation"]
+    for name in names:
+        module = import_module(f"extrap.studies.audit.demos.{name}")
+        assert f"Run: python results/audit/demos {name}" in module.__doc__
     with pytest.raises(UserError, match=r"^NAME=ropee: .*choose among addition, "):
         demos.main(["ropee"])
     with pytest.raises(UserError, match=r"^RUN=a: the demonstration radix"):

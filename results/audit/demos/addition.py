@@ -7,6 +7,8 @@ position-position, in the first layer; c and the biases of W_q and W_k go with t
 term: its covariance with the logit over the variance of the logit, which makes the shares sum to 1.
 Of the model as constructed, with sinusoids, or of a trained run whose scheme adds to the token
 embedding.
+
+Run: python results/audit/demos addition [RUN]
 """
 
 import inspect

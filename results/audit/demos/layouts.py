@@ -4,6 +4,8 @@ permuted.
 P puts channel 2p at p and channel 2p + 1 at p + D/2. half(P x) = P interleaved(x), and scores agree
 if queries and keys are both permuted, which is a permutation of the rows of their projections
 within each head.
+
+Run: python results/audit/demos layouts
 """
 
 import torch

@@ -4,6 +4,8 @@ layers or a scheme break it.
 Tokens are permuted before the model and its rows after it. Both must agree where attention is blind
 to order. Under the causal mask alone the last row of one layer still knows no order: only the
 multiset before it. From the second layer on it does.
+
+Run: python results/audit/demos permutation
 """
 
 from dataclasses import replace

@@ -4,6 +4,8 @@ larger number.
 Digit m of n in radix beta is floor(n / beta**(m-1)) mod beta, the lowest being m = 1; pair m of a
 sinusoid or of RoPE turns by n / beta**(m-1) with beta = base**(2/d), a digit without the floor. A
 model that met 0 .. 999 reads 1749, twice as far (s = 2). https://kexue.fm/archives/9675
+
+Run: python results/audit/demos radix
 """
 
 from math import floor

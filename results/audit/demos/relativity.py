@@ -3,6 +3,8 @@
 q, then k: eight standard normal numbers each from numpy's RandomState(42). R_m turns neighbouring
 channels (2p, 2p + 1) by m theta_p, theta_p = 10000**(-2p/8), counter-clockwise. arXiv 2104.09864,
 section 3.4.
+
+Run: python results/audit/demos relativity
 """
 
 import numpy as np

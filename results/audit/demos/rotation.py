@@ -3,6 +3,8 @@ not change.
 
 (a, b) -> (a cos - b sin, a sin + b cos) by the angle m theta_p, theta_p = 10000**(-2p/4); x = (1,
 2, 3, 4), neighbours are pairs.
+
+Run: python results/audit/demos rotation
 """
 
 import torch
