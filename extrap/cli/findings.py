@@ -14,6 +14,7 @@ from extrap.cli.shared import argument, as_json, command, need_study, plain
 from extrap.results.findings.page import ALL, judged, number, reason, summary, written
 from extrap.results.findings.verdict import Finding
 from extrap.utils import files as atomic
+from extrap.utils.errors import UserError
 
 HEADER = ("verdict", "effect", "low", "high", "bound", "seeds", "below", "statement")
 
@@ -53,6 +54,9 @@ WRITE = f"write DIR/{ALL} and the generated parts of every page"
 )
 def main(args: Namespace) -> Iterator[str]:
     if args.write:
+        if args.study is not None:
+            problem = "--write writes the pages of all studies"
+            raise UserError("STUDY", args.study, problem, "leave the name out")
         for path, content in written(args.results).items():
             atomic.replace(path, content.encode())
             yield str(path)

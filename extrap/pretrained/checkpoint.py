@@ -210,6 +210,9 @@ class Checkpoint:
                 problem = f"{len(names)} {what} tensors: {', '.join(names[:3])}"
                 raise UserError(self.place, problem=problem)
         if (layout := getattr(config, "extrap_layout", "half")) != "half":
+            if layout != "interleaved":  # of a GGUF file that extrap unpacked
+                problem = "expected half or interleaved"
+                raise UserError(f"extrap_layout={layout!s:.40}", problem=problem)
             _to_halves(made, layout, config)
         made.eval()
         if found := fault(lambda ids, last: made(ids, use_cache=False).logits, made.device):

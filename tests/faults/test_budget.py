@@ -28,6 +28,7 @@ from extrap.utils.errors import UserError
 from extrap.utils.untrusted import check_yaml
 from tests.faults.test_configurations import experiment, started
 from tests.support import tiny_checkpoints as tiny
+from tests.support.program import python
 
 PAGE = Path(__file__).parents[2] / "SECURITY.md"
 HUGE = 2**40
@@ -121,6 +122,8 @@ def checkpoints() -> None:
         (folder / "config.json").write_text(json.dumps(settings | {name: value}))
         for read in (Checkpoint.model, Checkpoint.untrained):
             one_line(lambda read=read: read(Checkpoint(str(folder))), "layers=|far more numbers")
+    (folder / "config.json").write_text(json.dumps(settings | {"extrap_layout": 5}))
+    one_line(Checkpoint(str(folder)).model, "extrap_layout=5: expected half or interleaved")
     (folder / "config.json").write_text(json.dumps(settings | {"num_hidden_layers": 9000}))
     one_line(Checkpoint(str(folder)).model, "far more modules than the weights fill")
 
@@ -196,6 +199,12 @@ def test_limits_are_lifted_afterwards():
     assert len(bytes(2**28)) == 2**28
     with pytest.raises(ZeroDivisionError), bounded(5, 2**24):
         _ = 1 / 0
+
+
+def test_a_job_says_that_its_sweep_has_ended():
+    done = python("-m", "extrap", "--cfg", "job", EXTRAP_SWEEP="1")
+    assert done.returncode == 1
+    assert done.stderr.startswith("extrap: EXTRAP_SWEEP=1: the sweep of this job has ended; unset")
 
 
 def test_honest_references_are_few():

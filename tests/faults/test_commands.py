@@ -30,6 +30,9 @@ extrap compare good rope ropee -> SERIES
 extrap compare good rope alibi --cell 'kv records' --cell 'kv 7' -> --cell
 extrap findings nowhere -> STUDY
 extrap findings --write -> results/README.md
+extrap findings nope --write -> STUDY
+extrap plot good --series rope,rope -> --series
+extrap plot good --lengths 1,1.0 -> --lengths
 extrap status nowhere -> STUDY
 extrap clean good -> nothing to remove
 extrap clean good nothing --rows --yes -> RUN

@@ -177,4 +177,5 @@ def join() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if sweep != str(os.getppid()):  # it died before this process could ask to die with it
-            raise SystemExit(1)
+            line = f"extrap: {SWEEP}={sweep}: the sweep of this job has ended"
+            raise SystemExit(f"{line}; unset {SWEEP} to start without one")

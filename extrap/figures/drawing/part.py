@@ -20,8 +20,14 @@ class Part(NamedTuple):
 
     def of_study(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Returns the rows of these series, named by scheme or by label without spaces. Raises
-        UserError, listing the names of the study, for an unknown series, protocol or length.
+        UserError, listing the names of the study, for an unknown series, protocol or length, and
+        for one that is named twice.
         """
+        lengths = [f"{one:g}" for one in self.lengths]
+        named = {"--series": self.series, "--protocol": self.protocols, "--lengths": lengths}
+        for option, names in named.items():
+            if twice := [name for name in names if list(names).count(name) > 1]:
+                raise UserError(option, ",".join(names), f"{twice[0]} twice", "name each once")
         known = series(rows.assign(status="ok")) if self.series else []
         labels = {s.label.replace(" ", ""): s for s in known}
         keep: list[Any] = []
@@ -32,10 +38,10 @@ class Part(NamedTuple):
                 raise UserError("--series", name, "no such series", listed)
             keep += [index for s in fitting for index in s.rows.index]
         found = rows[rows.index.isin(keep)] if self.series else rows
-        lengths = (found["length"] / found["train_length"]).dropna().astype(float)
+        read = (found["length"] / found["train_length"]).dropna().astype(float)
         for option, names, there in (
             ("--protocol", self.protocols, {*found["protocol"]} - {""}),
-            ("--lengths", [f"{one:g}" for one in self.lengths], {f"{one:g}" for one in lengths}),
+            ("--lengths", lengths, {f"{one:g}" for one in read}),
         ):
             for name in names:
                 if name not in there:
