@@ -15,7 +15,7 @@ from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape, Where
 from extrap.pretrained.causal import fault
-from extrap.pretrained.compared import PROBE, difference
+from extrap.pretrained.compared import difference
 from extrap.pretrained.families import BLOOM, GPT2, MPT, OPT
 from extrap.pretrained.layer import Unreadable
 from extrap.pretrained.layers import read
@@ -275,7 +275,7 @@ def parts_ways(net: Any) -> bool:
         copy = shortened(net)
         if copy is None:
             return False
-        tokens = torch.arange(2 * PROBE).view(2, -1) * 7 % len(copy.get_input_embeddings().weight)
+        tokens = 7 * torch.arange(3 * SHORT)[None] % len(copy.get_input_embeddings().weight)
         own, found = copy(input_ids=tokens, use_cache=False).logits, Adapted(copy, SHORT)(tokens)
     except Exception:  # of whatever class a model of odd sizes raises
         return False

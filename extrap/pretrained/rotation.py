@@ -142,13 +142,17 @@ def lengths(L: int) -> list[int]:
 def scheme_of(layers: list[Layer], shape: Shape, rows: int | None = None) -> Scheme:
     """Returns the stack of what the layers have. rows: of a table of positions."""
     kinds: dict[Hashable, tuple[Scheme, list[int]]] = {}
+    columns_of: dict[int, list[tuple[Tensor, float]]] = {}  # by call, which many layers share
 
     def has(n: int, key: Hashable, part: Scheme) -> None:
         kinds.setdefault(key, (part, []))[1].append(n)
 
     for n, layer in enumerate(layers):
         if layer.source is not None:
-            every = [layer.source.columns(tokens) for tokens in lengths(shape.length)]
+            if (call := id(layer.source)) not in columns_of:
+                at_lengths = [layer.source.columns(tokens) for tokens in lengths(shape.length)]
+                columns_of[call] = at_lengths
+            every = columns_of[call]
             pairs = tuple(layer.pairs.flatten().tolist())
             theta = [tuple(columns[layer.columns].tolist()) for columns, _ in every]
             by = tuple(amplitude for _, amplitude in every)
