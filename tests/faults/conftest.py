@@ -3,6 +3,8 @@ check of one mistake.
 """
 
 import os
+import socket
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -45,3 +47,22 @@ def check(capsys, messages):
         assert tree() == before
 
     return checked
+
+
+@pytest.fixture
+def listener():
+    """(address, [first bytes of each connection]) of a server that answers nothing."""
+    heard: list[bytes] = []
+
+    def listen(server: socket.socket) -> None:
+        while True:
+            try:
+                with server.accept()[0] as connection:
+                    heard.append(connection.recv(99))
+            except OSError:
+                return
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=listen, args=(server,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}", heard
+        server.shutdown(socket.SHUT_RDWR)

@@ -1,5 +1,6 @@
 """A data set of the Hugging Face hub, read once and kept as a token map."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -59,10 +60,9 @@ class Hub(Source):
 
     def _rows(self) -> Iterator[bytes]:
         """Yields the texts of the rows. Raises UserError for a failure of the hub or `datasets`."""
+        found, commit = self._found()
         try:
-            with streamed(
-                self.name, name=self.config, split=self.split, revision=self._commit()
-            ) as rows:
+            with streamed(found, name=self.config, split=self.split, revision=commit) as rows:
                 for row in rows:
                     if self.column not in row:
                         raise ValueError(f"no column {self.column}; there are {', '.join(row)}")
@@ -75,14 +75,17 @@ class Hub(Source):
             remedy = "correct config, split, column or revision of data.corpus"
             raise UserError(self.option, problem=line(error), remedy=remedy) from None
 
-    def _commit(self) -> str | None:
-        """Returns the commit of `revision`, in one request with a time limit: `datasets` would try
-        for 23 s without network.
+    def _found(self) -> tuple[str, str | None]:
+        """Returns the set as the hub names it, owner/name, and the commit of `revision`, in one
+        request with a time limit: `datasets` would try for 23 s without network.
+
+        Raises UserError for a name that `datasets` would look up in the working folder first.
         """
         from huggingface_hub import HfApi
 
+        self._check_folder(self.name)
         try:
-            return HfApi().dataset_info(self.name, revision=self.revision, timeout=PATIENCE).sha
+            info = HfApi().dataset_info(self.name, revision=self.revision, timeout=PATIENCE)
         except Exception as error:  # which one depends on the HTTP library below huggingface_hub
             problem = f"the hub does not serve this data set ({line(error)})"
             remedy = (
@@ -90,6 +93,18 @@ class Hub(Source):
                 "data.corpus.path=..."
             )
             raise UserError(self.option, problem=problem, remedy=remedy) from None
+        self._check_folder(info.id)
+        if "/" not in info.id:  # `datasets` has readers of such names, of files here
+            raise UserError(self.option, problem="a name without an owner", remedy="give own/set")
+        return info.id, info.sha
+
+    def _check_folder(self, name: str) -> None:
+        if os.path.lexists(name):
+            problem = f"{name} exists in the working folder, and would be read in place of the hub"
+            remedy = (
+                f"rename it or start elsewhere; data/corpus=files data.corpus.path={name} reads it"
+            )
+            raise UserError(self.option, problem=problem, remedy=remedy)
 
 
 def _joined(rows: Iterator[bytes], between: bytes, size: int) -> Iterator[tuple[str, bytes]]:

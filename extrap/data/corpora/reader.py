@@ -5,7 +5,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from glob import escape
 from io import TextIOWrapper
 from json import loads
@@ -25,7 +25,11 @@ SETTLED = 2.0  # seconds; the coarsest file times in use
 
 @contextmanager
 def streamed(kind: str, **options: Any) -> Iterator:
-    """Returns a data set as a stream of rows (dicts), without cached copy, progress bars or log."""
+    """Returns a data set as a stream of rows (dicts), without cached copy, progress bars or log.
+
+    kind: parquet, or the name of a set on the hub. A set names its own files, and a row none: the
+    stream opens no path and no address that stands in it.
+    """
     # takes a second to import, which a corpus that is already mapped need not wait for
     import datasets
 
@@ -36,12 +40,40 @@ def streamed(kind: str, **options: Any) -> Iterator:
     # told otherwise. No TemporaryDirectory: it warns where a stream is dropped before its end.
     cache = tempfile.mkdtemp(prefix="extrap-datasets-")
     try:
-        yield datasets.load_dataset(kind, streaming=True, cache_dir=cache, **options)
+        with nullcontext() if kind == "parquet" else _own_files(kind):
+            found = datasets.load_dataset(kind, streaming=True, cache_dir=cache, **options)
+        references = datasets.features.features.require_decoding(found.features or {})
+        yield found.decode(False) if references else found  # of images and sounds
     finally:
         shutil.rmtree(cache, ignore_errors=True)
         datasets.logging.set_verbosity(level)
         if bars:
             datasets.enable_progress_bars()
+
+
+@contextmanager
+def _own_files(name: str) -> Iterator[None]:
+    """Inside, a set of the hub that lists files outside itself raises ValueError: a path of this
+    machine, or the address of another one.
+    """
+    import datasets
+    from datasets import data_files
+
+    resolve, hub = data_files.resolve_pattern, datasets.config.HF_ENDPOINT
+
+    def resolved(pattern: str, *more: Any, **options: Any) -> Any:
+        rest = pattern.removeprefix(f"hf://datasets/{name}@")
+        rest = rest.removeprefix(f"{hub}/datasets/{name}/resolve/")  # the hub's own copy in parquet
+        foreign = rest.startswith("/") or "::" in rest or "://" in rest
+        if foreign or ".." in rest.split("/"):
+            raise ValueError(f"lists a file that is not its own, {pattern:.80}")
+        return resolve(pattern, *more, **options)
+
+    data_files.resolve_pattern = resolved
+    try:
+        yield
+    finally:
+        data_files.resolve_pattern = resolve
 
 
 def kind(path: Path) -> str:
