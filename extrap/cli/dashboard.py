@@ -119,7 +119,7 @@ def _built(board: WandB, study: Study, space: bool, story: bool, share: bool) ->
     online = board.mode == "online"
     entity = board.entity or ""
     if online and (space or story):
-        api, extra = library.wandb().Api(), Extra()
+        api, extra = library.wandb(online).Api(), Extra()
         entity = entity or api.default_entity
         for name, spec in workspace.charts().items():  # a server that refuses one may have it
             title = f"extrap {name.split('-')[1]}"

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cache, partial
 from importlib.metadata import version
-from pathlib import Path
 from typing import cast
 
 import pandas as pd
@@ -33,6 +32,7 @@ from extrap.utils import files as atomic
 from extrap.utils import lock
 from extrap.utils import versions as schema
 from extrap.utils.errors import UserError
+from extrap.utils.paths import repository
 from extrap.utils.progress import Progress
 
 SHORT = 64
@@ -280,13 +280,17 @@ def _used_rows(model: GPT, extended: Reader) -> list[dict]:
 @cache
 def commit() -> str:
     """Returns the commit of extrap, + after changes of code or conf; without git, its version."""
+    root = repository()
+    if root is None or not (root / ".git").exists():  # git would look for one in folders above
+        return version("extrap")
 
     def git(*words: str) -> str:
-        command = ["git", "-C", Path(__file__).parents[1], *words]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        command = ["git", *words]
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
 
     try:
-        changed = git("status", "--porcelain", "--", ".", "../conf")
+        changed = git("status", "--porcelain", "--", "extrap", "conf")
         return git("rev-parse", "--short=10", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return version("extrap")

@@ -1,6 +1,9 @@
-"""W&B takes no settings from a working folder that may come from a stranger."""
+"""W&B takes no settings from a working folder that may come from a stranger, runs no git in it, and
+sends nothing to anybody unless the run is online.
+"""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -52,3 +55,32 @@ def test_settings_of_wandb_in_the_working_folder_are_not_believed(tmp_path):
     assert done.stdout.splitlines() == ["http://mine.example None None None", "http://mine.example"]
     assert [path.name.startswith("offline-run") for path in Path("wandb").glob("off*")] == [True]
     assert list(outside.iterdir()) == []
+
+
+JOB = ["task=[nll]", "task.nll.documents=4", "train.steps=1", "model.dim=16", "logger=wandb"]
+
+
+def test_an_offline_job_sends_nothing_and_runs_no_git_here(tmp_path, listener):
+    """Whatever the environment says of git and of reports; git would wait for the pipe."""
+    address, heard = listener
+    Path(".git/objects").mkdir(parents=True)
+    Path(".git/refs").mkdir()
+    Path(".git/HEAD").write_text("ref: refs/heads/main\n")
+    os.mkfifo(".git/config")
+    log, git = tmp_path / "git.log", tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text(f'#!/bin/sh\npwd >> {log}\nexec {shutil.which("git")} "$@"\n')
+    git.chmod(0o755)
+    done = python(
+        *("-m", "extrap", *JOB),
+        PATH=f"{git.parent}:{os.environ['PATH']}",
+        HTTP_PROXY=address,
+        HTTPS_PROXY=address,
+        WANDB_BASE_URL=address,
+        WANDB_MODE="online",
+        WANDB_DISABLE_GIT="false",
+        WANDB_ERROR_REPORTING="true",
+    )
+    assert done.returncode == 0, done.stderr
+    assert heard == []
+    assert not log.exists() or str(tmp_path) not in log.read_text().split()

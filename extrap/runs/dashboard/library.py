@@ -1,4 +1,5 @@
-"""The library wandb, with its settings from code, the user's environment and the user's home.
+"""The library wandb, with its settings from code, the user's environment and the user's home. It
+runs no git, which would read the working folder, and reports errors to its makers online alone.
 
 wandb also reads `./wandb/settings`, a file of the working folder that may come from a stranger: it
 chooses the server, makes requests during an offline run (`x_stats_open_metrics_endpoints`) and puts
@@ -13,8 +14,13 @@ from typing import Any
 from extrap.utils.errors import first_line
 
 
-def wandb() -> Any:
-    """Returns the library, which from then on takes no settings from the working folder."""
+def wandb(online: bool = False) -> Any:
+    """Returns the library, which from then on takes no settings from the working folder and runs no
+    git there. online: False keeps it from sending reports to its makers, as it would offline, too.
+    """
+    os.environ["WANDB_DISABLE_GIT"] = "true"  # settings of a run come too late: setup runs git
+    if not online:
+        os.environ["WANDB_ERROR_REPORTING"] = "false"
     import wandb
     from wandb.sdk.lib.settings_file import SettingsFiles
     from wandb.sdk.wandb_settings import Settings
@@ -48,7 +54,7 @@ def log_in() -> None:
     """
     if (mode := os.environ.get("WANDB_MODE", "online")) != "online":
         raise ConnectionError(f"WANDB_MODE={mode} in the environment")
-    library = wandb()
+    library = wandb(online=True)
     library.setup(settings=library.Settings(silent=True))
     if not library.login(prompt=False, verify=False):
         raise ConnectionError("no W&B key on this machine (`wandb login` stores one)")
