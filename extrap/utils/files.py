@@ -92,6 +92,15 @@ def check_links(folder: Path) -> None:
     _refuse((folder, *folder.rglob("*")))
 
 
+def check_local(folder: Path) -> None:
+    """Raises UserError for a link in a folder, and for one on the way to it from the working
+    folder; the way of an absolute path is the user's own.
+    """
+    parts = () if folder.is_absolute() else folder.parts
+    way = [Path(*parts[:n]) for n in range(1, len(parts) + 1)]
+    _refuse((*way, folder, *folder.rglob("*")))
+
+
 def check_way(folder: Path) -> None:
     """Raises UserError for a link among the folders that lead from one of ours to this one."""
     parts = folder.parts

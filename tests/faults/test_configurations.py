@@ -63,6 +63,12 @@ COMMAND_LINE_ONLY = {
     "logger by reference": {
         "experiment/x": f"{GLOBAL}logger: '${{scheme.x}}'\nscheme: {{x: {{mode: online}}}}\n"
     },
+    "folder of a logger": {"experiment/x": f"{GLOBAL}logger: {{folder: CANARY}}\n"},
+    "logger by its class": {
+        "experiment/x": f"{GLOBAL}logger:\n  _target_: extrap.runs.dashboard.Curves\n"
+        "  kind: csv\n  folder: ftp://127.0.0.1/x\n"
+    },
+    "folder of another group": default("/mine@logger: a", mine__a="folder: ../canary"),
     "logger of another group": default("/mine@logger: a", mine__a="mode: online"),
 }
 
@@ -78,6 +84,7 @@ REFERENCES = {
 GRIDS = {
     "logger.mode: [online]": "logger.mode: no file sets this option",
     "logger.entity: theirs": "logger.entity: no file sets this option",
+    "logger.folder: [CANARY]": "logger.folder: no file sets this option",
     "plugins: [[os]]": "plugins: no file sets this option",
     "hydra.run.dir: [CANARY]": "hydra.run.dir: no file sets this option",
     "hydra/launcher@x: slurm": "hydra/launcher@x: no file sets this option",
@@ -96,6 +103,7 @@ WHOLE = {
     "trainer": f"trainer: {{plugins: {MAKE}}}",
     "root": "trainer: {default_root_dir: CANARY}",
     "study": "study: ../canary",
+    "project": "logger: {_target_: extrap.runs.dashboard.trackio.Trackio, project: ../canary}",
     "grid that is a reference": EVIL + "sweep: {grid: '${scheme.evil}'}",
     "grid that is a text": "sweep: {grid: 'scheme=rope,alibi'}",
     "references to references": "m:\n- &a0 [x, x]\n"
@@ -209,6 +217,15 @@ def test_a_typed_option_of_hydra_is_no_reference_into_files(monkeypatch, capsys)
     Path("theirs").mkdir()
     [line] = refused(monkeypatch, capsys, "hydra.job_logging.handlers={x: '${scheme}'}")
     assert line.endswith("takes no reference to options outside hydra; give the value itself")
+
+
+@pytest.mark.parametrize("folder", ["ftp://{}/x", "http://{}", "simplecache::http://{}", ""])
+def test_a_logger_writes_to_this_machine(folder, listener, monkeypatch, capsys):
+    address, heard = listener
+    Path("theirs").mkdir()
+    typed_folder = folder.format(address.removeprefix("http://"))
+    [line] = refused(monkeypatch, capsys, "logger=csv", f"logger.folder={typed_folder}")
+    assert line.startswith("extrap: logger.folder=") and heard == []
 
 
 def test_hydras_habits_stay():

@@ -9,6 +9,8 @@ from extrap.cli.plot import main as plot
 from extrap.cli.plot import plot_analytic
 from extrap.cli.sweep.process import Process, State
 from extrap.data.corpora.files import Files
+from extrap.runs.dashboard import Curves
+from extrap.runs.dashboard.page import Page
 from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
 from tests.runs.test_study import finished as finish
@@ -94,6 +96,19 @@ def test_nothing_is_written_through_a_link_to_a_folder(place, call, tmp_path, mo
         UserError, match=rf"^{place}: a link, and extrap does not write through links"
     ):
         call()
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("link", ["curves", "curves/rope-1-s0", "curves/rope-1-s0/version_0"])
+def test_a_logger_writes_through_no_link(link, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    Path(link).parent.mkdir(parents=True, exist_ok=True)
+    Path(link).symlink_to(outside)
+    logger = Curves("csv", "curves")
+    logger.start(Page("s", "rope-1-s0", "direct", "rope", "mixture", 0, 64, ("kv",)))
+    with pytest.raises(UserError, match=rf"^{link}: a link, and extrap does not write through"):
+        logger.lightning()
     assert list(outside.iterdir()) == []
 
 

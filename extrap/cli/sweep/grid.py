@@ -22,8 +22,10 @@ from omegaconf import DictConfig, OmegaConf
 from extrap.cli.words import as_text
 from extrap.utils.errors import UserError
 
-COMMAND_LINE_ONLY = ("hydra", "plugins", "logger.mode", "logger.entity")
-"""Options that no file sets: Hydra, foreign code, the upload of runs and its account."""
+COMMAND_LINE_ONLY = ("hydra", "plugins", "logger.mode", "logger.entity", "logger.folder")
+"""Options that no file sets: Hydra, foreign code, the upload of runs, its account, and where a
+logger writes.
+"""
 
 OPTION = re.compile(r"[\w-]+([./][\w-]+)*(@[\w.-]+)?", re.ASCII)
 SCALAR = (str, int, float, bool, type(None))

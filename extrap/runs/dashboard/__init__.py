@@ -10,6 +10,7 @@ from typing import Any, Literal
 from extrap.runs.dashboard import library, view
 from extrap.runs.dashboard.library import reason
 from extrap.runs.dashboard.page import BEST, Page
+from extrap.utils.files import check_local, make_folder
 
 Mode = Literal["offline", "online"]
 
@@ -72,12 +73,14 @@ class ViewOnly:
 class Curves(Dashboard):
     """Training curves by Lightning's own loggers. kind: tensorboard writes what TensorBoard reads
     (pip install tensorboard), csv writes metrics.csv; both in folder/<run>/version_<n>, a new one
-    when a run resumes.
+    when a run resumes. folder: a folder of this machine, which the command line alone sets.
     """
 
     def __init__(self, kind: Literal["tensorboard", "csv"], folder: str):
         if not folder:
             raise ValueError(f"folder={folder}: needs a name")
+        if "://" in folder or "::" in folder:  # Lightning would write to another machine
+            raise ValueError(f"folder={folder}: an address; give a folder of this machine")
         self.kind, self.folder = kind, folder
 
     def start(self, page: Page) -> None:
@@ -86,8 +89,10 @@ class Curves(Dashboard):
     def lightning(self) -> Any:
         from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger
 
+        check_local(place := Path(self.folder, self.run))
+        make_folder(place)
         logger = CSVLogger if self.kind == "csv" else TensorBoardLogger
-        return logger(self.folder, name=self.run)
+        return logger(Path(self.folder).absolute(), name=self.run)
 
 
 class WandB(Dashboard):
@@ -113,7 +118,7 @@ class WandB(Dashboard):
 
     def library(self) -> Any:
         """Returns the library that makes tables, images and pages of HTML."""
-        return library.wandb()
+        return library.wandb(self.mode == "online")
 
     def start(self, page: Page, resume: str | None = "allow") -> None:
         """Opens the page, or continues it. resume=None: replaces the page on the server."""
@@ -139,10 +144,9 @@ class WandB(Dashboard):
             self.run.summary.update({BEST + name: value for name, value in page.best.items()})
 
     def _init(self, page: Page, resume: str | None) -> Any:
-        wandb = library.wandb()
+        wandb = library.wandb(self.mode == "online")
         if not {"HOME", "XDG_CACHE_HOME"} & os.environ.keys():  # its service keeps logs there
             os.environ["XDG_CACHE_HOME"] = str(Path.cwd() / "wandb" / ".cache")
-        # Git is left alone, too: a .git/config in the working folder may name programs for it.
         quiet = wandb.Settings(
             silent=True, console="off", quiet=True, finish_timeout=UPLOAD, disable_git=True,
             use_dot_wandb=False,

@@ -11,6 +11,7 @@ from typing import Any
 from extrap.runs.dashboard import WandB
 from extrap.runs.dashboard.page import Page
 from extrap.utils.errors import UserError
+from extrap.utils.files import check_local
 
 
 class Trackio(WandB):
@@ -18,10 +19,16 @@ class Trackio(WandB):
 
     def __init__(self, project: str = "extrap"):
         super().__init__(project)
+        if Path(project).name != project:  # the file of a project has its name
+            raise ValueError(f"project={project}: becomes the name of a file; leave out slashes")
 
     def library(self) -> Any:
         """Returns the library. Raises UserError where it is not installed."""
-        os.environ.setdefault("TRACKIO_DIR", str(Path.cwd() / "trackio"))
+        if "TRACKIO_DIR" not in os.environ:
+            check_local(Path("trackio"))
+            os.environ["TRACKIO_DIR"] = str(Path.cwd() / "trackio")
+        # gradio and the hub, on which it stands, count their users
+        os.environ |= {"GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_DISABLE_TELEMETRY": "1"}
         try:
             import trackio  # type: ignore[import-not-found]
         except ImportError:
