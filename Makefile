@@ -93,14 +93,14 @@ test-fast: $(DEV)  ## run one case of every third quick test, and of the tests t
 	$(PYTEST) --fast
 
 lint: $(DEV)  ## style, imports, who may import whom, types
-	$(BIN)/ruff check extrap tests benchmarks results
-	$(BIN)/ruff format --check extrap tests benchmarks results
+	$(BIN)/ruff check extrap tests benchmarks
+	$(BIN)/ruff format --check extrap tests benchmarks
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/pyright
 
 format: $(DEV)  ## let ruff rewrite what it can
-	$(BIN)/ruff check --fix extrap tests benchmarks results
-	$(BIN)/ruff format extrap tests benchmarks results
+	$(BIN)/ruff check --fix extrap tests benchmarks
+	$(BIN)/ruff format extrap tests benchmarks
 
 clean:  ## remove what is built, not what is measured
 	rm -rf .venv build dist .pytest_cache .ruff_cache *.egg-info

@@ -1,7 +1,7 @@
 """Figures: each module with a `draw(rows) -> Figure` and NEEDS is one; README.md lists its names.
 
-The file system is the registry: this folder, `figures` of a study of the repository
-(extrap.studies), and `figures` of a plug-in.
+The file system is the registry: this folder, `figures` of a study of extrap.studies, and `figures`
+of a plug-in.
 """
 
 import inspect
@@ -19,7 +19,6 @@ import matplotlib.style
 import pandas as pd
 from matplotlib.figure import Figure
 
-from extrap import studies
 from extrap.figures.drawing.page import PAGE, fitted
 from extrap.figures.drawing.style import RC
 from extrap.figures.drawing.svg import slim
@@ -35,19 +34,23 @@ METADATA = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 KINDS = ("svg", "png")
-FORMULAS = "extrap.studies.analytic"
+STUDIES = "extrap.studies"
+"""Packages with figures of their own, on a floor above."""
+
+FORMULAS = f"{STUDIES}.analytic"
 """Its figures import torch, which figures of rows do without."""
 
 
 def available(plugins: Iterable[str] = (), formulas: bool = False) -> dict[str, Any]:
-    """Returns the figures by name: of this package, of the studies of the repository, of plug-ins.
+    """Returns the figures by name: of this package, of the studies of extrap, of plug-ins.
 
     plugins: packages with figures of their own, in `my_package.figures`. formulas: returns the
     figures that need no rows instead. Raises UserError for a missing package, for a mistake in one
     of its figures and for a name that is taken.
     """
     known = _of(import_module(__name__), import_module)
-    own = [name for name in studies.packages() if formulas or name != FORMULAS]
+    inside = iter_modules(import_module(STUDIES).__path__, f"{STUDIES}.")
+    own = [one.name for one in inside if formulas or one.name != FORMULAS]
     for package in dict.fromkeys([*own, *plugins]):
         option = f"plugins={package}"
         if imported(package, option) is None:

@@ -1,7 +1,7 @@
 """How much of the scored text stands in the training text: the share of all stretches of n bytes of
 the validation split that occur in the training split, too, for n = 16, 32, 64.
 
-python results/grid/repeated.py [wikitext-2-test.txt]  -> results/grid/repeated.csv
+python -m extrap.studies.grid.repeated [wikitext-2-test.txt]  -> results/grid/repeated.csv
 
 It counts the embedded corpus, and the articles of the file as experiment=grid-text splits them.
 """
@@ -44,4 +44,4 @@ if __name__ == "__main__":
         for corpus in (source.open() for source in sources)
         for n, share in repeated(corpus).items()
     ]
-    pd.DataFrame(rows).to_csv(Path(__file__).parent / "repeated.csv", index=False)
+    pd.DataFrame(rows).to_csv(Path("results", "grid", "repeated.csv"), index=False)

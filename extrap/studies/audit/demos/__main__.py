@@ -1,4 +1,6 @@
-"""Shows a demonstration: `python results/audit/demos NAME [RUN]`; lists them without a name.
+"""Shows a demonstration; lists them without a name.
+
+    python -m extrap.studies.audit.demos NAME [RUN]
 
 RUN: a folder below runs; the demonstration `addition` then shows that trained model.
 """

@@ -1,0 +1,1 @@
+"""Figures that follow from formulas alone."""

@@ -1,0 +1,1 @@
+"""Demonstrations of properties that extrap audit measures."""

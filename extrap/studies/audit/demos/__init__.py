@@ -1,0 +1,1 @@
+"""Demonstrations, one a file: python -m extrap.studies.audit.demos."""

@@ -1,0 +1,1 @@
+"""The study of recipes on a grid."""

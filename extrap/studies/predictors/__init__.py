@@ -1,0 +1,1 @@
+"""The study of scores that predict reach."""
