@@ -56,10 +56,9 @@ def _own_files(name: str) -> Iterator[None]:
     """Inside, a set of the hub that lists files outside itself raises ValueError: a path of this
     machine, or the address of another one.
     """
-    import datasets
-    from datasets import data_files
+    from datasets import config, data_files
 
-    resolve, hub = data_files.resolve_pattern, datasets.config.HF_ENDPOINT
+    resolve, hub = data_files.resolve_pattern, config.HF_ENDPOINT
 
     def resolved(pattern: str, *more: Any, **options: Any) -> Any:
         rest = pattern.removeprefix(f"hf://datasets/{name}@")
