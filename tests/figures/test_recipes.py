@@ -14,7 +14,7 @@ from extrap.studies.bands.figures import frequency_band
 from extrap.studies.disputes.figures import more_training, tuned_at_length
 from extrap.studies.grid.figures import recipe_grid
 from extrap.studies.predictors.figures import score_reach
-from tests.support.plausible import run_rows
+from tests.support.plausible import L, run_rows
 from tests.support.plausible_recipes import band_rows, dispute_rows, grid_rows
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -36,18 +36,35 @@ def test_labels_without_options_are_no_study_of_them(frame):
 
 
 def test_steps_to_90_have_no_mean_where_a_seed_does_not_come_there(disputes):
-    _, shares = more_training.draw(disputes).axes
+    _, shares, _ = more_training.draw(disputes).axes
     np.testing.assert_allclose(lines(shares)["rnope-swa"], [[0.125, 790], [0.5, 790]])
     never = (disputes["metric"] == "steps_to_90") & (disputes["seed"] == 1)
     never &= disputes["scheme"] == "rnope-swa_share0.5"
-    _, shares = more_training.draw(disputes[~never]).axes
+    _, shares, _ = more_training.draw(disputes[~never]).axes
     np.testing.assert_allclose(lines(shares)["rnope-swa"], [[0.125, 790]])
+
+
+def test_a_model_below_the_gate_is_hollow_and_no_mean_of_steps_praises_it(disputes):
+    wide = (disputes["scheme"] == "rnope-swa_share0.5") & (disputes["seed"] == 1)
+    failed = wide & (disputes["task"] == "kv")
+    lost = disputes.assign(status=disputes["status"].mask(failed, "not trained"))
+    far = failed & (disputes["metric"] == "accuracy") & (disputes["depth"] < 0.5)
+    lost = lost.assign(value=lost["value"].mask(far & (disputes["length"] == L), 0.0))
+    _, steps, beyond = more_training.draw(lost).axes
+    np.testing.assert_allclose(lines(steps)["rnope-swa"], [[0.125, 790]])
+    for panel in (steps, beyond):
+        dots = [one for one in panel.lines if one.get_marker() == "o"]
+        hollow = [one for one in dots if one.get_markerfacecolor() == "white"]
+        assert [one.get_xdata().tolist() for one in hollow] == [[0.5]]
+    assert hollow[0].get_ydata() == 0
+    assert lines(beyond)["rnope-swa"][1, 1] < 0.7
 
 
 def test_a_study_that_still_runs_has_the_panels_of_its_rows(disputes):
     for option in ("steps", "share"):
         some = disputes[disputes["scheme"].str.contains(option)]
-        assert served(more_training, some) and len(more_training.draw(some).axes) == 1
+        found = more_training.draw(some).axes
+        assert served(more_training, some) and len(found) == {"steps": 1, "share": 2}[option]
     before = disputes[~disputes["scheme"].str.contains("-x1")]
     assert not served(tuned_at_length, before)
     full = disputes[~disputes["scheme"].str.contains("lora")]

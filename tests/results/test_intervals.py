@@ -24,6 +24,28 @@ def test_wilson_refuses_impossible_counts(successes, n):
         stats.wilson(successes, n)
 
 
+@pytest.mark.parametrize("n", [1, 3, 5, 10, 48])
+def test_an_exact_share_is_scipys(n):
+    expected = [scipy.stats.binomtest(k, n).proportion_ci(method="exact") for k in range(n + 1)]
+    found = [stats.exact_share(k, n) for k in range(n + 1)]
+    assert np.allclose(found, [(one.low, one.high) for one in expected])
+
+
+@pytest.mark.parametrize("learns", [0.3, 0.7, 0.9])
+def test_an_exact_share_of_three_seeds_covers_the_truth(learns):
+    """Student's interval of three seeds, of which each learns or not, covers it in .26 to .63."""
+    chances = [scipy.stats.binom.pmf(k, 3, learns) for k in range(4)]
+    ends = [stats.exact_share(k, 3) for k in range(4)]
+    covered = [low <= learns <= high for low, high in ends]
+    assert np.dot(chances, covered) >= 0.95
+
+
+@pytest.mark.parametrize("successes, n", [(-1, 3), (4, 3), (0, 0)])
+def test_an_exact_share_refuses_impossible_counts(successes, n):
+    with pytest.raises(ValueError, match="exact_share needs"):
+        stats.exact_share(successes, n)
+
+
 def test_t_interval_is_scipys():
     values = np.random.default_rng(0).normal(3, 2, (5, 4))
     expected = scipy.stats.t.interval(0.95, 4, values.mean(0), scipy.stats.sem(values))

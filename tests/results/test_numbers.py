@@ -113,6 +113,15 @@ ROPE, ALIBI = {"scheme": "rope"}, {"scheme": "alibi"}
         ("RoPE finds {:+.1f}", (ROPE,), "RoPE finds +.3"),
         ("RoPE {:.1f}", (ROPE | {"take": "exp"},), "RoPE 1.4"),
         ("RoPE has {:,.0f}", (ROPE | {"take": "params"},), "RoPE has 170,000"),
+        (
+            "{} [{}, {}]",
+            (
+                {"count": "scheme", "above": 0.5, "take": "share"},
+                {"count": "scheme", "above": 0.5, "take": "share_low"},
+                {"count": "scheme", "above": 0.5, "take": "share_high"},
+            ),
+            ".50 [.01, .99]",
+        ),
         ("{one} of {two}", ({"count": "scheme", "above": 0.5}, {"count": "scheme"}), "one of two"),
         ("ALiBi - RoPE {}", ({"terms": [ALIBI, ROPE | {"times": -1}]},), "ALiBi - RoPE .46"),
     ],

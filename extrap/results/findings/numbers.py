@@ -14,7 +14,8 @@ Each pair of braces is one entry of `each`, joined with the other fields of the 
 
 take        effect (the default), low or high of its interval, exp: a perplexity, params: parameters
 count       a column: how many of its values have a mean (`take: low, high`: a least, a greatest
-            number) above or below a bound, or any rows at all
+            number) above or below a bound, or any rows at all. `take: share` is their share of
+            all of its values, share_low and share_high are the ends of its exact interval
 finding     the id of a statement: its effect. `{verdict}` writes its verdict; the name of a verdict
             in braces has to be the verdict
 study       another study than the folder's
@@ -46,6 +47,7 @@ from extrap.results.findings.statement import (
 from extrap.results.findings.statistics import selected
 from extrap.results.findings.verdict import VERDICTS, Finding, judge
 from extrap.results.rows import COLUMNS
+from extrap.results.stats.intervals import exact_share
 from extrap.utils import markdown
 from extrap.utils.errors import UserError
 from extrap.utils.hints import fits
@@ -54,6 +56,7 @@ from extrap.utils.untrusted import read_yaml
 FILE = "numbers.yaml"
 TAKES = {"effect": "effect", "low": "low", "high": "high", "exp": "effect"}
 COUNTED = {"low": "min", "high": "max"}
+SHARES = ("share", "share_low", "share_high")
 OWN = {"take", "count", "study", "finding"}
 NO_LISTS = ("common", "names", "not_measured", "running")
 MODEL = {"study": str, "layers": int, "scheme": list[str]}
@@ -197,7 +200,12 @@ def _value(entry: dict, rows: pd.DataFrame, where: str) -> float:
         kept = selected(rows, columns).groupby(entry["count"])["value"]
         values = kept.agg(COUNTED.get(take, "mean"))
         above, below = fields.get("above", -np.inf), fields.get("below", np.inf)
-        return float(((values >= above) & (values < below)).sum())
+        number, n = int(((values >= above) & (values < below)).sum()), len(values)
+        if take not in SHARES:
+            return float(number)
+        _known(number / n if n else np.nan, entry, "no rows", where)
+        shares = (number / n, *exact_share(number, n))
+        return dict(zip(SHARES, shares, strict=True))[take]
     plain = {"id": FILE, "says": "-", "source": "-", "above": 0, "rows": columns} | fields
     return _taken(entry, judge(statement(Path(where), 0, plain, {}), rows), where)
 

@@ -1,5 +1,5 @@
 """95 % intervals of independent values: Wilson for accuracies, percentile bootstrap over documents
-or trials, Student's t over seeds.
+or trials, Student's t over seeds, Clopper and Pearson for the share of seeds that learn.
 
 Wilson and the bootstrap say how well one trained model was measured; only intervals over seeds
 speak about a scheme. Seeds and items together: extrap.results.stats.crossed. Differences between
@@ -9,7 +9,7 @@ two schemes: extrap.results.stats.paired.
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import bdtr, ndtr, stdtrit
+from scipy.special import bdtr, betaincinv, ndtr, stdtrit
 
 LEVEL, SAMPLES = 0.95, 2000
 Z = 1.959963984540054  # 97.5 % point of the normal distribution
@@ -35,6 +35,24 @@ def wilson(successes, n):
     low = np.where(successes == 0, 0.0, centre - half)
     high = np.where(successes == n, 1.0, centre + half)
     return _pair(low, high)
+
+
+def exact_share(successes: int, n: int) -> tuple[float, float]:
+    """Returns (low, high) of a share of n independent cases, such as the seeds that learn a task.
+
+    low is the share under which so many successes or more come in 2.5 % of all cases, high the one
+    under which so many or fewer do: at least 95 % whatever the share, of three seeds as well.
+
+    Source: Clopper and Pearson 1934, doi.org/10.1093/biomet/26.4.404, by quantiles of the beta
+    distribution. Raises ValueError for n < 1 or successes outside 0 ... n.
+    """
+    if n < 1 or not 0 <= successes <= n:
+        problem = f"exact_share needs n >= 1 and 0 <= successes <= n, got {successes} of {n}"
+        raise ValueError(problem)
+    tail = (1 - LEVEL) / 2
+    low = betaincinv(successes, n - successes + 1, tail) if successes else 0.0
+    high = betaincinv(successes + 1, n - successes, 1 - tail) if successes < n else 1.0
+    return float(low), float(high)
 
 
 def bootstrap_mean(sums, counts, samples: int = SAMPLES):

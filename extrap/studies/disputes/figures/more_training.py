@@ -1,9 +1,11 @@
-"""What more training and wider windows do: loss at 4 L by training steps, steps to 90 % by window.
+"""What more training and wider windows do: loss at 4 L by steps of training, retrieval by window.
 
 Left: nats per token at 4 L (sliding) of models trained for so many steps, a line per scheme, with
-95 % t-intervals over seeds. Right: the step from which the running accuracy of retrieval is .9 or
-more, by the share of L that the windows of three layers see; a dot is a seed, and there is no mean
-where some seed does not come there.
+95 % t-intervals over seeds. The other panels: the share of L that the windows of three layers see.
+Middle: the step from which the running accuracy of training questions is .9 or more. Right: what
+is found at L at the depths beyond every window. A dot is a seed, hollow below the gate; a mean has
+its interval over seeds, and of steps there is none where some seed does not come there or lies
+below the gate: few questions of the training reach beyond a wide window.
 """
 
 import pandas as pd
@@ -19,7 +21,7 @@ from extrap.figures.drawing import (
 )
 from extrap.results.findings.statistics import recipes
 from extrap.results.rows import comparable
-from extrap.results.series import select
+from extrap.results.series import judged, select
 from extrap.results.stats.intervals import t_interval
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "sliding", "extension": "direct"}
@@ -35,18 +37,23 @@ def enough(rows) -> bool:
 
 
 def draw(rows):
-    known = recipes(comparable(rows))
+    known = comparable(rows)
+    known = recipes(known.assign(status=judged(known)))
     loss = select(known, **NEEDS)
     loss = loss[loss["steps"].notna() & (loss["length"] == TIMES * loss["train_length"])]
     wide = known[known["share"].notna()]
-    panels = [(part, how) for part, how in ((loss, _steps), (wide, _shares)) if len(part)]
+    learned = select(wide, task="train", protocol="retrieval", metric="steps_to_90")
+    parts = ((loss, _steps), (learned, _learned), (beyond(wide), _beyond))
+    panels = [(part, how) for part, how in parts if len(part)]
     labels = sorted({*loss["scheme"], *wide["scheme"]})
     margins = {"labels": labels, "each": True, "gap": 0.5, "top": 0.42}
-    figure, axes = wrapped(len(panels), 2, (2.1, 2.2), **margins)
+    figure, axes = wrapped(len(panels), 3, (2.1, 2.2), **margins)
+    below = {*select(wide, task="kv", protocol="records", status="not trained")["run"]}
     for panel, (part, how) in zip(axes, panels, strict=True):
-        label_ends(panel, how(panel, part))
+        label_ends(panel, how(panel, part.assign(lost=part["run"].isin(below))))
     drawn = rows[rows["run"].isin([*loss["run"], *wide["run"]])]
-    words = f"{note(drawn)} · thin lines and dots: seeds; intervals: 95 % over seeds from 3 on"
+    words = f"{note(drawn)} · thin lines and dots: seeds (hollow: below the gate)"
+    words += "; intervals: 95 % over seeds from 3 on"
     entitle(figure, "More training, wider windows", words)
     return figure
 
@@ -63,25 +70,58 @@ def _steps(panel, rows: pd.DataFrame) -> list:
     return ends
 
 
-def _shares(panel, rows: pd.DataFrame) -> list:
-    """Draws the steps to 90 % over the width of the windows, with the mean where all come there."""
-    found = select(rows, task="train", protocol="retrieval", metric="steps_to_90").sort_values(
-        "run"
-    )
-    runs, ends = rows.groupby("share")["run"].nunique(), []
-    for scheme, part in found.groupby("scheme"):
-        style, means = scheme_style(scheme), {}
-        for share, values in part.groupby("share")["value"]:
-            dots = {"color": style.colour, "alpha": 0.6, "markersize": 3, "label": "_seed"}
-            panel.plot([share] * len(values), values, ".", **dots)
-            if len(values) == runs[share]:
-                means[share] = values.mean()
-            if len(values) == runs[share] >= 3:
-                bar = {"color": style.colour, "linewidth": 1.0, "label": "_interval"}
-                panel.plot([share] * 2, t_interval(values), **bar)
-        mean = part.assign(run="mean", value=part["share"].map(means)).drop_duplicates("share")
-        ends.append(line(panel, mean.dropna(subset="value"), "share", style, scheme, band=0))
-    log2_axis(panel, sorted(rows["share"].unique()))
-    panel.set(xlabel="window of three layers, share of L", ylabel="steps to 90 %")
+def beyond(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns what each run finds at its training length at depths that no window of these rows
+    reaches: a record at depth d lies (1 - d) L before its question.
+    """
+    found = select(rows, task="kv", metric="accuracy", protocol="records", extension="direct")
+    found = found[found["length"] == found["train_length"]]
+    far = found[1 - found["depth"] > rows["share"].max()]
+    place = ["run", "seed", "scheme", "share"]
+    return far.groupby(place, as_index=False)[["value", "low", "high"]].mean()
+
+
+def _learned(panel, rows: pd.DataFrame) -> list:
+    """Draws the steps to 90 %, with a mean where all seeds come there and pass the gate."""
+    most = rows["seed"].nunique()
+    ends = _shares(panel, rows, lambda part: len(part) == most and not part["lost"].any())
+    panel.set(ylabel="steps to 90 % of training questions")
     panel.set_ylim(bottom=0)
     return ends
+
+
+def _beyond(panel, rows: pd.DataFrame) -> list:
+    ends = _shares(panel, rows, lambda part: True)
+    panel.set(ylabel="found at L beyond every window", ylim=(-0.03, 1.03))
+    return ends
+
+
+def _shares(panel, rows: pd.DataFrame, whole) -> list:
+    """Draws a dot for each seed over the width of the windows, and means of the parts that are
+    `whole`, with their interval from three seeds on.
+    """
+    ends = []
+    for scheme, part in rows.sort_values("run").groupby("scheme"):
+        style, means = scheme_style(scheme), {}
+        for share, seeds in part.groupby("share"):
+            _dots(panel, share, seeds, style)
+            if not whole(seeds):
+                continue
+            means[share] = seeds["value"].mean()
+            if len(seeds) >= 3:
+                bar = {"color": style.colour, "linewidth": 1.0, "label": "_interval"}
+                panel.plot([share] * 2, t_interval(seeds["value"]), **bar)
+        mean = part.assign(run="mean", value=part["share"].map(means)).drop_duplicates("share")
+        drawn = mean.dropna(subset="value")
+        ends.append(line(panel, drawn, "share", style, scheme, band=0))
+    log2_axis(panel, sorted(rows["share"].unique()))
+    panel.set(xlabel="window of three layers, share of L")
+    return ends
+
+
+def _dots(panel, share: float, seeds: pd.DataFrame, style) -> None:
+    """Draws the seeds of one width, hollow below the gate."""
+    for lost, part in seeds.groupby("lost"):
+        face = "white" if lost else style.colour
+        look = {"color": style.colour, "markerfacecolor": face, "markersize": 3.4, "zorder": 4}
+        panel.plot([share] * len(part), part["value"], "o", label="_seed", **look)
