@@ -11,3 +11,18 @@ def experiments(study: str) -> list[str]:
     folder = Path(conf_dir()) / "experiment"
     own = [path for path in folder.rglob("*.yaml") if read_yaml(path).get("study") == study]
     return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in own)
+
+
+def seeds(study: str) -> int:
+    """Returns how many seeds the experiments of a study train, at most: 0 if none names any."""
+    folder, most = Path(conf_dir()) / "experiment", 0
+    for name in experiments(study):
+        sweep = read_yaml(folder / f"{name}.yaml").get("sweep") or {}
+        grid = sweep.get("grid") or []
+        jobs = grid if isinstance(grid, list) else [grid]
+        found: set = set()
+        for job in jobs:
+            given = job.get("seed", []) if isinstance(job, dict) else []
+            found |= set(given if isinstance(given, list) else [given])
+        most = max(most, len(found))
+    return most

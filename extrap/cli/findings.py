@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from extrap.cli.columns import aligned
+from extrap.cli.experiments import seeds
 from extrap.cli.shared import argument, as_json, command, need_study, plain
+from extrap.results.findings.design import limit
 from extrap.results.findings.page import ALL, judged, number, reason, summary, written
 from extrap.results.findings.verdict import Finding
 from extrap.utils import files as atomic
@@ -27,6 +29,8 @@ def text(results: Path, study: str) -> str:
     reasons = [one for one in found if reason(one)]
     if reasons:
         out += ["", *(f"{one.statement.id}: {reason(one)}" for one in reasons)]
+    if limits := _limits(study, found):
+        out += ["", *limits]
     return "\n".join(out)
 
 
@@ -63,6 +67,14 @@ def main(args: Namespace) -> Iterator[str]:
         return
     choice = (args.results, need_study(args))
     yield as_json(values(*choice)) if args.json else text(*choice)
+
+
+def _limits(study: str, found: list[Finding]) -> list[str]:
+    """Returns a line for each statement without rows that the seeds of the study cannot decide."""
+    waiting = [one.statement for one in found if one.verdict == "not measured"]
+    planned = seeds(study)
+    limits = {one.id: limit(one, planned) for one in waiting} if planned else {}
+    return [f"{name}: cannot be decided by design: {why}" for name, why in limits.items() if why]
 
 
 def _line(one: Finding) -> tuple[str, ...]:

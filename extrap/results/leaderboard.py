@@ -10,26 +10,55 @@ from extrap.results.stats.intervals import t_interval
 FAR = 4
 """Multiple of the training length at which schemes are compared."""
 HEAD = ("scheme", "layers", "parameters", "effective length, tokens", f"found at {FAR} L")
-HEAD = (*HEAD, f"perplexity at L, {FAR} L", "seeds")
+HEAD = (*HEAD, "mean and span over {} recipes", f"sliding perplexity at L, {FAR} L", "seeds")
+TIED = 9
+"""Decimals of a mean, so that .215 reads the same everywhere."""
+RECIPE = ["train_length", "layers", "heads", "lr"]
 
 
-def leaderboard(parts: list[tuple[pd.DataFrame, int]]) -> list[tuple[str, ...]]:
+def leaderboard(
+    parts: list[tuple[pd.DataFrame, int]], recipes: pd.DataFrame | None = None
+) -> list[tuple[str, ...]]:
     """Returns a line for each scheme of each part, the furthest effective length first.
 
     Of plain readings: retrieval of records, the mean over depths and seeds with Student's interval
-    over seeds; the effective length of the seeds that pass the gate; sliding perplexity.
+    over seeds; the effective length of the seeds that pass the gate; sliding perplexity. Beside
+    what a scheme finds under its headline recipe stands what it finds under all recipes of a study:
+    seeds are averaged first, below the gate or not.
 
     Args:
         parts: (rows as `verdict.table` leaves them, layers of their models).
+        recipes: such rows of the study of recipes; without them the column is empty.
     """
+    spans = _spans(recipes)
+    most = max((len(one) for one in spans.values()), default=0)
+    head = tuple(cell.format(most) for cell in HEAD)
     plain = [(select(rows, extension="direct"), layers) for rows, layers in parts]
     schemes = (
         (scheme, layers, own) for rows, layers in plain for scheme, own in rows.groupby("scheme")
     )
-    return [HEAD, *(line for _, line in sorted((_line(*one) for one in schemes), reverse=True))]
+    lines = sorted((_line(*one, spans) for one in schemes), reverse=True)
+    return [head, *(line for _, line in lines)]
 
 
-def _line(scheme: str, layers: int, rows: pd.DataFrame) -> tuple[tuple, tuple[str, ...]]:
+def _spans(rows: pd.DataFrame | None) -> dict[str, pd.Series]:
+    """Returns what each scheme finds under each recipe."""
+    if rows is None:
+        return {}
+    found = select(rows, extension="direct", task="kv", metric="accuracy", protocol="records")
+    means = found[found["multiple"] == FAR].groupby(["scheme", *RECIPE])["value"].mean().round(TIED)
+    return {str(scheme): part for scheme, part in means.groupby("scheme")}
+
+
+def _span(values: pd.Series | None) -> str:
+    if values is None:
+        return "-"
+    text = f"{values.mean():.2f}, {values.min():.2f} to {values.max():.2f}"
+    return text.replace("0.", ".")
+
+
+def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Series]):
+    """Returns (what lines are sorted by, the cells of a line)."""
     found = select(rows, task="kv", metric="accuracy", protocol="records")
     learned = found[found["status"] == "ok"]
     length, values = effective(learned), found[found["multiple"] == FAR].groupby("seed")["value"]
@@ -48,6 +77,7 @@ def _line(scheme: str, layers: int, rows: pd.DataFrame) -> tuple[tuple, tuple[st
         f"{rows['size'].max():,.0f}",
         text,
         _share(values) if len(values) else "-",
+        _span(spans.get(scheme)),
         ", ".join(f"{np.exp(one.mean()):.1f}" if len(one) else "-" for one in at),
         str(seeds) if passed == seeds else f"{seeds}, {seeds - passed} below the gate",
     )

@@ -4,12 +4,15 @@ import json
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from extrap.cli import findings
+from extrap.cli import experiments, findings
 from extrap.results.findings import page
+from extrap.results.findings.page import summary, survive
 from extrap.results.findings.statement import read
 from extrap.results.places import place
+from extrap.results.stats.paired import holm
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 judged = cache(page.judged)
@@ -61,3 +64,33 @@ def test_a_part_without_a_page_is_counted_on_that_of_the_whole(tmp_path):
     assert "[other](../../FINDINGS.md#other)" in other and "[part]" not in other
     assert (tmp_path / "README.md").read_text() == "mine <!-- leaderboard -->"
     assert (results / "README.md").read_text() == "mine"
+
+
+def test_a_design_that_cannot_decide_is_told_before_any_row(tmp_path, monkeypatch):
+    (tmp_path / "s" / "rows").mkdir(parents=True)
+    entry = "id: a, says: b, source: c, rows: {task: nll}, above: 1"
+    (tmp_path / "s" / "findings.yaml").write_text(f"statements: [{{{entry}}}]")
+    for planned, said in ((2, True), (3, False), (0, False)):
+        monkeypatch.setattr(findings, "seeds", lambda study, n=planned: n)
+        text = findings.text(tmp_path, "s")
+        assert ("a: cannot be decided by design: two seeds support no interval" in text) == said
+
+
+def test_the_seeds_of_a_study_are_those_of_its_grids():
+    assert (experiments.seeds("disputes"), experiments.seeds("base")) == (5, 3)
+    assert experiments.seeds("no-such-study") == 0
+
+
+def test_what_survives_is_counted_over_all_statements_with_an_interval():
+    found = [one for one in judged(RESULTS, "disputes") if np.isfinite(one.p)]
+    every = survive(found)
+    assert f"all {len(found)} statements" in every
+    adjusted = holm(np.array([one.p for one in found]))
+    kept = sum(p <= 0.05 and one.verdict == "holds" for p, one in zip(adjusted, found, strict=True))
+    assert f"that hold, {kept} survive Holm" in every
+    assert survive([]) == ""
+
+
+def test_badly_put_and_undecided_by_design_are_counted():
+    assert "badly put" in summary(judged(RESULTS, "disputes"))
+    assert "by design" in summary(judged(RESULTS, "zoo-new"))

@@ -114,6 +114,11 @@ ROPE, ALIBI = {"scheme": "rope"}, {"scheme": "alibi"}
         ("RoPE {:.1f}", (ROPE | {"take": "exp"},), "RoPE 1.4"),
         ("RoPE has {:,.0f}", (ROPE | {"take": "params"},), "RoPE has 170,000"),
         (
+            "RoPE {} to {}, {three} beyond",
+            tuple(ROPE | {"take": take} for take in ("least", "greatest", "beyond")),
+            "RoPE .34 to .34, three beyond",
+        ),
+        (
             "{} [{}, {}]",
             (
                 {"count": "scheme", "above": 0.5, "take": "share"},

@@ -79,3 +79,11 @@ def test_holm_by_its_definition():
                 break
             rejected.add(which)
         assert set(np.flatnonzero(paired.holm(p) <= level)) == rejected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_rate_of_false_discoveries_is_that_of_scipy(seed):
+    p = np.random.default_rng(seed).random(17) ** 3
+    expected = scipy.stats.false_discovery_control(p)
+    assert paired.benjamini_hochberg(p) == pytest.approx(expected)
+    assert all(paired.benjamini_hochberg(p) <= paired.holm(p) + 1e-12)

@@ -8,7 +8,13 @@ import pytest
 from scipy.stats import friedmanchisquare, rankdata, spearmanr, ttest_rel
 
 from extrap.results.findings.statistics import _of_units
-from extrap.results.stats.ranks import concordance, permutation_p, rank_intervals, spearman
+from extrap.results.stats.ranks import (
+    concordance,
+    over_items,
+    permutation_p,
+    rank_intervals,
+    spearman,
+)
 
 
 def test_spearman_is_that_of_scipy_with_ties_and_a_common_index():
@@ -82,3 +88,29 @@ def test_the_interval_of_an_order_lies_above_the_truth_as_rarely_as_it_says():
     truth = concordance(tables.reshape(-1, 6))
     found = [_of_units("concordance", pd.DataFrame(table)) for table in tables]
     assert sum((one.value - one.down > truth).item() for one in found) < 10
+
+
+@pytest.mark.parametrize("items, seeds", [(5, 1), (8, 1), (18, 1), (18, 3)])
+def test_a_rank_correlation_covers_that_of_schemes_that_were_not_read(items, seeds):
+    """Seeds alone, which are all alike but for their noise, cover it in .30 to .77."""
+    rng, kept = np.random.default_rng(0), 0.8
+
+    def drawn(n: int) -> tuple[np.ndarray, np.ndarray]:
+        first = rng.normal(size=n)
+        second = kept * first + np.sqrt(1 - kept**2) * rng.normal(size=n)
+        return first, second
+
+    def read(pair) -> float:
+        noisy = (one + 0.3 * rng.normal(size=len(one)) for one in pair)
+        return spearmanr(*noisy).statistic
+
+    truth, covered = read(drawn(50_000)), 0
+    for _ in range(200):
+        pair = drawn(items)
+        low, high = np.tanh(over_items([read(pair) for _ in range(seeds)], items).interval)
+        covered += low <= truth <= high
+    assert covered >= 184  # .92 of them, three standard errors below .95 at most
+
+
+def test_three_schemes_support_no_interval_of_their_order():
+    assert np.isnan(over_items([1.0, 1.0, 1.0], 3).half())

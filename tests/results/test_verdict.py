@@ -6,9 +6,12 @@ import pytest
 import yaml
 from scipy.stats import norm, t
 
+from extrap.results.findings.design import limit
+from extrap.results.findings.interval import learning
 from extrap.results.findings.statement import FILE, read
 from extrap.results.findings.verdict import findings
 from extrap.results.rows import SCHEMA, frame, write
+from extrap.results.stats.intervals import exact_share
 from extrap.utils.errors import UserError
 from tests.support.plausible import around, identity
 from tests.support.plausible import row as plain
@@ -219,3 +222,72 @@ def test_weights_over_logarithms_are_the_power_of_a_law(tmp_path):
     found = judged(tmp_path, rows, rows=of_rope, terms=terms, log=True, below=-0.75)
     half = t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
     assert (found.effect, found.low) == pytest.approx((-1, -1 - half))
+
+
+GATES = {"task": "kv", "metric": "gate", "multiple": 1}
+
+
+def gates(values) -> list[dict]:
+    return [
+        row("rope", seed, 1, value, metric="gate", depth=None, low=None, high=None)
+        | {"status": "ok" if value >= 0.9 else "not trained"}
+        for seed, value in enumerate(values)
+    ]
+
+
+@pytest.mark.parametrize(
+    "values, bound, verdict",
+    [
+        ((0.98, 0.99, 1.0), {"above": 0.9}, "undecided"),
+        ((0.98, 0.99, 0.2), {"above": 0.9}, "undecided"),
+        ((0.2, 0.3, 0.25), {"above": 0.9}, "fails"),
+        ((0.2, 0.3, 0.25), {"above": 0.5}, "undecided"),
+        ((0.98, 0.99, 1.0) * 16, {"above": 0.9}, "holds"),
+    ],
+)
+def test_a_few_seeds_that_learn_do_not_show_that_all_do(tmp_path, values, bound, verdict):
+    """Three of three leave a share of .29 to 1, none of three one of 0 to .71."""
+    found = judged(tmp_path, gates(values), rows=GATES, learned=False, **bound)
+    assert found.verdict == verdict
+    assert found.low <= found.effect <= found.high
+
+
+def test_the_interval_of_gates_is_that_of_the_share_of_seeds_that_learn():
+    (low, high), _ = learning([0.98, 1.0, 0.2])
+    share = exact_share(2, 3)
+    assert (low, high) == pytest.approx([0.2 + one * (0.99 - 0.2) for one in share])
+    (low, high), _ = learning([0.98, 1.0, 0.99])
+    assert (low, high) == pytest.approx((0.99 * exact_share(3, 3)[0], 0.99))
+
+
+def test_a_difference_of_gates_is_a_mean_as_any_other(tmp_path):
+    rows = [*gates((0.98, 0.99, 1.0)), *(row("alibi", seed, 1, 0.2, metric="gate", depth=None)
+                                         for seed in range(3))]  # fmt: skip
+    terms = [{"scheme": "rope"}, {"scheme": "alibi", "times": -1}]
+    found = judged(tmp_path, rows, rows=GATES, terms=terms, learned=False, above=0.5)
+    assert found.verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    "seeds, more, said",
+    [
+        (3, {"rows": GATES, "above": 0.9}, "3 seeds that come out alike"),
+        (48, {"rows": GATES, "above": 0.9}, ""),
+        (2, {"rows": AT_4X, "above": 0.9}, "two seeds"),
+        (5, {"rows": AT_4X, "above": 0.9, "across": "median"}, "a median of 5 seeds"),
+        (1, {"rows": AT_4X, "above": 2, "statistic": "rank", "over": "scheme", "of": "t5"}, "rank"),
+        (1, {"rows": AT_4X, "above": 0.9}, ""),
+        (5, {"rows": AT_4X, "above": 0.9}, ""),
+    ],
+)
+def test_a_design_that_cannot_decide_says_so_before_any_row(tmp_path, seeds, more, said):
+    told = {"id": "one", "says": "s", "source": "a"} | more
+    (tmp_path / FILE).write_text(yaml.safe_dump({"statements": [told]}))
+    found = limit(read(tmp_path)[0], seeds)
+    assert said in found and bool(said) == bool(found)
+
+
+def test_the_p_of_a_bound_is_small_where_the_interval_excludes_it(tmp_path):
+    for bound, decided in ((0.6, True), (0.4, False), (0.1, True)):
+        found = judged(tmp_path, ROPE, rows=AT_4X, below=bound)
+        assert (found.p < 0.05) == decided

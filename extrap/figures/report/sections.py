@@ -1,6 +1,5 @@
 """The other parts of the page: what was asked, findings, what did not train, configuration."""
 
-from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
@@ -8,6 +7,7 @@ import pandas as pd
 
 from extrap.figures.drawing.axes import larger, span
 from extrap.figures.report.text import Html, interval, table
+from extrap.results.findings.page import reason, summary
 from extrap.results.findings.verdict import Finding
 from extrap.results.series import settings, status_name
 
@@ -56,17 +56,15 @@ def findings(found: Sequence[Finding]) -> str:
     lines = []
     for one in found:
         told, sign = one.statement, SIGNS[one.verdict]
-        reason = "; ".join(filter(None, (one.reason, told.badly_put, told.note)))
+        why = "; ".join(filter(None, (reason(one), told.note)))
         verdict = f'<b class="v-{one.verdict.split()[0]}">{sign} {one.verdict}</b>'
-        verdict += f"<br><small>{escape(reason)}</small>" if reason else ""
+        verdict += f"<br><small>{escape(why)}</small>" if why else ""
         seeds = f"{one.seeds} ({one.below} of {one.runs} runs below the gate)" if one.runs else "-"
         effect = interval(one.effect, one.low, one.high)
         lines.append((told.says, told.source, Html(verdict), effect, told.claim, seeds))
     head = ("statement", "source", "verdict", "effect [95 %]", "bound", "seeds")
-    counts = Counter(one.verdict for one in found)
-    count = ", ".join(f"{counts[verdict]} {verdict}" for verdict in SIGNS if counts[verdict])
     return (
-        f"<p>{len(found)} statements, {count}. Each was declared before its rows existed, unless "
+        f"<p>{summary([*found])} Each was declared before its rows existed, unless "
         f"its note says otherwise.</p>{table(head, lines, kind='findings')}"
     )
 

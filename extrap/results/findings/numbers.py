@@ -12,7 +12,9 @@ study's README, between `<!-- found -->` and `<!-- /found -->`, and likewise of 
 Each pair of braces is one entry of `each`, joined with the other fields of the sentence and with
 `common`: columns of rows and fields of a statement (extrap.results.findings.statement), and
 
-take        effect (the default), low or high of its interval, exp: a perplexity, params: parameters
+take        effect (the default), low or high of its interval, exp: a perplexity, params:
+            parameters; least, greatest: of its seeds or units; beyond: how many of them lie
+            beyond the bound
 count       a column: how many of its values have a mean (`take: low, high`: a least, a greatest
             number) above or below a bound, or any rows at all. `take: share` is their share of
             all of its values, share_low and share_high are the ends of its exact interval
@@ -39,12 +41,13 @@ import pandas as pd
 from extrap.results.findings.statement import (
     FIELDS,
     SELECTED,
+    Statement,
     check_fields,
     check_text,
     selection,
     statement,
 )
-from extrap.results.findings.statistics import selected
+from extrap.results.findings.statistics import TIED, NotMeasured, measured, selected
 from extrap.results.findings.verdict import VERDICTS, Finding, judge
 from extrap.results.rows import COLUMNS
 from extrap.results.stats.intervals import exact_share
@@ -56,12 +59,13 @@ from extrap.utils.untrusted import read_yaml
 FILE = "numbers.yaml"
 TAKES = {"effect": "effect", "low": "low", "high": "high", "exp": "effect"}
 COUNTED = {"low": "min", "high": "max"}
+OF_EACH = ("least", "greatest", "beyond")
 SHARES = ("share", "share_low", "share_high")
 OWN = {"take", "count", "study", "finding"}
 NO_LISTS = ("common", "names", "not_measured", "running")
 MODEL = {"study": str, "layers": int, "scheme": list[str]}
 SHAPE = {"common": dict | None, "names": dict, "not_measured": list[str], "running": bool}
-SHAPE |= {"models": list[dict]}
+SHAPE |= {"models": list[dict], "recipes": str}
 ENTRY = {
     "take": str,
     "study": str,
@@ -206,8 +210,24 @@ def _value(entry: dict, rows: pd.DataFrame, where: str) -> float:
         _known(number / n if n else np.nan, entry, "no rows", where)
         shares = (number / n, *exact_share(number, n))
         return dict(zip(SHARES, shares, strict=True))[take]
-    plain = {"id": FILE, "says": "-", "source": "-", "above": 0, "rows": columns} | fields
-    return _taken(entry, judge(statement(Path(where), 0, plain, {}), rows), where)
+    bound = {} if {"above", "below"} & {*fields} else {"above": 0}
+    plain = {"id": FILE, "says": "-", "source": "-", "rows": columns} | bound | fields
+    made = statement(Path(where), 0, plain, {})
+    if take in OF_EACH:
+        return _of_each(take, made, rows, where)
+    return _taken(entry, judge(made, rows), where)
+
+
+def _of_each(take: str, made: Statement, rows: pd.DataFrame, where: str) -> float:
+    """Returns the least or the greatest number of the seeds or units, or how many are beyond."""
+    try:
+        values = measured(made, rows).value
+    except NotMeasured as reason:
+        raise Missing(where, problem=reason) from None
+    if take == "beyond":
+        above = values > made.threshold if made.direction == "above" else values < made.threshold
+        return float(above.sum())
+    return float((values.min() if take == "least" else values.max()).round(TIED))
 
 
 def _taken(entry: dict, finding: Finding, where: str) -> float:

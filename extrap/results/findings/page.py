@@ -14,27 +14,35 @@ from extrap.results.findings.verdict import VERDICTS, Finding, findings
 from extrap.results.findings.verdict import table as prepared
 from extrap.results.leaderboard import leaderboard
 from extrap.results.places import having, place
+from extrap.results.stats.intervals import LEVEL
+from extrap.results.stats.paired import benjamini_hochberg, holm
 from extrap.utils import markdown
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import PAGE, read_text
 
-TABLE = ("statement", "source", "verdict", "effect", "bound", "seeds (runs below the gate)")
-ORDER = ("fails", *(verdict for verdict in VERDICTS if verdict != "fails"))
+TABLE = ("statement", "source", "verdict", "effect", "bound")
+TABLE = (*TABLE, "seeds or units (runs below the gate)")
 README, ALL = "README.md", "FINDINGS.md"
 INTRODUCTION = """# Findings
 
-Every statement that was declared of a study before its rows existed, unless its note says
-otherwise, with the verdict of the rows. Sorted by study, what fails first; `make tables` writes
-this page.
+Every statement that was declared of a study, with the verdict of its rows, sorted by study. We
+declared a statement before its rows existed, unless its note or the page of its study says
+otherwise. Within a study the statements stand in the order in which they were declared, as some go
+on from the one before. `make tables` writes this page.
 
 A statement **holds** where all of the 95 % interval lies on the declared side of the bound,
 **fails** where all of it lies on the other side, and is **undecided** otherwise. MDE, the minimum
 detectable effect, is the distance from the bound that a study with this spread detects in four
-cases of five. **Premise not met**: half or more of the runs had not learned the task; this premise
-was added after the rows. Intervals are over seeds, and over documents or trials as well where
-nothing is subtracted. Of one seed they are over documents or trials, and two readings count as
-independent, because the scores of single documents are not committed. Intervals are not adjusted
-for the number of statements. PROTOCOLS, AUDIT-results and issue 17, which some sources name, are
+cases of five. **By design**: these seeds, or so few schemes, could not have decided it. **Premise
+not met**: half or more of the runs had not learned the task; this premise was added after the rows.
+**Badly put**: the statement does not say what was meant; its note names the one that follows it.
+
+Intervals are over seeds, and over documents or trials as well where nothing is subtracted. A
+statement about gates, that seeds learn a task, has the exact interval of the share of seeds that
+do: three seeds out of three leave .29 to 1. A rank correlation has an interval over the schemes
+that it orders and over the seeds. Of one seed intervals are over documents or trials, and two
+readings count as independent, because the scores of single documents are not committed. A unit is
+a recipe or a training length. PROTOCOLS, AUDIT-results and issue 17, which some sources name, are
 notes older than this repository.
 """
 
@@ -57,14 +65,49 @@ def summary(found: list[Finding]) -> str:
     """Counts statements by verdict, a statement and its twin once."""
     once = [one.verdict for one in found if not one.statement.twin]
     many = {"holds": "hold", "fails": "fail"}
-    counts = ", ".join(
-        f"{n} {many.get(verdict, verdict) if n > 1 else verdict}"
-        for verdict in VERDICTS
-        if (n := once.count(verdict))
-    )
+    own = [one for one in found if not one.statement.twin]
+    counts = []
+    for verdict in (verdict for verdict in VERDICTS if verdict in once):
+        n = once.count(verdict)
+        part = [one for one in own if one.verdict == verdict]
+        word = many.get(verdict, verdict) if n > 1 else verdict
+        counts.append(f"{n} {word}" + _of_them(part))
     twins = len(found) - len(once)
     said = f", {twins} of them counted with {'its twin' if twins == 1 else 'their twins'}"
-    return f"{len(found)} statements{said * bool(twins)}: {counts}."
+    return f"{len(found)} statements{said * bool(twins)}: {', '.join(counts)}."
+
+
+def _of_them(found: list[Finding]) -> str:
+    """Returns how many of the findings of one verdict are badly put, or undecided by design."""
+    parts = []
+    if badly := sum(bool(one.statement.badly_put) for one in found):
+        parts.append(f"{badly} badly put")
+    if design := sum(one.verdict == "undecided" and bool(one.design) for one in found):
+        parts.append(f"{design} by design")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def survive(found: list[Finding]) -> str:
+    """Returns how many verdicts stay if intervals are adjusted for the number of statements.
+
+    Each statement that has an interval counts by the p of its bound, a statement and its twin once.
+    """
+    own = [one for one in found if not one.statement.twin and np.isfinite(one.p)]
+    if not own:
+        return ""
+    p = np.array([one.p for one in own])
+    parts = []
+    for verdict in ("holds", "fails"):
+        of = np.array([one.verdict == verdict for one in own])
+        strict, loose = (
+            int((adjust(p)[of] <= 1 - LEVEL).sum()) for adjust in (holm, benjamini_hochberg)
+        )
+        parts.append(f"of {of.sum()} that {verdict[:-1]}, {strict} survive Holm and {loose}")
+    words = " and ".join(f"{part} Benjamini and Hochberg" for part in parts)
+    return (
+        f"The intervals are not adjusted for the number of statements. Adjusted for all {len(own)} "
+        f"statements that have an interval, {words}."
+    )
 
 
 def written(results: Path) -> dict[Path, str]:
@@ -88,8 +131,15 @@ def written(results: Path) -> dict[Path, str]:
         return known[name]
 
     every = [one for study in found.values() for one in study]
-    parts = {"verdicts": summary(every), "leaderboard": _board(results, rows)}
-    out = {results / ALL: "\n".join([INTRODUCTION, *(part(*one) for one in found.items())])}
+    parts = {
+        "verdicts": f"{summary(every)} {survive(every)}".strip(),
+        "leaderboard": _board(results, rows),
+    }
+    out = {
+        results / ALL: "\n".join(
+            [INTRODUCTION, f"{survive(every)}\n", *(part(*one) for one in found.items())]
+        )
+    }
     for folder in [results.parent, results, *having(results, README)]:
         path = folder / README
         old = read_text(path, PAGE) if path.is_file() else ""
@@ -110,7 +160,7 @@ def part(study: str, found: list[Finding]) -> str:
     out = [f"## {study}\n\n{summary(found)}\n"]
     if any(one.verdict != "not measured" for one in found):
         lines = []
-        for one in sorted(found, key=lambda one: ORDER.index(one.verdict)):
+        for one in found:
             interval = "" if np.isnan(one.low) else f" [{number(one.low)}, {number(one.high)}]"
             extra = "; ".join(filter(None, (reason(one), one.statement.note)))
             lines.append((
@@ -137,10 +187,12 @@ def _declared(results: Path, folder: Path, found: dict[str, list[Finding]]) -> s
 def _board(results: Path, rows: Callable[[str], pd.DataFrame]) -> str:
     """The leaderboard of the models that results/numbers.yaml names; empty without any."""
     path, parts = results / numbers.FILE, []
-    for one in numbers.read(path).get("models", []):
+    given = numbers.read(path)
+    recipes = rows(given["recipes"]) if "recipes" in given else None
+    for one in given.get("models", []):
         part = rows(one["study"])
         parts.append((part[part["scheme"].isin(one["scheme"])], one["layers"]))
-    return markdown.table(leaderboard(parts)) if parts else ""
+    return markdown.table(leaderboard(parts, recipes)) if parts else ""
 
 
 def number(value: float) -> str:
@@ -150,4 +202,5 @@ def number(value: float) -> str:
 def reason(one: Finding) -> str:
     badly = f"badly put: {one.statement.badly_put}" * bool(one.statement.badly_put)
     twin = f"counted with its twin {one.statement.twin}" * bool(one.statement.twin)
-    return "; ".join(filter(None, (one.reason, badly, twin)))
+    design = f"by design: {one.design}" * (one.verdict == "undecided" and bool(one.design))
+    return "; ".join(filter(None, (one.reason, design, badly, twin)))

@@ -65,6 +65,8 @@ OF_TERMS = (SUM, "rank_correlation")
 OF_CONTRASTS = ("least", "greatest")
 OF_UNITS = ("concordance", "share")
 OVER = ("spread", "lowest", "highest", "rank", "rank_correlation", *OF_UNITS)
+LEARNING = (SUM, *OF_CONTRASTS, "lowest", "highest")
+"""Statistics of gates that are gates themselves."""
 REMARKS = {"note", "badly_put", "twin"}
 """Fields that are no part of what was declared."""
 FIELDS = {"id", "says", "source", "rows", "statistic", "over", "of", "terms", "contrasts", "across"}
@@ -114,6 +116,13 @@ class Statement:
         """Whether it subtracts readings, whose documents and trials are the same."""
         terms = [term for contrast in self.contrasts for term in contrast]
         return self.statistic == "spread" or any(term.times < 0 for term in terms)
+
+    @property
+    def learning(self) -> bool:
+        """Whether it says of gates, each between 0 and 1, that seeds learn a task or do not."""
+        terms = [self.rows | term.rows for contrast in self.contrasts for term in contrast]
+        gates = all(rows.get("metric") == "gate" for rows in terms)
+        return gates and not self.compares and self.statistic in LEARNING and not self.unit
 
     @property
     def claim(self) -> str:

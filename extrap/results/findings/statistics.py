@@ -47,7 +47,8 @@ class NotMeasured(Exception):
 
 class Read(NamedTuple):
     """value: by seed, down and up: to the ends of its interval; runs: how many were read; below:
-    how many of them below the gate; p: of a rank correlation, by `ranks.permutation_p`.
+    how many of them below the gate; p: of a rank correlation, by `ranks.permutation_p`; items: how
+    many values a rank correlation orders, else 0.
     """
 
     value: pd.Series
@@ -56,6 +57,7 @@ class Read(NamedTuple):
     runs: int
     below: int
     p: float
+    items: int = 0
 
 
 def prepared(rows: pd.DataFrame) -> pd.DataFrame:
@@ -104,10 +106,11 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
     parts = [[_term(statement, term, rows) for term in terms] for terms in statement.contrasts]
     weights = [[term.times for term in terms] for terms in statement.contrasts]
     values = [[part for part, _ in one] for one in parts]
-    p = 0.0
+    p, items = 0.0, 0
     if statement.statistic == "rank_correlation":
         a, b = (part["value"].unstack() for part in values[0])  # (seeds, items) of two orders
         a, b = (one.round(TIED) for one in a.align(b, join="inner"))
+        items = a.shape[1]
         orders = {seed: spearman(a.loc[seed], b.loc[seed]) for seed in a.index}
         found = _exact(pd.Series(orders, dtype=float))
         p = 1.0 if found["value"].isna().any() else permutation_p(a, b)
@@ -117,7 +120,7 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
         raise NotMeasured("no seed has all that is compared")
     status = pd.concat([status for one in parts for _, status in one])
     below = status.ne("ok").groupby(level=0).any()
-    return Read(*(found[name] for name in COLUMNS), len(below), int(below.sum()), p)
+    return Read(*(found[name] for name in COLUMNS), len(below), int(below.sum()), p, items)
 
 
 def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:

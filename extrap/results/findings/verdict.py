@@ -5,18 +5,13 @@ threshold on the side that was declared, fails where all of it lies on the other
 undecided otherwise; the minimum detectable effect (MDE) then says which distance from the threshold
 would have been told from 0 in 80 % of studies with this spread.
 
-From three seeds on the interval of a mean is Student's over seeds. Where the statement subtracts
-nothing, the error of its documents or trials is added, as `stats.crossed.over_both` adds it: rows
-hold the interval of each seed, and the mean of their widths is the error of items that are equally
-hard for every seed, the greatest there can be. Where it subtracts readings of the same documents,
-their error cancels; how much of it does only the items tell, which are not committed, so that the
-interval is over seeds alone and speaks about the documents that were read. A median has the
-interval of its order statistics, none below six seeds. A rank correlation holds only where its
-exact permutation p is at most .05, too.
+How each statistic gets its interval: extrap.results.findings.interval. A rank correlation holds
+only where its exact permutation p is at most .05, too.
 
 One seed keeps the interval of its documents or trials and speaks about that run alone; a difference
 of two readings takes them as independent, for the same lack of items, and is too wide. Two seeds
-support no interval.
+support no interval. Where the design could not have decided a statement, whatever its rows, the
+reason says so (extrap.results.findings.design).
 
 The premise of a statement is that more than half of the runs that it reads pass the gates of their
 tasks (`learned`: all of them, or none need to); where they do not, it is not met, and nothing is
@@ -30,26 +25,23 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from extrap.results.findings.design import limit
+from extrap.results.findings.interval import interval
 from extrap.results.findings.statement import Statement, read
 from extrap.results.findings.statistics import NotMeasured, Read, measured, prepared
 from extrap.results.places import root
 from extrap.results.rows import comparable, open_study
 from extrap.results.series import judged
-from extrap.results.stats.crossed import Mean, over_seeds
-from extrap.results.stats.intervals import LEVEL, Z, median_interval
+from extrap.results.stats.intervals import LEVEL
 
 VERDICTS = ("holds", "fails", "undecided", "premise not met", "not measured")
-ENOUGH = 3
-"""Seeds from which an interval speaks about a scheme."""
-MANY = 10**6
-"""Degrees of freedom of an interval that rows hold."""
-Z_POWER = 0.8416212335729143  # 80 % point of the normal distribution
 
 
 @dataclass(frozen=True)
 class Finding:
     """A statement and what rows say: effect with its interval (nan where nothing supports them),
-    seeds, runs and how many of them are below the gate, and why nothing was decided.
+    seeds, runs and how many of them are below the gate, why nothing was decided, the two-sided p of
+    the bound, and why the design could not have decided it.
     """
 
     statement: Statement
@@ -62,6 +54,8 @@ class Finding:
     seeds: int = 0
     runs: int = 0
     below: int = 0
+    p: float = np.nan
+    design: str = ""
 
 
 def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
@@ -102,8 +96,10 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
     if lost := [str(seed) for seed, value in found.value.items() if np.isnan(value)]:
         which = f"seed {', '.join(lost)} has no finite number"
         return Finding(statement, "undecided", which, **known)
-    effect, low, high, detectable = _interval(statement, found)
+    effect, low, high, detectable, p = interval(statement, found)
     verdict, reason = _verdict(statement, found, low, high, detectable)
+    design = limit(statement, len(found.value)) if verdict == "undecided" else ""
+    known |= {"p": p, "design": design}
     below = f"{found.below} of {found.runs} runs are below the gate"
     if statement.learned and found.below:
         verdict, reason = "premise not met", below
@@ -111,24 +107,6 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
         reason = f"{below}; without this premise, added after the rows: {verdict}"
         verdict = "premise not met"
     return Finding(statement, verdict, reason, effect, low, high, detectable, **known)
-
-
-def _interval(statement: Statement, found: Read) -> tuple[float, float, float, float]:
-    values = found.value.to_numpy(float)
-    if len(values) == 1:
-        value, down, up = values[0], float(found.down.iloc[0]), float(found.up.iloc[0])
-        return value, value - down, value + up, (down + up) / 2 * (1 + Z_POWER / Z)
-    if statement.across == "median":
-        return float(np.median(values)), *median_interval(values), np.nan
-    if len(values) < ENOUGH:
-        return float(np.mean(values)), np.nan, np.nan, np.nan
-    mean, down, up = over_seeds(values), 0.0, 0.0
-    if not statement.compares:
-        down, up = np.nan_to_num([found.down.mean(), found.up.mean()])
-        mean = Mean(mean.value, (*mean.errors, (((down + up) / 2 / Z) ** 2, MANY)))
-    half = over_seeds(values).half()
-    low, high = mean.value - np.hypot(half, down), mean.value + np.hypot(half, up)
-    return mean.value, low, high, mean.detectable
 
 
 def _verdict(statement: Statement, found: Read, low: float, high: float, detectable: float):

@@ -78,6 +78,21 @@ def holm(p) -> np.ndarray:
     return out
 
 
+def benjamini_hochberg(p) -> np.ndarray:
+    """Returns p values (contrasts,) adjusted so that of those below the level at most this share is
+    false in the mean, if they are independent or positively dependent.
+
+    In ascending order, adjusted_k = min over i >= k of m p_i / i with i from 1, at most 1.
+    Source: Benjamini and Hochberg 1995, doi.org/10.1111/j.2517-6161.1995.tb02031.x.
+    """
+    p = np.asarray(p, float)
+    order = np.argsort(p, kind="stable")
+    scaled = len(p) * p[order] / np.arange(1, len(p) + 1)
+    out = np.empty_like(p)
+    out[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1)
+    return out
+
+
 def _difference(found: Mean, seeds, items, low, high, *fixed) -> Difference:
     return Difference(found.value, low, high, found.p, seeds, items, found.detectable, *fixed)
 

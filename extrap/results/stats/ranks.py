@@ -6,8 +6,11 @@ from math import factorial
 import numpy as np
 import pandas as pd
 
+from extrap.results.stats.crossed import Mean, over_seeds
 from extrap.results.stats.intervals import t_interval
 
+MANY = 10**6
+"""Degrees of freedom of a variance that a formula gives."""
 EXACT = 40_320
 """Orders of eight items, the most that are all counted."""
 
@@ -18,6 +21,32 @@ def spearman(a: pd.Series, b: pd.Series) -> float:
     """
     left, right = a.align(b, join="inner")
     return float(left.rank().corr(right.rank(), min_periods=3))
+
+
+def over_items(correlations, items: int) -> Mean:
+    """Returns the mean over seeds of rank correlations on Fisher's scale z = atanh r, as a claim
+    about items (schemes, methods) that were not read: as uncertain as the items or the seeds make
+    it, whichever is more.
+
+    The variance over n items is (1 + r^2 / 2) / (n - 3), r the mean; it holds the noise of a seed
+    as well, so that adding that of the seeds would count it twice. Equal orders have no finite z: r
+    ends half a step of the statistic below 1, at 1 - 6 / (n (n^2 - 1)).
+
+    Args:
+        correlations: (seeds,), from three on with an error of their own.
+        items: how many are ordered; below four there is no variance, nan.
+    Source: Bonett and Wright 2000, doi.org/10.1007/BF02294183.
+    """
+    r = np.asarray(correlations, float)
+    if items < 4:
+        return Mean(np.nan, ((np.nan, MANY),))
+    most = 1 - 6 / (items * (items**2 - 1))
+    mean = float(np.clip(r.mean(), -most, most))
+    z = float(np.arctanh(mean))
+    found = [Mean(z, (((1 + mean**2 / 2) / (items - 3), MANY),))]
+    if len(r) > 2:
+        found.append(Mean(z, over_seeds(np.arctanh(np.clip(r, -most, most))).errors))
+    return max(found, key=Mean.half)
 
 
 def concordance(table: np.ndarray) -> float:

@@ -1,0 +1,114 @@
+"""The 95 % interval of a statement's statistic, and the p of its bound.
+
+From three seeds on the interval of a mean is Student's over seeds. Where the statement subtracts
+nothing, the error of its documents or trials is added, as `stats.crossed.over_both` adds it: rows
+hold the interval of each seed, and the mean of their widths is the error of items that are equally
+hard for every seed, the greatest there can be. Where it subtracts readings of the same documents,
+their error cancels; how much of it does only the items tell, which are not committed, so that the
+interval is over seeds alone and speaks about the documents that were read.
+
+A gate is another matter: a seed learns or does not, so that a few alike say little of the next. The
+interval then also holds every mean that the exact interval of the share of seeds that learn allows
+(`learning`). A median has the interval of its order statistics, none below six seeds. The interval
+of a rank correlation is over the items that it orders, and over seeds from three on. One seed has
+the interval of its documents or trials otherwise.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import bdtr, bdtrc, ndtr
+
+from extrap.results.findings.statement import Statement
+from extrap.results.findings.statistics import Read
+from extrap.results.stats.crossed import Mean, over_seeds
+from extrap.results.stats.intervals import Z, exact_share, median_interval
+from extrap.results.stats.ranks import MANY, over_items
+
+ENOUGH = 3
+"""Seeds from which an interval speaks about a scheme."""
+PASSED = 0.9
+"""The gate: accuracy within the training length from which a seed has learned a task."""
+Z_POWER = 0.8416212335729143  # 80 % point of the normal distribution
+
+
+class Interval(NamedTuple):
+    """effect with its interval, the distance from the bound that four studies in five detect, and
+    the two-sided p of the bound; nan where nothing supports them.
+    """
+
+    effect: float
+    low: float = np.nan
+    high: float = np.nan
+    detectable: float = np.nan
+    p: float = np.nan
+
+
+def interval(statement: Statement, found: Read) -> Interval:
+    """Returns the interval of what `statistics.measured` found, without nan among its values."""
+    values, bound = found.value.to_numpy(float), statement.threshold
+    if found.items:
+        return _of_ranks(values, found.items, bound)
+    if len(values) == 1:
+        return _of_one(values[0], float(found.down.iloc[0]), float(found.up.iloc[0]), bound)
+    if statement.across == "median":
+        middle = float(np.median(values))
+        return Interval(middle, *median_interval(values), p=_sign_p(values, bound))
+    if len(values) < ENOUGH:
+        return Interval(float(np.mean(values)))
+    down, up = np.nan_to_num([found.down.mean(), found.up.mean()])
+    if statement.compares:
+        down, up = 0.0, 0.0
+    mean = over_seeds(values)
+    half = mean.half()
+    if down or up:
+        mean = Mean(mean.value, (*mean.errors, (((down + up) / 2 / Z) ** 2, MANY)))
+    low, high = mean.value - np.hypot(half, down), mean.value + np.hypot(half, up)
+    p = Mean(mean.value - bound, mean.errors).p
+    if statement.learning:
+        (least, most), chance = learning(values, bound)
+        low, high, p = min(low, least), max(high, most), max(p, chance)
+    return Interval(mean.value, low, high, mean.detectable, p)
+
+
+def learning(values, bound: float = PASSED) -> tuple[tuple[float, float], float]:
+    """Returns ((low, high), p) of the mean of gates (seeds,): each seed passes or does not.
+
+    With s the share of all seeds that pass, the mean is s a + (1 - s) b, a and b the means of the
+    seeds read that pass and that do not; of a kind that no seed is, the extreme: 1 and 0. s has the
+    exact interval; p is that of the share for which this mean is the bound.
+    """
+    values = np.asarray(values, float)
+    passed, n = values[values >= PASSED], len(values)
+    k = len(passed)
+    above = float(passed.mean()) if k else 1.0
+    below = float(values[values < PASSED].mean()) if k < n else 0.0
+    ends = [below + share * (above - below) for share in exact_share(k, n)]
+    needed = float(np.clip((bound - below) / (above - below), 0, 1))
+    tails = bdtr(k, n, needed), bdtrc(k - 1, n, needed) if k else 1.0
+    return (min(ends), max(ends)), min(1.0, 2 * float(min(tails)))
+
+
+def _of_ranks(values, items: int, bound: float) -> Interval:
+    """On Fisher's scale; the detectable distance is that from the correlation that was found."""
+    found = over_items(values, items)
+    half, effect = found.half(), float(np.mean(values))
+    low, high = np.tanh([found.value - half, found.value + half])
+    bound = float(np.arctanh(np.clip(bound, -1 + 1e-9, 1 - 1e-9)))
+    p = Mean(found.value - bound, found.errors).p if items > 3 else np.nan
+    near = abs(float(np.tanh(abs(bound) + found.detectable) - np.tanh(abs(bound))))
+    return Interval(effect, min(float(low), effect), max(float(high), effect), near, p)
+
+
+def _of_one(value: float, down: float, up: float, bound: float) -> Interval:
+    """Returns the interval that rows hold, whose p is that of a normal error."""
+    side = down if value > bound else up
+    p = float(2 * ndtr(-abs(value - bound) * Z / side)) if side > 0 else float(value == bound)
+    p = np.nan if np.isnan(side) else p
+    return Interval(value, value - down, value + up, (down + up) / 2 * (1 + Z_POWER / Z), p)
+
+
+def _sign_p(values, bound: float) -> float:
+    """Returns the two-sided p of the sign test, whose interval is that of order statistics."""
+    least = min(int((values > bound).sum()), int((values < bound).sum()))
+    return min(1.0, 2 * float(bdtr(least, len(values), 0.5)))
