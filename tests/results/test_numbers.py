@@ -209,5 +209,7 @@ def test_what_is_measured_is_found_outside_generated_parts(tmp_path):
 @pytest.mark.parametrize("entry", [3, {"says": "a"}, {"each": []}])
 def test_an_entry_that_is_no_sentence_is_one_line(entry, tmp_path):
     (tmp_path / numbers.FILE).write_text(yaml.safe_dump({"found": [entry]}))
-    with pytest.raises(UserError, match="a sentence needs says and each"):
+    missing = "a sentence needs says and each"
+    said = missing if isinstance(entry, dict) else "found: expected a list of mappings"
+    with pytest.raises(UserError, match=said):
         numbers.filled(PAGE, tmp_path, lambda study: ROWS, lambda *place: None)
