@@ -22,6 +22,10 @@ from extrap.utils.errors import UserError
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 WORD = re.compile("[\u0120\u2581][a-z]{3,8}")
 """A word of one token. It begins with a space, as byte-level BPE or SentencePiece writes it."""
+SPECIAL = re.compile(r"<[^<>\s]+>|\[[A-Z]+\]")
+"""A token of no text: <image_soft_token>, <pad>, [PAD]."""
+EXTRA = 64
+"""Ids of such tokens that a tokenizer may have past the ids of the model."""
 FEWEST = 64
 EACH = 5
 """One word in so many is a value."""
@@ -42,12 +46,23 @@ def encoder_of(tokenizer: Any) -> Encoder:
     return Pieces(source, type(inner).from_str(source), "tokenizer")
 
 
+def fits(tokens: Encoder, size: int) -> bool:
+    """True if a model of so many ids reads the tokens of text: ids beyond are special tokens or
+    additions (an image, padding), which no text has.
+    """
+    beyond = range(size, tokens.ids)
+    if len(beyond) > EXTRA:
+        return False
+    return all(SPECIAL.fullmatch(tokens.word(i)) for i in beyond)
+
+
 class PublishedVocabulary(Vocabulary):
     """ids of a tokenizer, up to the size of the embedding; bos: the token that begins a window of
     text; turns: of a chat template around the text of a task.
 
-    Raises UserError for a tokenizer with more tokens than the model. Keys and values have no ids of
-    their own: extrap gives `words` to tasks that use words, and rejects other tasks that want keys.
+    Raises UserError for a tokenizer with more tokens of text than the model. Keys and values have
+    no ids of their own: extrap gives `words` to tasks that use words, and rejects other tasks that
+    want keys.
     """
 
     encoder = text = size = bos = turns = None  # type: ignore[assignment]  set by the constructor
@@ -55,7 +70,7 @@ class PublishedVocabulary(Vocabulary):
     def __init__(self, tokens: Encoder, size: int, bos: int, place: str):
         if type(bos) is not int or not 0 <= bos < size:
             raise UserError("model.bos", bos, f"expected an id from 0 to {size - 1}")
-        if tokens.ids > size:
+        if not fits(tokens, size):
             raise UserError(place, problem=f"a tokenizer of {tokens.ids} ids, a model of {size}")
         self.encoder, self.text, self.size, self.bos = tokens, size, size, bos
         self.turns, self._place = Turns((bos,)), place

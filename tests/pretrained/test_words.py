@@ -159,3 +159,27 @@ def test_a_tokenizer_without_words_is_refused(tmp_path):
         _ = PublishedVocabulary.of_folder(few, 1000, 0, "here").words
     other = word_tokenizer.written(tmp_path / "bare", more=())
     assert not PublishedVocabulary.of_folder(other, 1000, 0, "here").words.ordinals
+
+
+class Named:
+    """An encoder of so many ids with these tokens at the end."""
+
+    def __init__(self, *last: str):
+        self.last, self.ids = last, 70 + len(last)
+
+    def word(self, i: int) -> str:
+        return self.last[i - 70]
+
+
+def test_special_tokens_past_the_ids_of_a_model_are_no_tokens_of_text():
+    for named, fit in (
+        ((), True),
+        (("<image_soft_token>", "[PAD]"), True),
+        (("\u0120word",), False),
+        (("<s>",) * 200, False),
+    ):
+        if fit:
+            assert PublishedVocabulary(Named(*named), 70, 0, "here").size == 70
+        else:
+            with pytest.raises(UserError, match="a model of 70"):
+                PublishedVocabulary(Named(*named), 70, 0, "here")
