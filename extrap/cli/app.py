@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import Protocol
 
 import hydra
@@ -77,8 +78,10 @@ class Program:
                 work.run()
 
 
-REFUSED = ("config_path", "config_name", "experimental_rerun")
-"""Flags of Hydra that extrap does not take; the last runs code out of a file."""
+REFUSED = ("config_path", "config_name", "experimental_rerun", "shell_completion")
+"""Flags of Hydra that extrap does not take: the third runs code out of a file, the last would
+complete the words of `python`.
+"""
 
 
 def main(program: Program) -> None:
@@ -96,7 +99,7 @@ def main(program: Program) -> None:
         sys.argv = [sys.argv[0], *readable(sys.argv[1:])]
         args = _parsed()
         for flag in REFUSED:
-            if (given := getattr(args, flag)) is not None:
+            if (given := getattr(args, flag)) not in (None, False):
                 problem = "extrap does not take this flag of Hydra"
                 remedy = "put choices and experiments in a folder and give --config-dir"
                 raise UserError(f"--{flag.replace('_', '-')}", given, problem, remedy)
@@ -115,12 +118,15 @@ def _parsed() -> Namespace:
         raise UserError(f"{message}; see extrap --help")
 
     parser = get_args_parser()
+    for action in parser._actions:
+        if action.dest == "version":
+            action.version = f"extrap {version('extrap')}"  # type: ignore[attr-defined]
     parser.error = error  # type: ignore[assignment, method-assign]
     return parser.parse_args()
 
 
 def _sweeps(cfg: DictConfig, args: Namespace) -> bool:
     """True if the configuration holds a grid and the words neither print nor choose a mode."""
-    flags = (args.help, args.run, args.multirun, args.cfg, args.info, args.shell_completion)
+    flags = (args.help, args.run, args.multirun, args.cfg, args.info)
     typed = any(word.lstrip("+").startswith("hydra.mode=") for word in args.overrides)
     return not any(flags) and not typed and bool(selected(cfg, "grid"))

@@ -116,7 +116,8 @@ def _adjusting(pairs: list[list[Contrast]], declared: bool) -> str:
 def _missing(study: str, tasks: list[str]) -> str:
     made = "the machine that made the study has them if the task records them (`cell.scores`)"
     if names := experiments(study):
-        steps = " and ".join(f"`extrap experiment={name}`" for name in names)
+        # with the rows of the repository accepted, nothing would be measured
+        steps = " and ".join(f"`extrap experiment={name} accept_rows=false`" for name in names)
         made = f"{steps} in a fresh clone makes them"
     return (
         f"scores of single items ({', '.join(tasks)}) are not committed and not here, so one seed "

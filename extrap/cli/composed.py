@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,14 @@ class Composed:
     choices    the choice of each group
     overrides  the words of the command line
     sweep      True for a job of a sweep
+    folders    folders of configuration files
     """
 
     values: dict[str, Any]
     choices: dict[str, str]
     overrides: list[str]
     sweep: bool
+    folders: tuple[str, ...] = ()
 
 
 def plain(cfg: DictConfig) -> Composed:
@@ -48,18 +51,23 @@ def plain(cfg: DictConfig) -> Composed:
     if "hydra" in cfg:  # else Hydra runs this job and has set it
         instance.cfg = cfg
     hydra = HydraConfig.get()
-    options = OmegaConf.masked_copy(cfg, [str(name) for name in cfg if name != "hydra"])
     try:
         with limited(), counted():
-            values: Any = OmegaConf.to_container(
-                options, resolve=True, throw_on_missing=True, enum_to_str=True
-            )
+            values = {str(name): _plain(cfg[name]) for name in cfg if name != "hydra"}
     finally:
         instance.cfg = before
     words: Any = OmegaConf.to_container(hydra.overrides.task, resolve=False)
     choices = dict(hydra.runtime.choices)
     check_choices(words, choices)
-    return Composed(values, choices, words, hydra.mode is RunMode.MULTIRUN)
+    files = (one.path for one in hydra.runtime.config_sources if one.schema == "file")
+    return Composed(values, choices, words, hydra.mode is RunMode.MULTIRUN, tuple(files))
+
+
+def _plain(value: Any) -> Any:
+    """Returns an option, which a reference may give in the type of its schema, as a plain value."""
+    if OmegaConf.is_config(value):
+        return OmegaConf.to_container(value, resolve=True, throw_on_missing=True, enum_to_str=True)
+    return value.name if isinstance(value, Enum) else value
 
 
 def composed(words: Sequence[str], config_dir: Path | None = None) -> Composed:

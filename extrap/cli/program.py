@@ -29,9 +29,10 @@ def job(composed: Composed, given: Any = None) -> "Job":
     """Returns the Job of a configuration; given: the source of a model in a variable. Imports
     torch, which --help and --cfg job do without.
     """
+    from extrap.cli.values import settled
     from extrap.runs.job import make
 
-    plain, choices = dict(composed.values), composed.choices
+    plain, choices = dict(settled(composed)), composed.choices
     if not plain.get("task") and "~task" not in composed.overrides:
         if plain["stage"] != "train":
             remedy = "name tasks, as in task=[nll,kv], or give stage=train"

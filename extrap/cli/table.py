@@ -13,8 +13,10 @@ from extrap.results import methods as extensions
 from extrap.results.effective import SHARE, Effective
 from extrap.results.in_force import KEY, in_force, share_words
 from extrap.results.rows import open_study
-from extrap.results.series import select
+from extrap.results.series import select, settings, steps
 from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, gates, reach, summary
+from extrap.runs.folder import Named
+from extrap.runs.layout import SAFE
 
 TITLES = {
     "nonoverlap": "non-overlapping", "last_segment": "last segment",
@@ -69,18 +71,46 @@ def text(rows: pd.DataFrame) -> str:
     """Returns the summary as aligned tables of at most about 120 columns, without empty ones."""
     length = ", ".join(str(n) for n in sorted(rows["train_length"].unique()))
     study = ", ".join(sorted(rows["study"].unique()))
-    title = f"Study {study}, trained at L = {length} tokens; 1x = L"
+    uneven = f"; runs {these}" if (these := steps(rows)) else ""
+    title = f"Study {study}, trained at L = {length} tokens; 1x = L{uneven}"
     more = (
         (EFFECTIVE, "series", reach(rows).map(_effective)),
         (FREQUENCIES, "series", _in_force(rows)),
         (GATES, "task", gates(rows[rows["task"] != "kv"])),
     )
-    sections = [[title], *_scores(rows)]
+    apart = differences(rows)
+    sections = [[title, *apart], *_scores(rows)]
     for says, corner, table in more:
         if len(table):
             shown = table.rename_axis(columns=corner).to_string(line_width=WIDTH)
             sections.append([says, shown])
     return "\n\n".join("\n".join(section) for section in sections)
+
+
+def differences(rows: pd.DataFrame) -> list[str]:
+    """Returns a line for each hash in the names of series: the options in which its run differs
+    from the others of its name, as far as run folders here tell.
+    """
+    hashes, lines = settings(rows), []
+    for (scheme, _), part in rows.assign(settings=hashes).groupby(["scheme", "data"]):
+        runs = part.drop_duplicates("settings").set_index("settings")["run"]
+        runs = runs[runs.map(lambda run: SAFE.fullmatch(run) is not None)]
+        known = {name: _flat(Named(run).identity) for name, run in runs.items()}
+        known = {name: options for name, options in known.items() if options}
+        every = sorted({option for options in known.values() for option in options})
+        apart = [o for o in every if len({str(own.get(o)) for own in known.values()}) > 1]
+        for name, own in known.items() if len(known) > 1 else ():
+            said = ", ".join(f"{option}={own.get(option)}" for option in apart)
+            lines.append(f"{scheme} [{name}]: {said}")
+    return lines
+
+
+def _flat(options: dict, path: str = "") -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, value in options.items():
+        inner = isinstance(value, dict)
+        found |= _flat(value, f"{path}{name}.") if inner else {f"{path}{name}": value}
+    return found
 
 
 def _scores(rows: pd.DataFrame) -> Iterator[list[str]]:

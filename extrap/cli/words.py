@@ -4,6 +4,9 @@ Hydra reads a value as an expression, in which `~`, brackets and letters beyond 
 or none. A value that Hydra cannot read is quoted here and becomes a text:
 `data.corpus.path=~/my texts (2)`.
 
+Hydra also reads `2024_11_25` and `1e3` as numbers and writes them as 20241125 and 1000.0. Such a
+value is quoted, too: extrap/cli/values.py reads it by the type of its option.
+
 In a sweep Hydra first composes all options with one value, before any choice of the sweep, and
 would look for `factor` of `-m extension=pi,ntk extension.factor=8` inside the default extension.
 An option of a group that is swept is therefore handed on as a sweep of one value.
@@ -39,8 +42,8 @@ def readable(words: list[str]) -> list[str]:
     """
     words = sorted(words, key=lambda word: word not in SWEEPING)
     if not {*SWEEPING} & {*words}:
-        return [_quoted(word, [word.partition("=")[2]]) for word in words]
-    words = [_quoted(word, word.partition("=")[2].split(",")) for word in words]
+        return [_kept(_quoted(word, [word.partition("=")[2]])) for word in words]
+    words = [_kept(_quoted(word, word.partition("=")[2].split(","))) for word in words]
     read = {word: one for word in words if (one := _read(word)) is not None}
     groups = tuple(
         f"{one.package or one.key_or_group.replace('/', '.')}."
@@ -68,6 +71,40 @@ def _quoted(word: str, values: list[str]) -> str:
     if word.startswith("-") or "=" not in word or "\n" in word or _read(word) is not None:
         return word
     return f"{option}={','.join(map(quoted, values))}"
+
+
+def _kept(word: str) -> str:
+    """Returns a word with the numbers quoted that Hydra would write in another way: alone, among
+    values of a sweep, or in a list of plain values.
+    """
+    option, _, text = word.partition("=")
+    one = _read(word)
+    if one is None or one.is_delete() or one.is_hydra_override() or one.package is not None:
+        return word
+    listed = text.startswith("[") and text.endswith("]")
+    inner = text[1:-1] if listed else text
+    if not text or set(inner) & set("[]{}()'\"$\\"):
+        return word
+    kept = ",".join(quoted(piece) if _rewritten(piece) else piece for piece in inner.split(","))
+    return f"{option}=[{kept}]" if listed else f"{option}={kept}"
+
+
+def _rewritten(text: str) -> bool:
+    """True for a number that Hydra writes in another way."""
+    value = number(text)
+    return value is not None and written(value) != text
+
+
+def number(text: str) -> int | float | bool | None:
+    """Returns the number, or true or false, as which Hydra reads a text; else None."""
+    one = _read(f"x={text}")
+    value = None if one is None or one.is_sweep_override() else one.value()
+    return value if isinstance(value, int | float) else None
+
+
+def written(value: object) -> str:
+    """Returns a number, true or false as Hydra writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _read(word: str) -> Override | None:

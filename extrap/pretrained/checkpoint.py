@@ -31,6 +31,8 @@ from extrap.utils.untrusted import LARGER, fits_memory, read_json
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+BUFFERS = ("masked_bias", "position_ids")
+"""Last names of constants that old versions of transformers wrote among the weights."""
 INDEX = "model.safetensors.index.json"
 
 
@@ -206,7 +208,8 @@ class Checkpoint:
                 **attention,
             )
         for what in ("missing", "mismatched", "unexpected"):
-            if names := sorted(str(name) for name in found[f"{what}_keys"]):
+            every = sorted(str(name) for name in found[f"{what}_keys"])
+            if names := [name for name in every if name.split(".")[-1] not in BUFFERS]:
                 problem = f"{len(names)} {what} tensors: {', '.join(names[:3])}"
                 raise UserError(self.place, problem=problem)
         if (layout := getattr(config, "extrap_layout", "half")) != "half":

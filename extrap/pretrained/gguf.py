@@ -85,6 +85,7 @@ def _unpack(path: Path, folder: Path) -> None:
     try:
         reader = GGUFReader(path)
         fields = {name: field.contents() for name, field in reader.fields.items()}
+        _check_whole(path, fields)
         if fields.get("general.architecture") in _of_transformers():
             return _through_transformers(path, folder, fields, [t.name for t in reader.tensors])
         tensors = {t.name: dequantize(t.data, t.tensor_type) for t in reader.tensors}
@@ -101,6 +102,15 @@ def _unpack(path: Path, folder: Path) -> None:
     more = json.dumps(chat_entries(fields), indent=1)
     (folder / "tokenizer_config.json").write_text(more, encoding="utf-8")
     save_file(named, folder / "model.safetensors")
+
+
+def _check_whole(path: Path, fields: dict[str, Any]) -> None:
+    """Raises UserError for a file that holds a part of the tensors."""
+    count = fields.get("split.count")
+    if isinstance(count, int) and count > 1:
+        problem = f"part {fields.get('split.no', 0) + 1} of {count} of a split model"
+        remedy = "join the parts, as in llama-gguf-split --merge FIRST_PART WHOLE.gguf"
+        raise UserError(path, problem=problem, remedy=remedy)
 
 
 def _of_transformers() -> list[str]:

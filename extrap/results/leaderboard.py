@@ -86,4 +86,5 @@ def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Seri
 
 def _share(values: pd.Series) -> str:
     low, high = np.clip(t_interval(values), 0, 1)
-    return f"{values.mean():.2f} [{low:.2f}, {high:.2f}]".replace("0.", ".")
+    interval = "" if np.isnan(low) else f" [{low:.2f}, {high:.2f}]"
+    return f"{values.mean():.2f}{interval}".replace("0.", ".")

@@ -133,6 +133,16 @@ def told_apart(rows: pd.DataFrame, alike: list[str]) -> pd.Series:
     return (" [" + hashed + "]").where(several, "")
 
 
+def steps(rows: pd.DataFrame) -> str:
+    """Returns `20 to 1500 steps` if runs of a study trained for different numbers of steps, as far
+    as their curves tell; else nothing.
+    """
+    curve = rows[(rows["task"] == "train") & (rows["axis"] == "step")]
+    last = curve.groupby("run")["at"].max()
+    least, most = (last.min(), last.max()) if len(last) else (0, 0)
+    return f"trained for {least:g} to {most:g} steps" if least < most else ""
+
+
 def judged(rows: pd.DataFrame) -> pd.Series:
     """Returns the status of rows: `not trained` becomes `ok` where the plain reading of the same
     run, task and protocol is ok.

@@ -266,6 +266,12 @@ class Named(Folder):
 
     name: str
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The options that name the run, {} without its folder here."""
+        found = read_json(self.folder / "config.json").get("identity")
+        return found if isinstance(found, dict) else {}
+
 
 def digest(path: Path) -> str:
     """Returns the SHA-256 of a file; "" for one that no memory holds, which extrap never wrote."""

@@ -47,7 +47,11 @@ class Progress:
         if self._bar is not None:
             self._bar.total = self._total
             self._bar.set_postfix_str(note, refresh=False)
-            self._bar.update(done - self._done)
+            if self._first is None and done > 1:  # a resumed run: its pace begins here
+                self._bar.initial = self._bar.n = self._bar.last_print_n = done
+                self._bar.start_t = self._bar.last_print_t = time.time()
+                self._bar.refresh()
+            self._bar.update(done - self._bar.n)
         self._done, left = done, self._left(now, done)
         state = {
             "phase": self._label,

@@ -1,6 +1,7 @@
 """What commands share: help, flags, the words of Hydra, and the tables of conf."""
 
 import importlib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,18 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys, *words: str) -> str:
 )
 def test_words_of_the_command_line(words, line, monkeypatch, capsys):
     assert line in shown(monkeypatch, capsys, *words)
+
+
+def test_the_version_is_that_of_extrap(monkeypatch, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        typed(monkeypatch, "--version")
+    assert capsys.readouterr().out == f"extrap {version('extrap')}\n"
+
+
+def test_a_shell_completes_no_words_of_extrap(monkeypatch, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        typed(monkeypatch, "-sc", "install=bash")
+    assert "--shell-completion" in (said := capsys.readouterr().err) and said.count("\n") == 1
 
 
 @pytest.mark.parametrize("group", catalogue.ROWS)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from extrap.cli import schema as config
 from extrap.cli.composed import plain
-from extrap.cli.sweep.grid import overrides
+from extrap.cli.sweep.grid import chosen, overrides
 from extrap.cli.sweep.varied import Varied
 from extrap.cli.words import as_text, quoted, readable
 from extrap.utils.paths import conf_dir
@@ -172,3 +172,22 @@ def test_what_cannot_be_composed_is_told_in_the_words_of_the_loader(varied, wron
         varied(wrong)
     assert str(other.value) == str(one.value)
     assert varied(["seed=1"]) == before
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("scheme=mine", [["scheme=rope,alibi", "seed=0,1", "scheme=mine"]]),
+        ("scheme=rope", [["scheme=rope,alibi", "seed=0,1", "scheme=rope"]]),
+        ("scheme=nope", [["scheme=nope", "seed=0,1", "model.layers=3", "scheme=nope"]]),
+        ("seed=7", [["scheme=rope,alibi", "seed=0,1", "seed=7"],
+                    ["scheme=nope", "seed=0,1", "model.layers=3", "seed=7"]]),
+        ("scheme=nope,mine", [["scheme=rope,alibi", "seed=0,1", "scheme=nope,mine", "scheme=mine"],
+                              ["scheme=nope", "seed=0,1", "model.layers=3", "scheme=nope,mine",
+                               "scheme=nope"]]),
+    ],
+)  # fmt: skip
+def test_a_typed_value_goes_to_the_grids_that_hold_it(typed: str, expected: list) -> None:
+    """Else a scheme of one's own would run once more with the layers of another."""
+    grids = [["scheme=rope,alibi", "seed=0,1"], ["scheme=nope", "seed=0,1", "model.layers=3"]]
+    assert chosen([list(map(parsed, grid)) for grid in grids], [parsed(typed)]) == expected

@@ -242,3 +242,36 @@ def test_lines_that_begin_a_document_split_a_file(tmp_path, cache):
         Files(path=str(tmp_path / "a.txt"), begins="^ = [^=]").open(cache)
     ).items():
         assert found == [text for name, text in articles.items() if split_of(name, 0.25) == split]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("café ".encode("latin-1") * 99, "not UTF-8 .*iconv -f latin1 -t utf-8"),
+        ("café ".encode("utf-16") * 99, "not UTF-8 .*iconv -f utf-16 -t utf-8"),
+        (b"\x28\xb5\x2f\xfd\x24" + bytes(range(128, 250)), "packed by zstd"),
+        (b"BZh91AY&SY" + bytes(range(128, 250)), "packed by bzip2"),
+        (b"\x1f\x8b\x08" + bytes(range(128, 250)), "packed by gzip"),
+    ],
+)
+def test_other_bytes_than_utf8_say_what_to_do(content, expected, tmp_path, cache):
+    (tmp_path / "a.txt").write_bytes(content)
+    with pytest.raises(UserError, match=expected):
+        Files(path=str(tmp_path / "a.txt")).open(cache)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_a_row_with_null_is_left_out(kind, tmp_path, cache):
+    rows = [{"text": None if i % 3 else f"row {i} " * 9, "n": i} for i in range(60)]
+    path = tmp_path / f"a.{kind}"
+    if kind == "jsonl":
+        path.write_text("\n".join(map(json.dumps, rows)))
+    else:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    found = texts(Files(path=str(path)).open(cache))
+    assert sorted(found["train"] + found["validation"]) == sorted(
+        row["text"] for row in rows if row["text"]
+    )

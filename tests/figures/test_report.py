@@ -12,13 +12,15 @@ from matplotlib.colors import to_rgb
 
 from extrap import figures
 from extrap.cli import report
+from extrap.cli.table import text as table_text
 from extrap.figures.drawing.palette import COLOURS
-from extrap.figures.report import page, views
+from extrap.figures.report import leaderboard, page, sections, views
 from extrap.figures.report.chart import MARKS, mark
 from extrap.figures.report.text import number
 from extrap.results import rows
 from extrap.results.findings.statement import FILE
-from extrap.results.series import select, spread, whole
+from extrap.results.series import select, spread, steps, whole
+from extrap.results.summary import summary
 from tests.support.plausible import run_rows, study_rows
 
 HOSTILE = "<script>alert(1)</script>\"'&"
@@ -241,3 +243,37 @@ def test_the_command_writes_one_file(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().out == f"{tmp_path / 'demo' / 'report.html'}\n"
     report.main(["demo", "--results", str(tmp_path), "--output", str(tmp_path / "mine.html")])
     assert (tmp_path / "mine.html").read_text() == "<p>page"
+
+
+def test_report_and_table_count_the_same_seeds(frame):
+    """The runs that pass the gate, if any does."""
+    rows = frame(study_rows(("rope", "alibi"), (0, 1, 2)))
+    of_kv = rows["task"] == "kv"
+    for scheme, seeds in (("rope", [0]), ("alibi", [0, 1, 2])):
+        lost = of_kv & (rows["scheme"] == scheme) & rows["seed"].isin(seeds)
+        rows.loc[lost, "status"] = "not trained"
+        rows.loc[lost, "value"] *= 0.1
+    found = whole(rows)
+    score = leaderboard.Score("kv", "records", "accuracy")
+    here = leaderboard._by_multiple(found, score)[2.0]
+    table = summary(rows)["mean 2x"]
+    for i, one in enumerate(found):
+        assert here[i].mean() == pytest.approx(table[one.label])
+        assert len(here[i]) == (2 if one.scheme == "rope" else 3)
+
+
+def test_the_command_of_a_report_names_the_options_of_extensions(frame):
+    rows = frame(study_rows(("rope",), (0,)))
+    options = {"extension": "rerope,width=16", "factor": 4.0}
+    command = sections.command(pd.concat([rows, rows.assign(**options)]))
+    assert "extension=direct,rerope" in command and "extension.width=16" in command
+    assert "extension.factor=4" in command and "which rows lack" in command
+
+
+def test_runs_of_other_lengths_of_training_are_marked(frame):
+    rows = frame(study_rows(("rope", "alibi"), (0,)))
+    assert steps(rows) == ""
+    curve = (rows["task"] == "train") & (rows["axis"] == "step") & (rows["scheme"] == "rope")
+    rows.loc[curve, "at"] *= 3
+    assert steps(rows).startswith("trained for ")
+    assert steps(rows) in page.page(rows, images=False) and steps(rows) in table_text(rows)

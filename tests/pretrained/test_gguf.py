@@ -113,6 +113,7 @@ def test_a_file_cut_short_is_one_line(size, llama, tmp_path):
         ({"architecture": "spiral"}, "general.architecture=spiral is not supported"),
         ({"pre": "tekken"}, "tokenizer.ggml.pre=tekken is not supported"),
         ({"llama__rope__scaling__type": "wild"}, "llama.rope.scaling.type=wild is not supported"),
+        ({"split__count": 3, "split__no": 1}, "part 2 of 3 of a split model; join the parts"),
         ({"llama__attention__key_length": "8"}, "damaged .llama.attention.key_length=8"),
     ],
 )

@@ -228,3 +228,18 @@ def test_probabilities_are_no_logits():
     assert found and found.problem.startswith("returns probabilities")
     eye = torch.eye(70)
     assert causal.fault(lambda ids, last: eye[ids][:, -last:], torch.device("cpu")) is None
+
+
+def test_constants_of_old_versions_are_no_weights(tmp_path):
+    """masked_bias of GPT-2, which its attention no longer reads; other names are refused."""
+    from safetensors.torch import load_file, save_file
+
+    tiny.made("gpt2", pad_token_id=None).save_pretrained(tmp_path)
+    file, own = tmp_path / "model.safetensors", Checkpoint(str(tmp_path)).model()
+    expected = own(TOKENS[:, :9])
+    tensors = load_file(file) | {"transformer.h.0.attn.masked_bias": torch.tensor(-1e4)}
+    save_file(tensors, file, metadata={"format": "pt"})
+    assert torch.equal(Checkpoint(str(tmp_path)).model()(TOKENS[:, :9]), expected)
+    save_file(tensors | {"transformer.h.0.mine": torch.ones(3)}, file, metadata={"format": "pt"})
+    with pytest.raises(UserError, match="1 unexpected tensors"):
+        Checkpoint(str(tmp_path)).model()

@@ -173,3 +173,9 @@ def test_a_share_that_is_whole_is_no_certainty():
         some.mean(),
         *stats.bootstrap_mean(some.sum(1), np.full(50, 7)),
     )
+
+
+def test_one_seed_supports_no_interval():
+    """Without a warning of numpy, which tests turn into an error."""
+    assert np.isnan(stats.t_interval([0.3])).all()
+    assert np.isnan(stats.t_interval([[0.3, 0.4]])).all()

@@ -106,3 +106,17 @@ def test_a_process_by_itself_keeps_its_progress_while_it_works(
     with Progress("kv", 4):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_resumed_run_has_its_own_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten steps a second from step 1000 on: the bar leaves 50 s, not the pace of 1000 steps."""
+    monkeypatch.delenv(progress.FILE, raising=False)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with Progress("train", 1500) as p:
+        p(1000)
+        bar = p._bar
+        bar.start_t -= 1.0
+        p(1010)
+        assert bar.n == 1010
+        assert bar.format_dict["initial"] == 1000
+        assert (bar.n - bar.initial) / bar.format_dict["elapsed"] == pytest.approx(10, rel=0.2)

@@ -14,9 +14,12 @@ Runs and evaluations never see this node: `extrap.cli.program.job` takes it out.
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
+from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 
 from extrap.cli.words import as_text
@@ -28,6 +31,8 @@ logger writes.
 """
 
 OPTION = re.compile(r"[\w-]+([./][\w-]+)*(@[\w.-]+)?", re.ASCII)
+MOST = 100_000
+"""Jobs of a sweep: a slip as in seed=range(0,1000000000) would fill the memory."""
 SCALAR = (str, int, float, bool, type(None))
 
 
@@ -98,3 +103,42 @@ def _value(option: str, value: Any) -> str:
             raise UserError(f"sweep.grid: {option}: {value}: a grid holds values, no references")
         return as_text(value)
     return "null" if value is None else str(value).lower()
+
+
+def chosen(grids: Sequence[Sequence[Override]], typed: Sequence[Override]) -> list[list[str]]:
+    """Returns the words of each grid behind which typed words take effect, with the typed words.
+
+    An option that several grids set divides their jobs: NoPE has three layers where other schemes
+    have two. Its typed values go to the grids that hold them; a value that no grid holds goes to
+    the first grid, and to the others that share a value with the first. A grid that gets no value
+    makes no job.
+    """
+    found = [[*map(_word, grid), *map(_word, typed)] for grid in grids]
+    for one in typed:
+        option = one.get_key_element()
+        held = [_values_of(grid, option) for grid in grids]
+        if one.is_delete() or len(grids) < 2 or any(values is None for values in held):
+            continue
+        own, known = _plain_values(one), set().union(*held)
+        for n, values in enumerate(held):
+            like_first = bool(values & held[0])
+            kept = [v for v in own if v in values or (v not in known and like_first)]
+            if found[n] and kept != own:
+                found[n] = [*found[n], f"{option}={','.join(kept)}"] if kept else []
+    return [words for words in found if words]
+
+
+def _word(one: Override) -> str:
+    return str(one.input_line)
+
+
+def _values_of(grid: Sequence[Override], option: str) -> set[str] | None:
+    """Returns the values of an option in a grid, None if the grid does not set it."""
+    found = [one for one in grid if one.get_key_element() == option]
+    return set(_plain_values(found[-1])) if found else None
+
+
+def _plain_values(one: Override) -> list[str]:
+    if one.is_discrete_sweep():
+        return list(islice(one.sweep_string_iterator(), MOST))
+    return [] if one.is_sweep_override() else [one.get_value_element_as_str()]

@@ -65,7 +65,7 @@ class Varied:
         for name, value in options.items():
             OmegaConf.update(cfg, name, value, merge=True)
         for name in options:
-            values = _put(values, name.split("."), _leaf(cfg, name))
+            values = put(values, name.split("."), _leaf(cfg, name))
         own = [str(one.input_line) for one in parsed if not one.is_hydra_override()]
         return replace(first, values=values, overrides=own)
 
@@ -103,7 +103,7 @@ def _leaf(cfg: DictConfig, name: str) -> Any:
     return value.name if isinstance(value, Enum) else value
 
 
-def _put(values: dict[str, Any], path: list[str], value: Any) -> dict[str, Any]:
+def put(values: dict[str, Any], path: list[str], value: Any) -> dict[str, Any]:
     """Returns the values with another one at a path; shares the values beside the path."""
     name, *inner = path
-    return values | {name: _put(values[name], inner, value) if inner else value}
+    return values | {name: put(values[name], inner, value) if inner else value}

@@ -24,7 +24,7 @@ SECONDS, MEMORY = 5.0, 2**31
 @dataclass(frozen=True, kw_only=True)
 class Files(Source):
     """Files of UTF-8 text, each a document; .json(l), .ndjson and .parquet give one per row, from
-    `column`. All may end in .gz.
+    `column`, except rows with null. All may end in .gz.
 
     path: a file, a folder (all files in it that are not hidden, at any depth) or a pattern with *,
     ? and **. links: whether files are read that a link in the folder leads to outside of it; a
@@ -98,8 +98,12 @@ class Files(Source):
             raise UserError("data.corpus.begins", self.begins, problem, remedy) from None
 
     def _text(self, place: str, row: object) -> bytes:
-        """Returns the text of a record; a record that is a string is its column `text`."""
+        """Returns the text of a record, empty for null; a record that is a string is its column
+        `text`.
+        """
         columns = row if isinstance(row, dict) else {"text": row}
+        if self.column in columns and columns[self.column] is None:
+            return b""
         if isinstance(found := columns.get(self.column), str):
             try:
                 return found.encode()
@@ -109,7 +113,7 @@ class Files(Source):
                 raise UserError("data.corpus.path", place, problem, remedy) from None
         why = "no text of that name"
         if self.column in columns:
-            why = "null is no text" if found is None else f"{found!s:.40} is no text"
+            why = f"{found!s:.40} is no text"
         others = ", ".join(column for column, value in columns.items() if isinstance(value, str))
         remedy = f"its columns of text: {others or 'none'}"
         raise UserError("data.corpus.column", self.column, f"{why} in {place}", remedy)

@@ -1,11 +1,12 @@
 """Readers of local text, JSON, parquet and data sets of the hub; signs that files changed."""
 
+import re
 import shutil
 import tempfile
 import time
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from glob import escape
 from io import TextIOWrapper
 from json import loads
@@ -20,6 +21,16 @@ PATH = "data.corpus.path"
 UTF8 = "utf-8-sig"  # a mark of the byte order at the head of a file is no text
 BROKEN = (OSError, EOFError, ValueError, RecursionError, zlib.error)
 """Errors of unpacking, decoding and parsing."""
+PACKED = {
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"PK\x03\x04": "zip",
+    b"7z\xbc\xaf": "7z",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"\x1f\x8b": "gzip",
+}
+"""Programs that pack files, by the first bytes of their files."""
 SETTLED = 2.0  # seconds; the coarsest file times in use
 
 
@@ -133,10 +144,30 @@ def _parsed(found: str) -> Any:
 
 
 def unreadable(place: object, kind: str, error: Exception, option: str = PATH) -> UserError:
+    path = Path(re.sub(r":\d+$", "", str(place)))
+    if (program := _packed_by(path)) is not None and not is_packed(path):
+        problem = f"packed by {program}; extrap unpacks .gz alone"
+        remedy = "give it a name that ends in .gz" if program == "gzip" else "unpack it"
+        return UserError(option, place, problem, remedy)
+    if isinstance(error, UnicodeDecodeError):
+        wide = bytes(error.object[:2]) in (b"\xff\xfe", b"\xfe\xff")
+        known = "utf-16" if wide else "latin1"
+        remedy = f"convert it, as in iconv -f {known} -t utf-8, or choose files with a pattern"
+        problem = f"not UTF-8 (byte 0x{error.object[error.start]:02x}: {error.reason})"
+        return UserError(option, place, problem, remedy)
     advice = "choose files with a pattern such as 'folder/**/*.txt'"
     if kind == "json":
         advice = "give a JSON object a line, or one list of them"
     return UserError(option, place, f"extrap cannot read this as {kind} ({line(error)})", advice)
+
+
+def _packed_by(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    with suppress(OSError), path.open("rb") as file:
+        head = file.read(8)
+        return next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
+    return None
 
 
 def line(error: BaseException) -> str:

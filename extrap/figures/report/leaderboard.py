@@ -128,12 +128,20 @@ def _ranks(best: int, worst: int) -> tuple[str, float]:
     return (f"{best}–{worst}" if worst > best else str(best)), best + worst / 1000
 
 
-def _by_multiple(found: Sequence[Series], of: Score) -> dict[float, dict[int, pd.Series]]:
-    """Returns {multiple of the training length: {series: values by seed}}, means over depths;
-    losses in nats.
+def _counted(rows: pd.DataFrame, of: Score) -> pd.DataFrame:
+    """Returns the rows of a score that count: of the runs that pass the gate, if any does, as in
+    `extrap table`.
     """
-    rows = pd.concat([scored(s.rows).assign(series=i) for i, s in enumerate(found)])
-    rows = select(rows, task=of.task, protocol=of.protocol, metric=of.metric)
+    rows = select(scored(rows), task=of.task, protocol=of.protocol, metric=of.metric)
+    passed = rows[rows["mark"] == "ok"]
+    return passed if len(passed) else rows
+
+
+def _by_multiple(found: Sequence[Series], of: Score) -> dict[float, dict[int, pd.Series]]:
+    """Returns {multiple of the training length: {series: values by seed}}, means over depths, of
+    the runs that count; losses in nats.
+    """
+    rows = pd.concat([_counted(s.rows, of).assign(series=i) for i, s in enumerate(found)])
     depths = rows["depth"].notna()
     rows = rows[depths] if depths.any() else rows
     multiple = (rows["length"] / rows["train_length"]).astype(float)

@@ -9,7 +9,7 @@ from extrap.figures.drawing.axes import larger, span
 from extrap.figures.report.text import Html, interval, table
 from extrap.results.findings.page import reason, summary
 from extrap.results.findings.verdict import Finding
-from extrap.results.series import settings, status_name
+from extrap.results.series import settings, status_name, steps
 
 SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
 SIGNS |= {"premise not met": "–", "not measured": "–"}
@@ -30,23 +30,40 @@ def overview(rows: pd.DataFrame, experiments: Sequence[str] = ()) -> str:
     words = f"{counted}, trained at {lengths} tokens; tasks: {', '.join(tasks) or 'none'}."
     if others := larger(rows):
         words += f" {others}."
+    if uneven := steps(rows):
+        words += f" Runs differ in training: {uneven}."
     lines = [f"extrap experiment={name}" for name in experiments] or [command(rows)]
     return f"<p>{escape(words)}</p><pre><code>{escape(chr(10).join(lines))}</code></pre>"
 
 
 def command(rows: pd.DataFrame) -> str:
-    """Returns `extrap -m study=mine scheme=rope,alibi seed=0,1 ...`, as far as rows tell; other
-    options stand in the experiment file.
+    """Returns `extrap -m study=mine scheme=rope,alibi seed=0,1 ...`, as far as rows tell, and a
+    comment: rows hold no other options of runs and tasks.
     """
     words = {"study": rows["study"], "scheme": rows["scheme"], "seed": rows["seed"].astype(str)}
-    if set(rows["extension"]) != {"direct"}:
+    extended = rows[rows["extension"] != "direct"]
+    if len(extended):
         words["extension"] = rows["extension"].str.partition(",")[0]
+        words |= _options(extended["extension"].unique())
+    if len(factors := extended.loc[extended["factor"] != 1, "factor"].dropna()):
+        words["extension.factor"] = factors.map("{:g}".format)
     if not set(rows["data"]) <= {"mixture", "published"}:
         words["data"] = rows["data"]
     options = [
         f"{name}={','.join(sorted(map(str, set(values))))}" for name, values in words.items()
     ]
-    return f"extrap -m {' '.join(options)} task=[{','.join(_tasks(rows))}]"
+    task = f"'task=[{','.join(_tasks(rows))}]'"
+    return f"extrap -m {' '.join(options)} {task}  # and the options of its runs, which rows lack"
+
+
+def _options(extensions: Sequence[str]) -> dict[str, list[str]]:
+    """Returns the changed options in the names of extensions: `rerope,width=16`."""
+    found: dict[str, list[str]] = {}
+    for name in extensions:
+        for option in name.split(",")[1:]:
+            key, _, value = option.partition("=")
+            found.setdefault(f"extension.{key}", []).append(value)
+    return found
 
 
 def findings(found: Sequence[Finding]) -> str:

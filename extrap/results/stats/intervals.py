@@ -100,13 +100,15 @@ def t_interval(values):
     Student's t with n - 1 degrees.
 
     The honest interval of a scheme below 10 seeds, where a bootstrap over seeds covers too little.
-    It says nothing about documents that no run read.
+    It says nothing about documents that no run read. One seed supports no interval: nan.
 
     Args:
-        values: (seeds, ...), n >= 2.
+        values: (seeds, ...), n >= 1.
     """
     values = np.asarray(values, float)
     n, mean = len(values), values.mean(0)
+    if n == 1:
+        return _pair(np.full_like(mean, np.nan), np.full_like(mean, np.nan))
     half = student(n - 1) * values.std(0, ddof=1) / np.sqrt(n)
     return _pair(mean - half, mean + half)
 

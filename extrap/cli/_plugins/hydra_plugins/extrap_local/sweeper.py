@@ -13,10 +13,8 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from extrap.cli.sweep import grid
+from extrap.cli.sweep.grid import MOST
 from extrap.utils.errors import UserError
-
-MOST = 100_000
-"""Jobs of a sweep: a slip as in seed=range(0,1000000000) would fill the memory."""
 
 OF_FILES = 10_000
 """Jobs of the grids of a file, which nobody typed."""
@@ -40,10 +38,12 @@ class LocalSweeper(Sweeper):
         """Launches one job per combination. Raises UserError for an option without values, and for
         more than MOST jobs, or OF_FILES jobs of grids.
         """
+        parser = OverridesParser.create(config_loader=self.loader)
+        grids = [parser.parse_overrides(own) for own in self.grids]
         jobs: list[list[str]] = []
-        for own in self.grids:
-            jobs += self._jobs([*own, *arguments])
-            if own and len(jobs) > OF_FILES:
+        for words in grid.chosen(grids, parser.parse_overrides(arguments)):
+            jobs += self._jobs(words)
+            if any(self.grids) and len(jobs) > OF_FILES:
                 problem, remedy = f"more than {OF_FILES:,} jobs", "give fewer values"
                 raise UserError("sweep.grid", problem=problem, remedy=remedy)
         results = self.launcher.launch(jobs, initial_job_idx=0)

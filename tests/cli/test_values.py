@@ -1,0 +1,73 @@
+"""Typed values: a text stays as it was typed, and a number names one run in each spelling."""
+
+from datetime import datetime
+
+import pytest
+
+from extrap.cli.composed import composed
+from extrap.cli.values import settled
+from extrap.cli.words import readable
+from extrap.utils.errors import UserError
+
+FILES = ("data/corpus=files", "data.corpus.path=here")
+YEAR = datetime.now().year
+
+
+def value(option: str, *words: str) -> object:
+    found = settled(composed(words))
+    for name in option.split("."):
+        found = found[name]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("study", ()),
+        ("data.corpus.path", ("data/corpus=files",)),
+        ("data.corpus.column", FILES),
+        ("model.checkpoint", ("model=checkpoint",)),
+        ("logger.project", ()),
+    ],
+)
+@pytest.mark.parametrize("text", ["2024_11_25", "1e3"])
+def test_a_text_is_as_it_was_typed(option: str, words: tuple, text: str) -> None:
+    assert value(option, *words, f"{option}={text}") == text
+
+
+@pytest.mark.parametrize(
+    ("option", "words", "expected"),
+    [
+        ("scheme.base", ("scheme.base=10000",), 10000.0),
+        ("scheme.base", ("scheme.base=1e4",), 10000.0),
+        ("scheme.base", ("scheme.base=500",), 500.0),
+        ("scheme.base", ("scheme.base=${now:%Y}",), float(YEAR)),
+        ("model.ratio", ("model.ratio=4",), 4.0),
+        ("data.text.weight", ("data.text.weight=3",), 3.0),
+        ("finetune.alpha", ("finetune=lora", "finetune.alpha=16"), 16.0),
+        ("finetune.factor", ("finetune=full", "finetune.factor=2.0"), 2),
+        ("train.lr", ("train.lr=1e-3",), 0.001),
+        ("train.steps", ("train.steps=1_000",), 1000),
+        ("task.kv.multiples", ("task.kv.multiples=[1e0,2]",), [1.0, 2]),
+        ("extension.factor", ("extension=yarn", "extension.factor=8"), 8),
+        ("keep_going", ("keep_going=True",), True),
+        ("label", ("label=null",), None),
+        ("label", ("label=0.10",), "0.10"),
+        ("label", ("label=7",), "7"),
+        ("label", ("label=true",), "true"),
+        ("label", ("label=${scheme.base}x",), "10000.0x"),
+        ("seed", ("seed=${now:%Y}",), YEAR),
+    ],
+)
+def test_a_number_has_the_type_of_its_option(option: str, words: tuple, expected: object) -> None:
+    assert repr(value(option, *words)) == repr(expected)
+
+
+def test_a_reference_to_no_number_is_one_line() -> None:
+    with pytest.raises(UserError, match=r"^seed: .*must be a whole number"):
+        composed(["seed=${label}x"])
+
+
+def test_the_values_of_a_sweep_stay_as_typed() -> None:
+    words = readable(["-m", "study=2024_11_25,b", "seed=1,2", "task.kv.multiples=[1e0,2]"])
+    assert words[1:] == ["study='2024_11_25',b", "seed=1,2", "task.kv.multiples=['1e0',2]"]
