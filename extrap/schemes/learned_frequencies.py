@@ -1,5 +1,5 @@
-"""RoPE with learned frequencies. transformers,
-models/mistral_large4/modeling_mistral_large4.py (LeRoPE; we found no paper).
+"""LeRoPE: RoPE with learned frequencies. arXiv 2607.10134; transformers,
+models/mistral_large4/modeling_mistral_large4.py.
 
 theta_p = base**(-2p/D) e^(alpha_p), alpha learned, 0 at first, one for all layers and heads
 alpha = 0 is RoPE. A pair may slow until training meets all its angles, or stand nearly still.
@@ -20,7 +20,7 @@ class LearnedFrequencies(Rotary):
     Kind: relative
     Used by: Mistral Large 4
     Past L: defined; slow pairs meet angles never trained, unless they learned to stand still
-    Source: transformers, models/mistral_large4
+    Source: arXiv 2607.10134
     """
 
     def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):

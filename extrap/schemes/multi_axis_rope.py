@@ -1,5 +1,5 @@
 """Multi-axis RoPE: a token has several coordinates, and each turns a share of the pairs. arXiv
-2104.09864, kexue.fm/archives/8397.
+2607.16072 (2D-RoPE for text), kexue.fm/archives/8397.
 
 Coordinates (m_1, ..., m_a) turn a blocks of D/(2a) pairs, each a RoPE of its own size: theta_p =
 base**(-2pa/D). The score depends on the differences m_1 - m'_1, ..., m_a - m'_a alone.
@@ -28,6 +28,7 @@ class MultiAxisRoPE(Rotary):
     Kind: relative
     Used by: vision models (Qwen-VL, FLUX)
     Past L: defined; the first axis meets lines never trained
+    Source: arXiv 2607.16072; https://kexue.fm/archives/8397
     """
 
     def __init__(

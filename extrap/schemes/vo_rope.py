@@ -1,5 +1,5 @@
-"""VO-RoPE: the values turn with their position and the output turns back.
-https://kexue.fm/archives/10862.
+"""VO-RoPE, also RoVE: the values turn with their position and the output turns back.
+https://kexue.fm/archives/10862, arXiv 2606.11275.
 
 o_i = R_i^T sum_j A_ij R_j v_j = sum_j A_ij R_{j-i} v_j, per head and before the output projection.
 Without the outer R_i^T it would be absolute. It goes with a scheme on queries and keys: vo-rope is
@@ -19,6 +19,7 @@ class VORoPE(Turning):
     Kind: relative
     Used by: DeepSeek-V4 (on the channels that turn)
     Past L: defined; slow pairs meet angles never trained
+    Source: https://kexue.fm/archives/10862; arXiv 2606.11275
     """
 
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:

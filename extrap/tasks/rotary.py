@@ -18,7 +18,7 @@ pairs for positional, for semantic each query with neighbours in a random order 
 are means over inputs with a 95 % t-interval. A layer has rows if one part turns its pairs by
 frequencies of the distance: not xPos, which fades them, nor several axes. Without even coordinates
 (positions that are drawn, windows side by side) there are no rows. Temperatures and biases are left
-out. Source: arXiv 2609.39929; band: openreview.net/forum?id=AmTpr6Axh6.
+out. Source: arXiv 2609.39929; band: arXiv 2607.07678.
 """
 
 from dataclasses import dataclass
