@@ -11,6 +11,7 @@ from extrap.results.findings.page import judged
 from extrap.results.rows import read
 from extrap.results.series import select
 from extrap.studies.bands.figures import frequency_band
+from extrap.studies.base.figures import base_length
 from extrap.studies.disputes.figures import more_training, tuned_at_length
 from extrap.studies.grid.figures import recipe_grid
 from extrap.studies.predictors.figures import score_reach
@@ -116,3 +117,23 @@ def test_the_rank_correlations_over_a_score_are_those_of_the_findings():
         each.effect for each in judged(RESULTS, "predictors") if "predicts" in each.statement.id
     ]
     assert sorted(drawn) == pytest.approx(sorted(found), abs=0.005)
+
+
+def test_a_line_over_bases_is_the_mean_over_depths_and_seeds(frame):
+    names = {"rope_base100.0": 0.2, "rope_base1000.0": 0.4, "rope_base10000.0": 0.6}
+    both = run_rows("rope") + run_rows("rope", seed=1)
+    parts = [frame(both).assign(scheme=name) for name in names]
+    for part, (name, value) in zip(parts, names.items(), strict=True):
+        part["run"] = name + "-" + part["run"]
+        part.loc[part["metric"] == "accuracy", "value"] = value + 0.1 * part["seed"]
+    rows = pd.concat(parts, ignore_index=True)
+    assert served(base_length, rows) and not served(base_length, parts[0])
+    panel = base_length.draw(rows).axes[1]
+    np.testing.assert_allclose(
+        lines(panel)[f"L = {L}"], [[100, 0.25], [1000, 0.45], [10_000, 0.65]]
+    )
+
+
+def test_the_bound_of_the_base_is_that_of_its_paper():
+    """arXiv 2405.14591, table 2: 4.3e3 for 1k tokens and heads of 128 channels."""
+    assert base_length.base_bound(1024, 128) == pytest.approx(4.3e3, rel=0.01)

@@ -1,0 +1,1 @@
+"""The study of RoPE's base."""
