@@ -3,13 +3,14 @@
 from argparse import Namespace
 from typing import Any
 
-from extrap.cli.shared import command, one_job
+from extrap.cli.shared import command
 
 
 @command("words conf")
 def main(args: Namespace) -> str:
     import pandas as pd
 
+    from extrap.cli.program import one_job
     from extrap.pretrained.table import layer_table
 
     rows = layer_table(one_job(args).source.model("meta"))

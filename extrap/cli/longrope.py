@@ -1,15 +1,30 @@
-"""Search LongRoPE's factors for a trained run."""
+"""Search LongRoPE's factors for a trained run.
+
+The loss of the search is over texts of `factor` times the training length from the training split,
+which evaluation never scores; at the default budget a run has met a tenth of it, in windows of L
+tokens.
+"""
 
 import shlex
 from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from extrap.cli.shared import command, one_job
+from extrap.cli.shared import command
 from extrap.utils.errors import UserError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from extrap.data.corpora.base import Corpus
+
+DOCUMENTS = 32
+"""Texts of the search."""
 
 
 @command("words conf")
 def main(args: Namespace) -> str:
+    from extrap.cli.program import one_job
+
     folder = ["--config-dir", str(args.config_dir)] if args.config_dir else []
     return evaluation([*folder, *args.words], factors(one_job(args)))
 
@@ -19,7 +34,7 @@ def factors(job: Any) -> list[float]:
     import torch
 
     from extrap.extensions.longrope import LongRoPE
-    from extrap.extensions.longrope_search import find_factors, texts
+    from extrap.extensions.longrope_search import find_factors
     from extrap.runs import validate
     from extrap.runs.evaluate import trained_model
     from extrap.runs.folder import untrained
@@ -37,6 +52,22 @@ def factors(job: Any) -> list[float]:
     torch.set_num_threads(job.config["threads"])
     with job.run.alone(), Progress("search") as progress:
         return find_factors(trained_model(job), held_out, s, progress)
+
+
+def texts(corpus: "Corpus", bos: int, n: int) -> "Tensor":
+    """Returns (DOCUMENTS, 1 + n): BOS and the first n tokens of documents of the training split.
+    Raises UserError if there are fewer documents.
+    """
+    import numpy as np
+    import torch
+
+    found = corpus.documents("train", at_least=n)
+    if len(found) < DOCUMENTS:
+        problem = f"{len(found)} training documents have {n} tokens, the search needs {DOCUMENTS}"
+        remedy = "give more text or a smaller extension.factor"
+        raise UserError(corpus.option, problem=problem, remedy=remedy)
+    chosen = np.stack([found[i * len(found) // DOCUMENTS][:n] for i in range(DOCUMENTS)])
+    return torch.nn.functional.pad(torch.from_numpy(chosen.astype(np.int64)), (1, 0), value=bos)
 
 
 def evaluation(words: list[str], factors: list[float]) -> str:

@@ -1,12 +1,14 @@
 """`extrap`: one configuration trained, then evaluated. `extrap --help` lists the options."""
 
+from argparse import Namespace
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from extrap.cli import app as cli
 from extrap.cli import schema as config
-from extrap.cli.composed import Composed
+from extrap.cli.composed import Composed, composed
 from extrap.cli.hydra_errors import groups
+from extrap.cli.shared import advise
 from extrap.cli.words import typed
 from extrap.utils.errors import UserError, choose
 from extrap.utils.interrupts import held_back
@@ -25,15 +27,15 @@ OF_TRAINING = (
 """Options of training, which a checkpoint without tuning leaves unread."""
 
 
-def job(composed: Composed, given: Any = None) -> "Job":
+def job(found: Composed, given: Any = None) -> "Job":
     """Returns the Job of a configuration; given: the source of a model in a variable. Imports
     torch, which --help and --cfg job do without.
     """
     from extrap.cli.values import settled
     from extrap.runs.job import make
 
-    plain, choices = dict(settled(composed)), composed.choices
-    if not plain.get("task") and "~task" not in composed.overrides:
+    plain, choices = dict(settled(found)), found.choices
+    if not plain.get("task") and "~task" not in found.overrides:
         if plain["stage"] != "train":
             remedy = "name tasks, as in task=[nll,kv], or give stage=train"
             raise UserError("task", "[]", "nothing to measure", remedy)
@@ -51,15 +53,21 @@ def job(composed: Composed, given: Any = None) -> "Job":
             remedy = f"choose a file of conf/{name}"
             raise UserError(name, plain[name], "expected the options of a choice", remedy)
     del plain["sweep"]  # no part of the identity of a run
-    _check_read(plain, composed.overrides, OWN[:1] if given is not None else OWN)
+    _check_read(plain, found.overrides, OWN[:1] if given is not None else OWN)
     return make(plain, choices, given)
+
+
+def one_job(args: Namespace) -> "Job":
+    """Returns the Job of the words of a command line. Raises UserError."""
+    advise()
+    return job(composed(args.words, args.config_dir))
 
 
 def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...]) -> None:
     """Raises UserError for an override that a checkpoint leaves unread; own: those it replaces."""
-    from extrap.runs.published import Published
+    from extrap.runs.choices import of_others
 
-    if not Published.meant(plain):
+    if not of_others(plain):
         return
     unread = own if plain["finetune"] else (*own, *OF_TRAINING)
     for override in overrides:
@@ -71,12 +79,12 @@ def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...
             raise UserError(override, problem=problem, remedy="drop it")
 
 
-def prepare(composed: Composed) -> cli.Work:
+def prepare(found: Composed) -> cli.Work:
     """Returns the work of a configuration."""
     with held_back():
         from extrap.runs.experiment import Experiment
 
-        return Experiment(job(composed), typed(), composed.sweep)
+        return Experiment(job(found), typed(), found.sweep)
 
 
 def main() -> None:

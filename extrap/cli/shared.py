@@ -98,15 +98,6 @@ def need_study(args: argparse.Namespace) -> str:
     return args.study
 
 
-def one_job(args: argparse.Namespace) -> Any:
-    """Returns the Job of the words of a command line. Raises UserError."""
-    from extrap.cli import program
-    from extrap.cli.composed import composed
-
-    advise()
-    return program.job(composed(args.words, args.config_dir))
-
-
 def advise() -> None:
     """Shows warnings as advice for people, not for programmers: a line each, once."""
     warnings.formatwarning = lambda message, *place, **more: f"extrap: {message}\n"

@@ -67,6 +67,11 @@ class Vocabulary:
         return BYTES
 
     @property
+    def words(self) -> "Vocabulary":
+        """Returns the vocabulary of tasks whose keys and values may be words of a tokenizer."""
+        return self
+
+    @property
     def bos(self) -> int:
         return self.text
 

@@ -1,8 +1,6 @@
 """The search for LongRoPE's factors, one per pair, on the loss of a trained model. arXiv
 2402.13753, section 3.
 
-The loss is over texts of `factor` times the training length from the training split, which
-evaluation never scores; at the default budget a run has met a tenth of it, in windows of L tokens.
 The paper breeds a population; here the best of its three beginnings (interpolation, NTK, YaRN) is
 improved pair by pair, and as in the paper no later pair has a smaller factor.
 """
@@ -10,21 +8,17 @@ improved pair by pair, and as in the paper no later pair has a smaller factor.
 from collections.abc import Callable
 from math import inf, isfinite
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from extrap.data.corpora.base import Corpus
 from extrap.extensions.by_parts import YaRN
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import bloc97
 from extrap.model.gpt import GPT
 from extrap.model.parts import parts
 from extrap.model.spectrum import Pairs, pairs, turns_pairs
-from extrap.utils.errors import UserError
 
-DOCUMENTS = 32
 BATCH_TOKENS = 4096
 STEPS = (2.0, 1.4, 1.15)  # a factor is tried this many times greater and smaller,
 ROUNDS = 3  # pair by pair, as long as it helps, at most so often
@@ -80,19 +74,6 @@ def text_loss(model: Callable[..., Tensor], texts: Tensor) -> float:
         logits = model(batch[:, :-1]).float().flatten(0, 1)
         total += float(F.cross_entropy(logits, batch[:, 1:].flatten(), reduction="sum"))
     return total / texts[:, 1:].numel()
-
-
-def texts(corpus: Corpus, bos: int, n: int) -> Tensor:
-    """Returns (DOCUMENTS, 1 + n): BOS and the first n tokens of documents of the training split.
-    Raises UserError if there are fewer documents.
-    """
-    found = corpus.documents("train", at_least=n)
-    if len(found) < DOCUMENTS:
-        problem = f"{len(found)} training documents have {n} tokens, the search needs {DOCUMENTS}"
-        remedy = "give more text or a smaller extension.factor"
-        raise UserError(corpus.option, problem=problem, remedy=remedy)
-    chosen = np.stack([found[i * len(found) // DOCUMENTS][:n] for i in range(DOCUMENTS)])
-    return F.pad(torch.from_numpy(chosen.astype(np.int64)), (1, 0), value=bos)
 
 
 def find_factors(

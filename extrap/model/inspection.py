@@ -6,17 +6,19 @@ from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from extrap.model.gpt import GPT
 from extrap.model.parts import check_causal
 from extrap.model.scheme import OutOfRange, Scheme, Where, attention_weights
 from extrap.model.spectrum import draws_positions
 from extrap.model.wrapper import Wrapper
+
+if TYPE_CHECKING:
+    from extrap.model.gpt import GPT
 
 Changed = Callable[..., Any]
 """(scheme inside, *arguments of a hook) -> what the hook returns."""
@@ -69,7 +71,11 @@ class InspectedModel:
     """
 
     def __init__(
-        self, model: GPT, plain: GPT, fresh: Callable[[int | None], GPT], causal: bool = True
+        self,
+        model: "GPT",
+        plain: "GPT",
+        fresh: "Callable[[int | None], GPT]",
+        causal: bool = True,
     ):
         self.model, self.plain, self.fresh, self.causal = model, plain, fresh, causal
         if not causal:

@@ -26,8 +26,8 @@ from torch import Tensor, nn
 
 from extrap.model.functional import product, softmax, wide
 from extrap.model.shape import Pairs, Shape, Size
-from extrap.model.where import OutOfRange, Where, even_spacing, whole_steps
-from extrap.utils.errors import one_edit_apart
+from extrap.model.where import Where, even_spacing, whole_steps
+from extrap.utils.errors import OutOfRange, one_edit_apart
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Float64

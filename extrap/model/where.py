@@ -12,10 +12,6 @@ import torch
 from torch import Tensor
 
 
-class OutOfRange(ValueError):
-    """A coordinate past the finite table of a scheme, where the scheme is undefined."""
-
-
 class computed_once:  # noqa: N801  it reads like property
     """functools.cached_property without the lock that it holds until Python 3.12, which
     torch.compile cannot follow.

@@ -84,3 +84,8 @@ def _usual_order(names: frozenset[str]) -> list[str]:
         if listed and names == {*listed}:
             return listed
     return sorted(names)
+
+
+def of_others(config: Mapping[str, Any]) -> bool:
+    """True if a configuration is about a checkpoint of others."""
+    return "checkpoint" in config["model"]

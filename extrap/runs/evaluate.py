@@ -15,18 +15,18 @@ from torch import Tensor
 from extrap.extensions.base import Reader
 from extrap.model.gpt import GPT
 from extrap.model.inspection import InspectedModel
-from extrap.pretrained.adapter import Adapted
-from extrap.pretrained.table import layer_table
 from extrap.results import left_out, rows
 from extrap.runs.checkpoint import curve_rows
 from extrap.runs.folder import as_before, identity_hash
 from extrap.runs.folder import untrained as not_trained
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
+from extrap.runs.source import Source
 from extrap.runs.study import Entry
-from extrap.tasks.base import AtLengths, Diagnostic, Result, Task, checked
+from extrap.tasks.base import AtLengths, Diagnostic, Result, Task
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.tasks.scoring.answers import finite
+from extrap.tasks.scoring.checked import checked
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils import files as atomic
 from extrap.utils import lock
@@ -135,7 +135,7 @@ def evaluations(job: Job) -> dict[str, Callable[[], Result]]:
         return plain, job.extension(plain)
 
     if _reports_used(job):
-        found[USED] = lambda: Result(_used_rows(*models()))
+        found[USED] = lambda: Result(_used_rows(job.source, *models()))
     return found | {
         name: partial(_measure, job, name, task, models) for name, task in job.tasks.items()
     }
@@ -263,13 +263,13 @@ class _OnDevice:
         return logits
 
 
-def _used_rows(model: GPT, extended: Reader) -> list[dict]:
+def _used_rows(source: Source, model: GPT, extended: Reader) -> list[dict]:
     """Returns the frequencies of the extended model and, of a checkpoint, `extrap layers` as rows
     of protocol `layers`. Several windows of a model have no frequencies.
     """
     rows = frequency_rows(model.scheme, extended.scheme) if isinstance(extended, GPT) else []
     recorder = Recorder()
-    for row in layer_table(model) if isinstance(model, Adapted) else []:
+    for row in source.layers(model):
         layer = recorder.at(protocol="layers", length=model.scheme.shape.length, layer=row["layer"])
         for metric in ("pairs", "channels", "base", "window", "chunk", "sink"):
             if row[metric]:

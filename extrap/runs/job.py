@@ -1,7 +1,7 @@
 """One configuration made into objects, whose options are checked."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,16 +9,14 @@ from typing import Any
 
 from extrap.data.vocabulary import Vocabulary
 from extrap.extensions.base import Extension
-from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.results.places import place
 from extrap.runs.build import build
-from extrap.runs.choices import changed, node, without_factor, written
+from extrap.runs.choices import changed, node, of_others, without_factor, written
 from extrap.runs.dashboard import Dashboard, ViewOnly
 from extrap.runs.dashboard.page import Page
 from extrap.runs.finetuned import FineTuned, Training
 from extrap.runs.folder import Run
 from extrap.runs.layout import DIRECT, RESULTS
-from extrap.runs.published import Published
 from extrap.runs.source import Fresh, Source
 from extrap.tasks.base import Task
 from extrap.utils.errors import UserError
@@ -138,7 +136,7 @@ class Job:
     def vocabulary_of(self, task: Task) -> Vocabulary:
         """Returns the vocabulary of a task: words as keys and values if it can use them."""
         own = self.source.vocabulary
-        return own.words if task.words and isinstance(own, PublishedVocabulary) else own
+        return own.words if task.words else own
 
     # --- the machine
 
@@ -152,6 +150,17 @@ class Job:
         self.dashboard.start(Page(*names, *said, size=self.source.params))
 
 
+def source_of(config: Mapping[str, Any]) -> type[Source]:
+    """Returns the kind of source that a configuration is about. A checkpoint of others loads
+    extrap.pretrained, which no other run needs.
+    """
+    if not of_others(config):
+        return Fresh
+    from extrap.runs.published import Published
+
+    return Published
+
+
 def make(
     config: dict[str, Any],
     choices: dict[str, str],
@@ -163,8 +172,7 @@ def make(
     """
     plugins, choice = config["plugins"], choices["extension"]
     check_plugins(plugins)
-    usual = Published if Published.meant(config) else Fresh
-    source = (given or usual)(config, choices)
+    source = (given or source_of(config))(config, choices)
     for option, value in (("study", config["study"]), ("label", source.label)):
         if not NAME.fullmatch(value):
             problem = "letters, digits, dot, hyphen and underscore, starting with a letter or digit"

@@ -19,9 +19,11 @@ from extrap.data.corpora.base import Corpus
 from extrap.data.mixture import Mixture
 from extrap.data.text import Text
 from extrap.model.gpt import GPT
+from extrap.pretrained.adapter import Adapted
 from extrap.pretrained.causal import fault
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.scaling import scaling_of
+from extrap.pretrained.table import layer_table
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
 from extrap.runs.folder import PUBLISHED, Run, write_json
@@ -79,11 +81,6 @@ class Published(Source):
 
     group, published = "model", True
 
-    @classmethod
-    def meant(cls, config: Mapping[str, Any]) -> bool:
-        """True if a configuration is about a checkpoint."""
-        return "checkpoint" in config["model"]
-
     def _name(self) -> str:
         """With chat=true or scaling=replace the rows are a series of their own."""
         own = self.config["model"]
@@ -101,6 +98,19 @@ class Published(Source):
     def scaled(self) -> str | None:
         """Returns the scaling that the config brings, in words; None without one."""
         return scaling_of(self.checkpoint.given)
+
+    def advice(self, extension: str) -> str | None:
+        """Says whether an extension acts on a scaling that the config brings."""
+        if (scaling := self.scaled()) is None:
+            return None
+        own = f"the config scales rotations already ({scaling})"
+        chain = f"extension={extension} acts on the scaled frequencies (model.scaling=chain)"
+        if self.reading.scaling == "replace":
+            chain = f"extension={extension} replaces this from L = {self.length} tokens on"
+        return f"{own}; {chain}"
+
+    def layers(self, model: GPT) -> list[dict[str, Any]]:
+        return layer_table(model) if isinstance(model, Adapted) else []
 
     @cached_property
     def vocabulary(self) -> PublishedVocabulary:

@@ -108,6 +108,13 @@ class Source(ABC):
         """Raises UserError for text, a trainer or a model that cannot work on this machine."""
         _ = self.corpus, self.trainer
 
+    def layers(self, model: GPT) -> list[dict[str, Any]]:
+        """Returns the table of layers of a published model, a row a layer."""
+        return []
+
+    def advice(self, extension: str) -> str | None:  # noqa: B027
+        """Returns a line about an extension of this model for a person; None without one."""
+
     # --- runs
 
     def trained(self, run: Run) -> GPT:

@@ -21,7 +21,6 @@ from extrap.runs.finetuned import FineTuned
 from extrap.runs.folder import fingerprint
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE
-from extrap.runs.published import Published
 from extrap.tasks.base import Diagnostic
 from extrap.utils.errors import NotApplicable, UserError
 from extrap.utils.paths import conf_dir
@@ -51,24 +50,14 @@ def check(job: Job) -> None:
             warnings.simplefilter("ignore")  # the final build of the model gives the advice
             model = source.model()
         check_scheme(model, job.choices["scheme"], job.config["plugins"])
-    if isinstance(source, Published) and not isinstance(job.extension, Direct):
-        _tell_scaling(source, job.choices["extension"])
+    advice = source.advice(job.choices["extension"])
+    if advice and not isinstance(job.extension, Direct):
+        warnings.warn(advice, UserWarning, stacklevel=1)
     if job.unasked:
         left = f"options of {', '.join(job.unasked)} are left aside"
         warnings.warn(f"task=[{','.join(job.task_names)}]: {left}", UserWarning, stacklevel=1)
     for error in job.refused.values():
         warnings.warn(f"{error}; the other tasks are asked", UserWarning, stacklevel=1)
-
-
-def _tell_scaling(source: Published, extension: str) -> None:
-    """Warns if a checkpoint brings a scaling of its own: says whether an extension acts on it."""
-    if (scaling := source.scaled()) is None:
-        return
-    own = f"the config scales rotations already ({scaling})"
-    chain = f"extension={extension} acts on the scaled frequencies (model.scaling=chain)"
-    if source.reading.scaling == "replace":
-        chain = f"extension={extension} replaces this from L = {source.length} tokens on"
-    warnings.warn(f"{own}; {chain}", UserWarning, stacklevel=1)
 
 
 def check_own(job: Job) -> None:

@@ -10,28 +10,27 @@ for texts that begin alike.
 """
 
 import math
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from extrap.data.corpora.base import Corpus
 from extrap.data.part import Part
 from extrap.data.vocabulary import Vocabulary
-from extrap.model.inspection import InspectedModel
-from extrap.results.rows import check_measured
 from extrap.utils.bounds import Multiples
 from extrap.utils.errors import UserError
-from extrap.utils.plugins import defined_at
+
+if TYPE_CHECKING:
+    from extrap.data.corpora.base import Corpus
+    from extrap.model.inspection import InspectedModel
 
 Model = Callable[..., Tensor]
-Inside = InspectedModel
-"""A model that can be looked into."""
+Inside: TypeAlias = "InspectedModel"
+"""A model that can be looked into; a name for annotations, which loads no model."""
 Progress = Callable[[int, int], Any]
 
 
@@ -63,27 +62,6 @@ class Result:
         return Result(rows, [item for item in self.items if (item.get("length") or 0) < length])
 
 
-def checked(result: Any, task: str, run: Callable[..., Any] = Result) -> Result:
-    """Returns the result of a task with a status in every row. Raises UserError, naming the task
-    and its `run`, for anything but a Result and for the first row that the results schema cannot
-    hold.
-    """
-    option, at = f"task.{task}", defined_at(run)
-    if not isinstance(result, Result):
-        problem = f"run{at} returned {type(result).__name__}"
-        raise UserError(option, problem=problem, remedy="return Result(rows)")
-    try:
-        rows = [{"status": "ok"} | row for row in result.rows]
-        check_measured(rows)
-    except (TypeError, ValueError) as error:
-        remedy = f"correct the rows that run{at} returns"
-        raise UserError(option, problem=error, remedy=remedy) from None
-    if not rows:
-        line = f"{option}: no rows; run recorded none, or the model refuses every length"
-        warnings.warn(line, UserWarning, stacklevel=2)
-    return Result(rows, result.items)
-
-
 class Task(ABC):
     """A measurement of a model. Parameters are fields of a frozen dataclass, the keys of its YAML
     in conf/task, with their bounds in the annotations (extrap.utils.bounds).
@@ -111,7 +89,7 @@ class Task(ABC):
         return UserError(f"task.{self.name}.{name}={value}", problem=problem, remedy=remedy)
 
     @abstractmethod
-    def check(self, corpus: Corpus, vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, corpus: "Corpus", vocabulary: Vocabulary, train_length: int) -> None:
         """Raises UserError, naming the option, if `run` would fail on this corpus, with this
         vocabulary or at these lengths. Measures nothing.
         """
@@ -120,7 +98,7 @@ class Task(ABC):
     def run(
         self,
         model: Model,
-        corpus: Corpus,
+        corpus: "Corpus",
         vocabulary: Vocabulary,
         train_length: int,
         progress: Progress,
@@ -131,8 +109,8 @@ class Task(ABC):
 
 
 class Diagnostic(Task):
-    """A task that looks inside: `run` gets an Inside. extrap rejects extensions that are no model
-    of their own.
+    """A task that looks inside: `run` gets an extrap.model.inspection.InspectedModel. extrap
+    rejects extensions that are no model of their own.
     """
 
 

@@ -59,6 +59,10 @@ class NotApplicable(UserError):
     """An extension that makes no sense on a scheme: a sweep skips the pair and lists it."""
 
 
+class OutOfRange(ValueError):
+    """A coordinate past the finite table of a scheme, where the scheme is undefined."""
+
+
 def choose(name: str, allowed: Iterable[str]) -> str:
     """Returns a remedy for an unknown name: `did you mean b? choose one of a, b, c`."""
     close = get_close_matches(name, known := sorted(allowed), n=3)

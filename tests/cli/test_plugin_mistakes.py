@@ -15,7 +15,8 @@ from extrap.extensions.base import Extension
 from extrap.results.rows import write
 from extrap.runs import validate
 from extrap.runs.build import find
-from extrap.tasks.base import Result, Task, checked
+from extrap.tasks.base import Result, Task
+from extrap.tasks.scoring.checked import checked
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.errors import UserError
 from extrap.utils.plugins import told

@@ -12,7 +12,8 @@ from extrap.cli import audit, plot, report, schemes
 from extrap.results.rows import frame, records, write
 from extrap.runs.experiment import closing
 from extrap.runs.study import Entry
-from extrap.tasks.base import Result, checked
+from extrap.tasks.base import Result
+from extrap.tasks.scoring.checked import checked
 from extrap.utils.errors import UserError
 from tests.support.jobs import TINY
 from tests.support.plausible import run_rows

@@ -59,8 +59,11 @@ def test_loss_of_texts():
 def test_from_a_run_to_its_rows(monkeypatch):
     j = job("scheme=rope", "extension=longrope", "extension.factor=2.0")
     train(j)
-    monkeypatch.setattr(search, "DOCUMENTS", 4)
-    model, held_out = trained_model(j), search.texts(j.source.corpus, j.source.vocabulary.bos, 128)
+    monkeypatch.setattr(longrope, "DOCUMENTS", 4)
+    model, held_out = (
+        trained_model(j),
+        longrope.texts(j.source.corpus, j.source.vocabulary.bos, 128),
+    )
     assert held_out.shape == (4, 129) and (held_out[:, 0] == j.source.vocabulary.bos).all()
     factors = search.find_factors(model, held_out, 2.0, lambda done, total: None)
     plain = [
@@ -97,4 +100,4 @@ def test_only_a_trained_run_is_searched(elsewhere, capsys):
 
 def test_too_little_text():
     with pytest.raises(UserError, match="training documents have 100000000 tokens"):
-        search.texts(job("scheme=rope").source.corpus, 0, 10**8)
+        longrope.texts(job("scheme=rope").source.corpus, 0, 10**8)

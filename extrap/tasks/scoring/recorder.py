@@ -12,7 +12,6 @@ import numpy as np
 from torch import Tensor
 
 from extrap.data.trials.base import checksum
-from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import (
     bootstrap_mean,
     bootstrap_share,
@@ -21,6 +20,7 @@ from extrap.results.stats.intervals import (
     wilson,
 )
 from extrap.tasks.base import Counter, Progress, Result
+from extrap.utils.errors import OutOfRange
 
 TRAINED = 0.9
 """Accuracy within the training length from which a run counts as having learned a task."""
