@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from extrap.extensions.base import Extension
+from extrap.extensions.by_parts import YaRN
 from extrap.extensions.dynamic_ntk import DynamicNTK
 from extrap.extensions.interpolation import Interpolation
 from extrap.model.scheme import Scheme, Shape
@@ -58,11 +59,13 @@ def extension(name: str, options: dict) -> Extension:
         ("ntk-su-mixed", "b", [-1.0]),
         ("pi-pair", "pair", [-1]),
         ("pose", "method", [Interpolation(None), Interpolation(1.0)]),
+        ("pose-yarn", "method", [YaRN(None), YaRN(1.0)]),
         ("randomised-sampled", "longest", [128]),
         ("randomised-yarn", "method", [Interpolation(4.0)]),
         ("self-extend", "factor", [0.5]),
         ("streaming-llm", "recent", [0]),
         ("streaming-llm", "sinks", [-1]),
+        ("wave-prune", "periods", [0.0, -1.0]),
         ("window", "width", [0]),
         ("yarn", "beta_slow", [4.0]),
         ("yarn", "slope", [-0.1]),

@@ -42,6 +42,7 @@ EXCUSED_EXTENSIONS: dict[tuple[str, str], str] = {
     ("drope", "inside"): "positions are dropped; tuning at L follows",
     ("clipped-rope", "inside"): "slow pairs stand still in short texts as well",
     ("clipped-rope-hard", "inside"): "slow pairs stand still in short texts as well",
+    ("wave-prune", "inside"): "fast pairs turn more than once within L",
     ("ms-poe", "inside"): "made for texts within L: heads are interpolated there",
     ("ms-poe", "prefix"): "heads are ranked by what the last query reads",
     ("randomised-stride", "inside"): "another choice among the trained positions",
@@ -55,7 +56,8 @@ EXCUSED_EXTENSIONS: dict[tuple[str, str], str] = {
     ("ntk-dynamic", "prefix"): "frequencies follow T / L; mode=row follows each query",
     ("yarn-dynamic", "prefix"): "frequencies and temperature follow T / L",
 }
-SLOWED = ["pi", "pi-pair", "pose", "end-prompt", "randomised-yarn", "ntk", "ntk-by-parts", "llama3"]
+SLOWED = ["pi", "pi-pair", "pose", "pose-yarn", "end-prompt", "randomised-yarn", "ntk", "llama3"]
+SLOWED += ["ntk-by-parts"]
 SLOWED += ["yarn", "yarn-all-layers", "yarn-turns", "ntk-su-old", "ntk-su-fixed", "ntk-su-mixed"]
 SLOWED += ["ntk-log-n", "ntk-su-old-log-n", "ntk-su-fixed-log-n", "ntk-su-mixed-log-n"]
 EXCUSED_EXTENSIONS |= {

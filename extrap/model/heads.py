@@ -1,0 +1,43 @@
+"""A scheme that turns the queries and keys of some heads, and another that turns the rest."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from extrap.model.parts import describe_parts
+from extrap.model.scheme import HOOKS, Scheme, Shape, Where
+from extrap.utils.bounds import Share
+
+
+class Heads(Scheme):
+    """`part` in a share of the heads, the first ones, and `rest` in the others, in every layer.
+
+    At least one head has `part`; of heads that share keys, whole groups: round(share G) of G.
+    Raises ValueError for a part that acts on more than queries and keys.
+    """
+
+    def __init__(self, shape: Shape, part: Scheme, rest: Scheme, share: Share = 0.25):
+        super().__init__(shape)
+        for one in (part, rest):
+            others = [hook for hook in HOOKS if hook != "rotate" and one.uses(hook)]
+            if others or one.scale != self.scale:
+                raise ValueError(f"{describe_parts(one)} cannot be limited to some heads")
+        self.part, self.rest = part, rest
+        self.groups = shape.kv_heads or shape.heads
+        self.first = max(1, round(share * self.groups))
+
+    def inner(self, layer: int | None = None) -> list[Scheme]:
+        return [self.part, self.rest] if self.first < self.groups else [self.part]
+
+    def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
+        self.part, self.rest = self.part.mapped(change), self.rest.mapped(change)
+        return self
+
+    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
+        if self.first == self.groups:
+            return self.part.rotate(q, k, at)
+        of_q, of_k = (self.first * x.shape[1] // self.groups for x in (q, k))
+        some = self.part.rotate(q[:, :of_q], k[:, :of_k], at)
+        others = self.rest.rotate(q[:, of_q:], k[:, of_k:], at)
+        return torch.cat([some[0], others[0]], 1), torch.cat([some[1], others[1]], 1)
