@@ -1,53 +1,99 @@
 """The logits of a model of ours compared with those of the model of transformers that it reads."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from extrap.model.gpt import GPT
 from extrap.pretrained.plain import table_rows
 from extrap.pretrained.seam import forgetting
+from extrap.utils.untrusted import memory
 
 PROBE, NEAR, PAST = 40, 128, 9
 """Tokens of the reading that compares logits: PROBE, or PAST more than L up to an L of NEAR."""
 
+FLOAT = 4
+"""Bytes of a number."""
+HALF = torch.bfloat16, torch.float16
 ROUNDINGS = 4
-"""Kernels of transformers, eager and sdpa, are at most 3.5 roundings apart; a model whose attention
-is 12 % hotter is 4.6 roundings off or more."""
-
-
-def _logits(net: Any, tokens: Tensor) -> Tensor:
-    with forgetting(net):
-        return net(input_ids=tokens, use_cache=False).logits.float()
+"""Kernels of transformers, eager and sdpa, are at most 3.5 roundings apart in three layers."""
 
 
 @torch.no_grad()
 def difference(made: GPT, net: Any, length: int) -> float:
     """Returns the difference from the model's own logits, 0 for a model without storage: the
-    largest in float32, 0 if it is below 1e-4 of their spread; in half precision, where single
-    logits differ by rounding alone, the root of the mean square, 0 if it is below ROUNDINGS
-    roundings of their spread.
+    largest, 0 if it is below 1e-4 of their spread, with the weights of half precision as float32
+    for as long as both read. A model that has no room for these weights, or that is quantised, is
+    read as it is: the root of the mean square, 0 if it is below ROUNDINGS roundings of the spread.
     """
     weight = made.embedding.weight
     if weight.is_meta:
         return 0.0
-    g, training = torch.Generator().manual_seed(0), net.training
+    training = net.training
+    net.eval()
+    made.eval()
+    try:
+        if weight.dtype not in HALF:
+            return _largest(*_both(made, net, length))
+        return _rounded(made, net, length)
+    finally:
+        made.train(training)
+        net.train(training)
+
+
+def _rounded(made: GPT, net: Any, length: int) -> float:
+    """Returns the difference for weights in half precision."""
+    tensors = {id(t): t for m in (net, made) for t in (*m.parameters(), *m.buffers())}
+    plain = all(type(t) in (Tensor, nn.Parameter) for t in tensors.values())
+    whole = any(not t.is_floating_point() for t in net.parameters())
+    numbers = sum(t.numel() for t in tensors.values() if t.dtype in HALF)
+    if plain and not whole and FLOAT * numbers < memory() // 2:
+        try:
+            with _in_float32(list(tensors.values())):
+                return _largest(*_both(made, net, length))
+        except Exception:  # of whatever class: no room on a GPU, a precision that the code names
+            pass
+    own, apart = _both(made, net, length)
+    off = float(apart.square().mean().sqrt())
+    most = ROUNDINGS * torch.finfo(made.embedding.weight.dtype).eps * float(own.std())
+    return 0.0 if off <= most else off
+
+
+@contextmanager
+def _in_float32(tensors: list[Tensor]) -> Iterator[None]:
+    """Gives tensors of half precision numbers of float32, within."""
+    kept = [(t, t.data) for t in tensors if t.dtype in HALF]
+    try:
+        for t, numbers in kept:
+            t.data = numbers.float()
+        yield
+    finally:
+        for t, numbers in kept:
+            t.data = numbers
+
+
+def _largest(own: Tensor, apart: Tensor) -> float:
+    off, most = float(apart.abs().max()), 1e-4 * max(1.0, float(own.std()))
+    return 0.0 if off <= most else off
+
+
+def _both(made: GPT, net: Any, length: int) -> tuple[Tensor, Tensor]:
+    """Returns the model's own logits, and what the others are away from them, in float32."""
+    weight, g = made.embedding.weight, torch.Generator().manual_seed(0)
     near = length <= NEAR and weight.device.type == "cpu"  # a GPU asserts past a table
     n = length + PAST if near and table_rows(net) is None else min(PROBE, length)
     tokens = torch.randint(len(weight), (2, n), generator=g).to(weight.device)
-    net.eval()
     try:
         own = _logits(net, tokens)
     except Exception:  # of whatever class: a table or a limit that ends at L
         tokens = tokens[:, : min(PROBE, length)]
         own = _logits(net, tokens)
-    apart, dtype = made.eval()(tokens).float() - own, weight.dtype
-    made.train(training)
-    net.train(training)
-    if dtype in (torch.bfloat16, torch.float16):
-        off = float(apart.square().mean().sqrt())
-        most = ROUNDINGS * torch.finfo(dtype).eps * float(own.std())
-    else:
-        off, most = float(apart.abs().max()), 1e-4 * max(1.0, float(own.std()))
-    return 0.0 if off <= most else off
+    return own, made(tokens).float() - own
+
+
+def _logits(net: Any, tokens: Tensor) -> Tensor:
+    with forgetting(net):
+        return net(input_ids=tokens, use_cache=False).logits.float()
