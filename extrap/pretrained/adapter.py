@@ -17,7 +17,7 @@ from extrap.model.scheme import OutOfRange, Scheme, Shape, Where
 from extrap.pretrained.causal import fault
 from extrap.pretrained.compared import difference
 from extrap.pretrained.families import BLOOM, GPT2, MPT, OPT
-from extrap.pretrained.layer import Unreadable
+from extrap.pretrained.layer import Layer, Unreadable
 from extrap.pretrained.layers import read
 from extrap.pretrained.plain import (
     ALLOWED,
@@ -29,7 +29,8 @@ from extrap.pretrained.plain import (
 )
 from extrap.pretrained.rotation import GivenSink, scheme_of
 from extrap.pretrained.seam import forgetting, quiet, reason, replaced, still, through, transformers
-from extrap.pretrained.shortened import SHORT, shortened
+from extrap.pretrained.shortened import SHORT, of_each_kind, shortened
+from extrap.pretrained.skeleton import copy_of
 from extrap.utils.errors import UserError
 
 APART = 0.01
@@ -254,7 +255,11 @@ def adapt(net: Any, length: int | None = None) -> GPT:
                 made = Adapted(net, length).train(net.training)
             if off := difference(made, net, length):
                 raise Unreadable(f"its logits differ by {off:.1e} with attention of extrap")
-            if isinstance(made, Adapted) and not net.device.type == "meta" and parts_ways(net):
+            if (
+                isinstance(made, Adapted)
+                and not net.device.type == "meta"
+                and parts_ways(net, made.layers)
+            ):
                 raise Unreadable(
                     "past a window, a top-k or another length of its config its logits differ with "
                     "attention of extrap"
@@ -267,16 +272,24 @@ def adapt(net: Any, length: int | None = None) -> GPT:
 
 
 @torch.no_grad()
-def parts_ways(net: Any) -> bool:
+def parts_ways(net: Any, layers: list[Layer]) -> bool:
     """True if logits differ past a length of the config, in a copy where every length is short.
+    The copy has one layer of each kind of these layers, or all if it does not run so.
     False if the class of the model makes no such copy.
     """
     try:
-        copy = shortened(net)
-        if copy is None:
-            return False
-        tokens = 7 * torch.arange(3 * SHORT)[None] % len(copy.get_input_embeddings().weight)
-        own, found = copy(input_ids=tokens, use_cache=False).logits, Adapted(copy, SHORT)(tokens)
+        short = shortened(net)
     except Exception:  # of whatever class a model of odd sizes raises
         return False
-    return float((found - own).abs().max()) > APART * float(own.std())
+    if short is None:
+        return False
+    for model in (of_each_kind(short, layers), short):
+        try:
+            copy = copy_of(model)
+            tokens = 7 * torch.arange(3 * SHORT)[None] % len(copy.get_input_embeddings().weight)
+            own = copy(input_ids=tokens, use_cache=False).logits
+            apart = Adapted(copy, SHORT)(tokens) - own
+            return float(apart.abs().max()) > APART * float(own.std())
+        except Exception:  # as above
+            continue
+    return False

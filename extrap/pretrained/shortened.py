@@ -11,15 +11,15 @@ from typing import Any
 import torch
 from torch import nn
 
-from extrap.pretrained.skeleton import copy_of
+from extrap.pretrained.layer import Layer
 
 SHORT = 9
 """Tokens of every length; more than a probe reads, so that a probe passes none."""
 
 
 def shortened(net: Any) -> nn.Module | None:
-    """Returns the copy, with weights as copy_of draws them; None if its class makes none, or if
-    the config has no length.
+    """Returns the copy, without storage; None if its class makes none, or if the config has no
+    length.
     """
     config = deepcopy(net.config)
     text = config.get_text_config()
@@ -33,7 +33,57 @@ def shortened(net: Any) -> nn.Module | None:
             made = built
         else:
             setattr(text, name, value)
-    return None if made is None else copy_of(made)
+    return made
+
+
+def of_each_kind(made: nn.Module, layers: list[Layer]) -> nn.Module:
+    """Returns a model with as many first layers as hold one of each kind; `made` stays as it was.
+    layers: what a probe found. Layers are of one kind if it found the same in both, and if their
+    modules, shapes and options are the same.
+    """
+    fewer, found = deepcopy(made), {layer.block: layer for layer in layers}
+    for name in {block.rpartition(".")[0] for block in found}:
+        blocks = fewer.get_submodule(name)
+        if not isinstance(blocks, nn.ModuleList):
+            continue
+        first: dict[str, int] = {}
+        options = [_options(block) for block in blocks]
+        each = range(len(blocks))
+        own = {word for word in options[0] if all(options[n].get(word) == n for n in each)}
+        for n in each:
+            plain = {word: x for word, x in options[n].items() if word not in own}
+            kind = _kind(blocks[n], n, found.get(f"{name}.{n}"), len(blocks))
+            first.setdefault(repr((plain, kind)), n)
+        parent, _, last = name.rpartition(".")
+        setattr(fewer.get_submodule(parent), last, blocks[: max(first.values()) + 1])
+    return fewer
+
+
+def _options(block: nn.Module) -> dict[tuple[str, str], Any]:
+    """Returns the plain values that the modules of a layer hold. One that is the number of the
+    layer in every layer is no option.
+    """
+    found = {}
+    for name, module in block.named_modules():
+        for word, x in vars(module).items():
+            if type(x) in (bool, int, float, str):
+                found[name, word] = x
+    return found
+
+
+def _kind(block: nn.Module, n: int, layer: Layer | None, layers: int) -> list[Any]:
+    """Returns the modules and shapes of layer n, entries of the config for it, and what a probe
+    found.
+    """
+    kind: list[Any] = [(name, p.shape) for name, p in block.named_parameters()]
+    for name, module in block.named_modules():
+        kind.append((name, type(module)))
+        each = vars(getattr(module, "config", None) or object).values()
+        kind += [x[n] for x in each if isinstance(x, list) and len(x) == layers]
+    if layer is not None:
+        source = layer.source and (layer.source.name, layer.source.args[1:], layer.source.more)
+        kind.append({**vars(layer), "name": 0, "block": 0, "inputs": 0, "source": source})
+    return kind
 
 
 def _short(value: Any) -> Any:

@@ -1,17 +1,32 @@
 """A copy of a model without its weights."""
 
+import re
 from copy import deepcopy
 
 import torch
 from torch import Tensor, nn
 
+LAID = 2**28
+"""Numbers that are laid out in memory at most, 1 GiB. A product copies numbers that overlap."""
+LAYER = re.compile(r"\.\d+\.")
+
 
 def copy_of(net: nn.Module) -> nn.Module:
-    """Returns a copy on the CPU whose weights are random numbers that overlap in memory. Buffers of
-    a model without storage are made as transformers makes them.
+    """Returns a copy on the CPU whose weights are random numbers, which the layers share; they
+    overlap in memory if the weights of a layer are large. Buffers of a model without storage are
+    made as transformers makes them.
     """
     g = torch.Generator().manual_seed(0)
-    drawn = {id(p): nn.Parameter(_overlapping(p, g), requires_grad=False) for p in net.parameters()}
+    names = {id(p): (LAYER.sub(".", name, 1), p.shape) for name, p in net.named_parameters()}
+    numbers = sum(shape.numel() for _, shape in set(names.values()))
+    laid: dict[tuple[str, torch.Size], Tensor] = {}
+    drawn: dict[int, nn.Parameter] = {}
+    for p in net.parameters():
+        name = names[id(p)]
+        if name not in laid:
+            few = _overlapping(p, g)
+            laid[name] = few.contiguous() if numbers <= LAID else few
+        drawn[id(p)] = nn.Parameter(laid[name], requires_grad=False)
     for p in drawn.values():
         p._is_hf_initialized = True  # type: ignore[attr-defined] # _init_weights leaves it alone
     made = deepcopy(net, drawn).eval()  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from transformers.models.llama.modeling_llama import LlamaAttention, LlamaForCau
 from extrap.extensions.interpolation import Interpolation
 from extrap.pretrained.adapter import adapt, adapted
 from extrap.pretrained.plain import Plain
+from extrap.pretrained.shortened import of_each_kind, shortened
 from extrap.utils.errors import NotApplicable, UserError
 from tests.pretrained.test_adapter import TOKENS, L, close, own_logits
 from tests.support import tiny_families as families
@@ -81,3 +82,20 @@ def test_attention_that_changes_past_a_length_is_refused(options, length, expect
 def test_attention_that_never_changes_is_read():
     """No length of the config makes it cooler."""
     assert len(adapt(made(far=0), L).layers) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, 1),
+        ({"layer_types": ["sliding_attention"] * 2 + ["full_attention"] * 4}, 3),
+        ({"layer_types": ["full_attention"] * 5 + ["sliding_attention"]}, 6),
+    ],
+)
+def test_a_copy_with_short_lengths_has_a_layer_of_each_kind(options, expected):
+    """The comparison past every length reads no layer twice."""
+    family = "gemma3_text" if options else "llama"
+    model = families.made(family, num_hidden_layers=6, **options)
+    short = shortened(model)
+    fewer = of_each_kind(short, adapt(model, L).layers)
+    assert len(fewer.model.layers) == expected and len(short.model.layers) == 6
