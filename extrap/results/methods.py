@@ -24,7 +24,6 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     method     the extension without its options and without log-n at test; log_n: True with log-n
     options    `width=16`, or nothing
     set_for    the factor; 1 without a factor, or if it follows the length of the text
-    multiple   length over training length
 
     If a study has extensions, the rows of other schemes and data are left out. `series.judged` says
     whether a run was trained.
@@ -44,7 +43,6 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     rows["log_n"] = name.str.endswith(LOG_N) | (name == LOG_N[1:])
     rows["method"] = name.str.removesuffix(LOG_N).replace(LOG_N[1:], "direct")
     rows["set_for"] = one_factor(rows)
-    rows["multiple"] = (rows["length"] / rows["train_length"]).astype(float)
     rows["status"] = judged(rows)
     alike = ["parent", "data", "tuned", "how", "tuned_with", "extension", "set_for"]
     rows["parent"] = rows["parent"] + told_apart(rows, alike)

@@ -41,7 +41,9 @@ SCHEMA = {
 }
 ITEM_SCHEMA = {"protocol": TEXT, "length": WHOLE, "depth": REAL, "metric": TEXT, "item": TEXT}
 ITEM_SCHEMA |= {"value": REAL}
-COLUMNS = tuple(SCHEMA)
+MULTIPLE = "multiple"
+"""The column of a frame that no file has: the length over the training length."""
+COLUMNS = (*SCHEMA, MULTIPLE)
 COORDINATES = COLUMNS[: COLUMNS.index("metric")]
 KEY = (*COORDINATES, "metric")
 MEASURED = {
@@ -80,8 +82,30 @@ def _check_item(row: dict) -> None:
 ROWS = Table(SCHEMA, KEY, _check)
 OF_TASK = Table(MEASURED, tuple(name for name in KEY if name in MEASURED), _check_measured)
 ITEMS = Table(ITEM_SCHEMA, ITEM_KEY, _check_item)
-write, records, frame, as_read = ROWS.write, ROWS.records, ROWS.frame, ROWS.as_read
+records = ROWS.records
 write_items, items_as_read = ITEMS.write, ITEMS.as_read
+
+
+def write(path: Path | str, rows: Iterable[Mapping]) -> str:
+    """Writes rows, those of a frame among them, as `Table.write` does. No file has `multiple`."""
+    return ROWS.write(path, ({k: v for k, v in row.items() if k != MULTIPLE} for row in rows))
+
+
+def frame(records: list[dict]) -> pd.DataFrame:
+    """Returns rows as a frame: text as str (empty if missing), whole numbers as Int64, numbers as
+    float64; `multiple` is the length over the training length, nan without a length.
+    """
+    return with_multiple(ROWS.frame(records))
+
+
+def as_read(rows: Iterable[Mapping]) -> pd.DataFrame:
+    """Returns rows as a frame that equals what `write` and `read` give, without a file."""
+    return with_multiple(ROWS.as_read(rows))
+
+
+def with_multiple(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns rows with the column `multiple`, which every reader of rows takes from here."""
+    return rows.assign(multiple=(rows["length"] / rows["train_length"]).astype(float))
 
 
 def check_measured(rows: Iterable[Mapping]) -> None:
@@ -97,8 +121,7 @@ def read_items(path: Path | str) -> pd.DataFrame:
 
 
 def read(study: Path | str) -> pd.DataFrame:
-    """Returns all rows of `<study>/rows/*.csv`: text as str (empty if missing), whole numbers as
-    Int64, numbers as float64.
+    """Returns all rows of `<study>/rows/*.csv` as a `frame`.
 
     Raises UserError, naming file and line, for a damaged file, a wrong type, an unknown status,
     repeated coordinates, and rows of another version.
@@ -172,7 +195,7 @@ def checked_frame(rows: pd.DataFrame) -> pd.DataFrame:
     for name, kind in SCHEMA.items():
         if (problem := _column(rows, name, kind)) is not None:
             raise UserError("rows", problem=f"column {name}: {problem}", remedy=GIVE)
-    found = rows.drop_duplicates([*COLUMNS], ignore_index=True)
+    found = with_multiple(rows.drop_duplicates([*SCHEMA], ignore_index=True))
     if (twice := found.duplicated([*KEY])).any():
         first = found.loc[twice.idxmax(), ["run", "task", "metric"]]
         where = ", ".join(map(str, first))

@@ -26,8 +26,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     trained, if any did. `mean` over depths, `middle` at depth .5, `ends` the mean of depths 0 and 1
     are of protocol records; at 1x the gate looks at the mean. Raises UserError for mixed corpora.
     """
-    multiples = rows["length"] / rows["train_length"]
-    lines = {s.label: _line(s.rows) for s in whole(rows.assign(multiple=multiples))}
+    lines = {s.label: _line(s.rows) for s in whole(rows)}
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -75,7 +74,6 @@ def learning(rows: pd.DataFrame) -> pd.DataFrame:
     kv = kv[kv["depth"].notna()]
     gates = select(rows, task="kv", metric="gate", protocol="records", extension="direct")
     steps = select(rows, task="train", protocol="retrieval", metric="steps_to_90")
-    multiple = kv["length"] / kv["train_length"]
     counts = {
         "seeds": gates.groupby("scheme")["run"].nunique(),
         "passed": (gates["status"] == "ok").groupby(gates["scheme"]).sum(),
@@ -84,8 +82,8 @@ def learning(rows: pd.DataFrame) -> pd.DataFrame:
     }
     table = pd.DataFrame(counts)
     for m in LEARNED:
-        table[m] = kv[multiple == m].groupby("scheme")["value"].mean()
-    at_depth = kv[multiple == 1].groupby(["scheme", "depth"])["value"].mean()
+        table[m] = kv[kv["multiple"] == m].groupby("scheme")["value"].mean()
+    at_depth = kv[kv["multiple"] == 1].groupby(["scheme", "depth"])["value"].mean()
     return table.assign(least=at_depth.groupby("scheme").min())
 
 

@@ -43,9 +43,24 @@ def test_rows_read_back_exactly(tmp_path_factory, written):
     rows.write(study / "rows" / "a.csv", written)
     back = rows.read(study)
     assert list(back.columns) == list(rows.COLUMNS)
+    back = back[[*rows.SCHEMA]]
     back = back.astype(object).where(back.notna(), None).to_dict("records")
     empty = {name: "" if kind is TEXT else None for name, kind in rows.SCHEMA.items()}
     assert sorted(map(repr, back)) == sorted(repr(empty | r) for r in written)
+
+
+def test_a_frame_knows_the_multiple_of_the_training_length_and_no_file_does(tmp_path):
+    written = [plain("nll", "sliding", length, "nll", 1.0) for length in (48, 128, None)]
+    written = [identity("rope") | row for row in written]
+    rows.write(tmp_path / "rows" / "a.csv", written)
+    read = rows.read(tmp_path).sort_values("length")
+    for frame in (read, rows.as_read(written), rows.checked_frame(read.drop(columns="multiple"))):
+        known = frame.sort_values("length")["multiple"]
+        assert known.tolist()[:2] == [0.75, 2.0] and math.isnan(known.iloc[2])
+    first = (tmp_path / "rows" / "a.csv").read_bytes()
+    again = read.astype(object).where(read.notna(), None).to_dict("records")
+    rows.write(tmp_path / "b.csv", again)
+    assert (tmp_path / "b.csv").read_bytes() == first and b"multiple" not in first
 
 
 def test_same_rows_are_the_same_file_and_its_hash_is_returned(tmp_path):

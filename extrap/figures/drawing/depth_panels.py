@@ -51,8 +51,7 @@ def depth_figure(
     guesses = {metric: select(rows, **needs | {"metric": metric}) for metric in GUESSES}
     every = select(rows, **needs)
     rows = every[every["depth"].notna() & every["protocol"].isin(protocols)]
-    multiples = (rows["length"] / rows["train_length"]).astype(float)
-    rows = rows.assign(panel=rows["at"] if counted else multiples)
+    rows = rows.assign(panel=rows["at" if counted else "multiple"])
     shown = [p for p in protocols if p in set(rows["protocol"])]
     known = sorted(rows["panel"].unique())
     columns = known[-4:] if counted else [m for m in known if m in MULTIPLES]

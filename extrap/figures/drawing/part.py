@@ -38,7 +38,7 @@ class Part(NamedTuple):
                 raise UserError("--series", name, "no such series", listed)
             keep += [index for s in fitting for index in s.rows.index]
         found = rows[rows.index.isin(keep)] if self.series else rows
-        read = (found["length"] / found["train_length"]).dropna().astype(float)
+        read = found["multiple"].dropna()
         for option, names, there in (
             ("--protocol", self.protocols, {*found["protocol"]} - {""}),
             ("--lengths", lengths, {f"{one:g}" for one in read}),
@@ -59,10 +59,9 @@ class Part(NamedTuple):
             return rows
         own = select(rows, **figure.NEEDS)
         panels = own.dropna(subset="depth") if bool(own["depth"].notna().any()) else own
-        read = (panels["length"] / panels["train_length"]).astype(float)
         keep = np.ones(len(panels), bool)
         if self.protocols:
             keep &= np.isin(panels["protocol"].to_numpy(str), self.protocols)
         if self.lengths:
-            keep &= np.isin(read.to_numpy(), self.lengths)
+            keep &= np.isin(panels["multiple"].to_numpy(), self.lengths)
         return rows.drop(index=panels.index[~keep]) if keep.any() else rows.iloc[:0]

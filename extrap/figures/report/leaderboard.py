@@ -144,8 +144,7 @@ def _by_multiple(found: Sequence[Series], of: Score) -> dict[float, dict[int, pd
     rows = pd.concat([_counted(s.rows, of).assign(series=i) for i, s in enumerate(found)])
     depths = rows["depth"].notna()
     rows = rows[depths] if depths.any() else rows
-    multiple = (rows["length"] / rows["train_length"]).astype(float)
-    means = rows.groupby([multiple, "series", "seed"])["value"].mean()
+    means = rows.groupby(["multiple", "series", "seed"])["value"].mean()
     return {
         at: {i: one.droplevel([0, 1]) for i, one in part.groupby(level="series")}
         for at, part in means.groupby(level=0)

@@ -63,7 +63,6 @@ class Read(NamedTuple):
 def prepared(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns rows with the further columns that selections have."""
     out = rows.copy()
-    out["multiple"] = (out["length"] / out["train_length"]).astype(float)
     out["factor"] = out["factor"].fillna(1.0)
     out["size"] = out["params"]
     numbers, bounds = out["params"].fillna(0).astype(float), [*SIZES.values(), np.inf]

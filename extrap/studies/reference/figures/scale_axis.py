@@ -54,7 +54,6 @@ def points(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
     rows = comparable(select(rows, **needs))
     if len(mixtures := rows[~rows["data"].isin(CONTROLS)]):
         rows = mixtures
-    rows = rows.assign(multiple=(rows["length"] / rows["train_length"]).astype(float))
     common = set.intersection(*(set(part) for _, part in rows.groupby("run")["multiple"]))
     rows = rows[rows["multiple"] == max((m for m in common if m <= FURTHEST), default=1)]
     rows = rows.assign(size=sizes(rows["params"]), lost=rows["status"] == "not trained")

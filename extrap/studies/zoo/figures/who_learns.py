@@ -38,7 +38,6 @@ def enough(rows) -> bool:
 
 def draw(rows):
     shares = select(means(rows), protocol="records", extension="direct")
-    shares = shares.assign(multiple=shares["length"] / shares["train_length"])
     shares = shares[shares["multiple"].isin(MULTIPLES)]
     steps = select(rows, task="train", protocol="retrieval", metric="steps_to_90")
     found = whole(shares)
