@@ -9,6 +9,7 @@ import numpy as np
 
 from extrap.figures.drawing import spread_note
 from extrap.figures.drawing.length_panels import length_figure
+from extrap.results.cells import cells
 from extrap.results.rows import comparable
 from extrap.results.series import select
 
@@ -20,11 +21,8 @@ PROTOCOLS = {
 
 
 def means(rows):
-    """Returns means over depths, a row per run, extension, protocol and length, no intervals."""
-    rows = comparable(select(rows, **NEEDS)).dropna(subset="depth")
-    key = ["run", "extension", "factor", "protocol", "length"]
-    values = rows.groupby(key, dropna=False)["value"].transform("mean")
-    return rows.assign(value=values, low=np.nan, high=np.nan).drop_duplicates(key)
+    """Returns the cells of retrieval, means over depths, without intervals."""
+    return cells(comparable(select(rows, **NEEDS))).assign(low=np.nan, high=np.nan)
 
 
 def draw(rows):

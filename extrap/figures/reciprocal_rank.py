@@ -12,7 +12,7 @@ import pandas as pd
 from extrap.figures.drawing import entitle, note, panels, style_of
 from extrap.figures.length_generalisation import trained
 from extrap.results.series import select, series
-from extrap.results.stats.intervals import t_interval
+from extrap.results.stats.intervals import mean_over_seeds
 
 NEEDS = {"task": "algorithmic", "metric": "accuracy"}
 MAKE, OF = " data=algorithmic seed=0,1,2", " of several schemes"
@@ -35,14 +35,14 @@ def draw(rows):
     figure, ((panel,),) = panels((1, 1), (3.6, 0.26 * len(order)), right=0.5, left=left)
     for place, label in enumerate(order):
         values, style = table.loc[label].to_numpy(), style_of(found[label])
-        panel.barh(place, values.mean(), height=0.7, color=style.colour, alpha=0.75, label=label)
+        mean, *ends = mean_over_seeds(values, (0, 1))
+        panel.barh(place, mean, height=0.7, color=style.colour, alpha=0.75, label=label)
         if len(values) > 1:
             at = np.full(len(values), place)
             panel.plot(values, at, "o", color="black", markersize=2.2, lw=0, label="_seed")
-        if len(values) > 2:
-            ends = np.clip(t_interval(values), 0, 1)
+        if np.isfinite(ends).all():
             panel.plot(ends, [place, place], color="black", linewidth=0.9, label="_interval")
-        panel.text(1.02, place, f"{values.mean():.2f}", va="center", fontsize=7)
+        panel.text(1.02, place, f"{mean:.2f}", va="center", fontsize=7)
     panel.set(yticks=range(len(order)), xlim=(0, 1), ylim=(-0.6, len(order) - 0.4))
     panel.set_yticklabels(order)
     panel.set_xlabel("mean reciprocal rank")

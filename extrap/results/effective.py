@@ -3,7 +3,8 @@
 The base is the score at the training length L; the length is effective up to the first measured
 length beyond L at which the score lies below .85 base. Between that and the length before, the
 score is taken as linear in log2 of the length. Where no measured length fails, the longest one is a
-lower bound. A model that scores 0 at L has no effective length: no score lies below .85 of 0.
+lower bound. A model that scores 0 at L has no effective length: no score lies below .85 of 0. Nor
+has a task without a score at L, such as `algorithmic`: its lengths follow from its longest problem.
 Source: NoLiMa, arXiv 2502.05167 (85 % of the base score; interpolation is ours).
 """
 
@@ -12,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from extrap.results.series import Series, select
-from extrap.results.stats.crossed import over_seeds
+from extrap.results.cells import cells
+from extrap.results.series import Series
+from extrap.results.stats.intervals import mean_over_seeds
 
 SHARE = 0.85
 SCORES = ("accuracy", "recall")
@@ -70,7 +72,7 @@ def effective(rows: pd.DataFrame) -> Effective:
     end of their intervals, which are taken as dependent over depths.
 
     Args:
-        rows: of one series, task, protocol and metric; depths are averaged.
+        rows: cells of one series, task, protocol and metric.
     """
     found = rows.groupby(["run", "length"])[["value", "low", "high"]].mean()
     train_length = int(rows["train_length"].iloc[0])
@@ -80,12 +82,10 @@ def effective(rows: pd.DataFrame) -> Effective:
     least = any(open_ended for _, open_ended in ends)
     if np.isnan(logs).any():
         return NOTHING
-    tokens = float(2 ** logs.mean())
-    if len(ends) > 2:
-        low, high = over_seeds(logs).interval
-        return Effective(tokens, 2**low, np.inf if least else 2**high, least)
-    if len(ends) == 2:
-        return Effective(tokens, np.nan, np.nan, least)
+    if len(ends) > 1:
+        tokens, low, high = (float(2**log) for log in mean_over_seeds(logs))
+        return Effective(tokens, low, np.inf if least and not np.isnan(high) else high, least)
+    tokens = float(2 ** logs[0])
     (curve,) = curves
     bar = SHARE * curve.loc[train_length, "value"]
     low, _ = crossing(curve["low"], train_length, bar)
@@ -98,14 +98,10 @@ def effective_lengths(found: Series) -> dict[tuple[str, str], Effective]:
 
     Readings that did not learn their task (mark other than ok) have none.
     """
-    rows = found.rows[found.rows["layer"].isna() & found.rows["length"].notna()]
     out = {}
-    for (task, protocol), part in rows.groupby(["task", "protocol"]):
-        metric = next((name for name in SCORES if name in set(part["metric"])), None)
-        scores = select(part, metric=metric) if metric else part[:0]
-        depths = scores["depth"].notna()
-        scores = scores[depths] if depths.any() else scores[scores["axis"].isin(("", "index"))]
-        learned = scores[scores["mark"] == "ok"]
+    for (task, protocol), part in cells(found.rows, SCORES).groupby(["task", "protocol"]):
+        metric = next(name for name in SCORES if name in set(part["metric"]))
+        learned = part[(part["metric"] == metric) & (part["mark"] == "ok")]
         if learned["length"].nunique() > 1:
             length = effective(learned)
             if not np.isnan(length.tokens):

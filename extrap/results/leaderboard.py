@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from extrap.results.cells import cells, counted
 from extrap.results.effective import effective
 from extrap.results.series import select
-from extrap.results.stats.intervals import t_interval
+from extrap.results.stats.intervals import mean_over_seeds
 
 FAR = 4
 """Multiple of the training length at which schemes are compared."""
@@ -21,10 +22,10 @@ def leaderboard(
 ) -> list[tuple[str, ...]]:
     """Returns a line for each scheme of each part, the furthest effective length first.
 
-    Of plain readings: retrieval of records, the mean over depths and seeds with Student's interval
-    over seeds; the effective length of the seeds that pass the gate; sliding perplexity. Beside
-    what a scheme finds under its headline recipe stands what it finds under all recipes of a study:
-    seeds are averaged first, below the gate or not.
+    Of plain readings: retrieval of records, the mean over the seeds that count with its interval;
+    the effective length of the seeds that pass the gate; sliding perplexity. Beside what a scheme
+    finds under its headline recipe stands what it finds under all recipes of a study: seeds are
+    averaged first, below the gate or not.
 
     Args:
         parts: (rows as `verdict.table` leaves them, layers of their models).
@@ -59,19 +60,19 @@ def _span(values: pd.Series | None) -> str:
 
 def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Series]):
     """Returns (what lines are sorted by, the cells of a line)."""
-    found = select(rows, task="kv", metric="accuracy", protocol="records")
-    learned = found[found["status"] == "ok"]
-    length, values = effective(learned), found[found["multiple"] == FAR].groupby("seed")["value"]
-    values = values.mean()
+    scores = cells(rows.assign(mark=rows["status"]))
+    found = select(scores, task="kv", metric="accuracy", protocol="records")
+    learned, shown = found[found["mark"] == "ok"], counted(found)
+    length, values = effective(learned), shown.loc[shown["multiple"] == FAR, "value"]
     seeds, passed = found["run"].nunique(), learned["run"].nunique()
     text = str(length).replace(">=", "≥ ")
     if np.isfinite([length.low, length.high]).all():
         text += f" [{length.low:.0f}, {length.high:.0f}]"
     if found["multiple"].max() <= 1:
         text = f"{length.tokens:.0f}, no position past L"
-    losses = select(rows, task="nll", metric="nll", protocol="sliding")
+    losses = select(scores, task="nll", metric="nll", protocol="sliding")
     at = [losses.loc[losses["multiple"] == multiple, "value"] for multiple in (1, FAR)]
-    cells = (
+    line = (
         scheme,
         str(layers),
         f"{rows['size'].max():,.0f}",
@@ -81,10 +82,10 @@ def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Seri
         ", ".join(f"{np.exp(one.mean()):.1f}" if len(one) else "-" for one in at),
         str(seeds) if passed == seeds else f"{seeds}, {seeds - passed} below the gate",
     )
-    return (length.tokens, values.mean() if len(values) else 0.0), cells
+    return (length.tokens, values.mean() if len(values) else 0.0), line
 
 
 def _share(values: pd.Series) -> str:
-    low, high = np.clip(t_interval(values), 0, 1)
+    mean, low, high = mean_over_seeds(values, (0, 1))
     interval = "" if np.isnan(low) else f" [{low:.2f}, {high:.2f}]"
-    return f"{values.mean():.2f}{interval}".replace("0.", ".")
+    return f"{mean:.2f}{interval}".replace("0.", ".")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results.rows import comparable
-from extrap.results.stats.intervals import student
+from extrap.results.stats.intervals import mean_over_seeds
 
 MIXTURE = "mixture"
 CONTROLS = {"text": "text only", "retrieval": "retrieval only"}
@@ -173,10 +173,6 @@ def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
     table = seeds(rows, by)
     if table.shape[1] == 1:
         return rows.set_index(by)[["value", "low", "high"]].sort_index()
-    value, n = table.mean(axis=1), table.count(axis=1)
-    half = [student(max(count - 1, 1)) for count in n] * table.std(axis=1) / np.sqrt(n)
-    half = half.where(n >= 3)
-    out = pd.DataFrame({"value": value, "low": value - half, "high": value + half})
-    if set(rows["metric"]) <= {*SHARES}:
-        out[["low", "high"]] = out[["low", "high"]].clip(0, 1)
-    return out
+    within = (0, 1) if set(rows["metric"]) <= {*SHARES} else (-np.inf, np.inf)
+    means = [mean_over_seeds(line.dropna(), within) for _, line in table.iterrows()]
+    return pd.DataFrame(means, table.index, ["value", "low", "high"], float)

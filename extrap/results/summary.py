@@ -5,12 +5,16 @@ retrieval; the gates of all tasks; and who learns retrieval, how fast, and how f
 import numpy as np
 import pandas as pd
 
+from extrap.results.cells import cells, counted
 from extrap.results.effective import NOTHING, effective_lengths
 from extrap.results.series import select, status_name, whole
 
 PARTS = ("text", "retrieval")
 PROTOCOLS, FAR = ("nonoverlap", "last_segment"), (1, 2, 4, 16)
 ACCURACIES = {"mean": (1, 2, 4), "middle": (1, 2, 4), "ends": (1, 2, 4), "padded": (2, 4)}
+OF_CELLS = {"mean": "records", "padded": "padded"}
+AT_DEPTHS = {"middle": (0.5,), "ends": (0, 1)}
+"""Accuracies that are cells, by protocol, and of a part of the depths."""
 LEARNED = (1, 2, 4, 8)
 """Multiples of the training length in the table of `learning`."""
 
@@ -71,7 +75,7 @@ def learning(rows: pd.DataFrame) -> pd.DataFrame:
     least      accuracy of the worst depth at the training length
     """
     kv = select(rows, task="kv", metric="accuracy", protocol="records", extension="direct")
-    kv = kv[kv["depth"].notna()]
+    scores = cells(kv)
     gates = select(rows, task="kv", metric="gate", protocol="records", extension="direct")
     steps = select(rows, task="train", protocol="retrieval", metric="steps_to_90")
     counts = {
@@ -82,7 +86,7 @@ def learning(rows: pd.DataFrame) -> pd.DataFrame:
     }
     table = pd.DataFrame(counts)
     for m in LEARNED:
-        table[m] = kv[kv["multiple"] == m].groupby("scheme")["value"].mean()
+        table[m] = scores[scores["multiple"] == m].groupby("scheme")["value"].mean()
     at_depth = kv[kv["multiple"] == 1].groupby(["scheme", "depth"])["value"].mean()
     return table.assign(least=at_depth.groupby("scheme").min())
 
@@ -92,27 +96,42 @@ def _line(rows: pd.DataFrame) -> dict:
     seeds = rows["run"].nunique()
     # a mean over the seeds that arrived would praise a scheme that seldom does
     line = {"seeds": seeds, "steps_to_90": steps.mean() if len(steps) == seeds else np.nan}
-    curve = select(rows, task="train", axis="step", metric="nll")
+    kv = select(rows, seen="retrieval", task="kv")
+    scores = counted(cells(kv, ["accuracy"]))
+    line |= _trained(rows) | _perplexities(rows) | _accuracies(scores, kv)
+    return line | {"verdict": _verdict(rows, kv, scores)}
+
+
+def _trained(rows: pd.DataFrame) -> dict[str, float]:
+    """Returns the last points of the training loss."""
+    curve, line = select(rows, task="train", axis="step", metric="nll"), {}
     for part in PARTS:
         own = curve[curve["protocol"] == part]
         last = own["at"] == own.groupby("run")["at"].transform("max")
         line[f"trained {part}"] = own.loc[last, "value"].mean()
-    losses = select(rows, seen="text", task="nll", metric="nll")
+    return line
+
+
+def _perplexities(rows: pd.DataFrame) -> dict[str, float]:
+    losses, line = cells(select(rows, seen="text", task="nll", metric="nll")), {}
     for protocol in PROTOCOLS:
+        own = losses[losses["protocol"] == protocol]
         for m in FAR:
-            here = losses[(losses["protocol"] == protocol) & (losses["multiple"] == m)]
-            line[f"{protocol} {m}x"] = np.exp(_mean(here))
-    retrieval = select(rows, seen="retrieval", task="kv")
-    trained = retrieval[retrieval["mark"] == "ok"]
-    shown = trained if len(trained) else retrieval
-    cells = select(shown, metric="accuracy").dropna(subset="depth")
-    records, padded = (cells[cells["protocol"] == name] for name in ("records", "padded"))
-    middle, ends = (records[records["depth"].isin(at)] for at in ((0.5,), (0, 1)))
-    parts = {"mean": records, "middle": middle, "ends": ends, "padded": padded}
-    for what, part in parts.items():
-        for m in ACCURACIES[what]:
-            line[f"{what} {m}x"] = _mean(part[part["multiple"] == m])
-    return line | {"verdict": _verdict(rows, retrieval, trained, records)}
+            line[f"{protocol} {m}x"] = np.exp(own.loc[own["multiple"] == m, "value"].mean())
+    return line
+
+
+def _accuracies(scores: pd.DataFrame, kv: pd.DataFrame) -> dict[str, float]:
+    """scores: the cells that count; kv: all rows of the task, of which some depths are shown."""
+    at_depths = counted(select(kv, metric="accuracy", protocol="records").dropna(subset="depth"))
+    parts = {name: scores[scores["protocol"] == at] for name, at in OF_CELLS.items()}
+    parts |= {name: at_depths[at_depths["depth"].isin(at)] for name, at in AT_DEPTHS.items()}
+    line = {}
+    for what, multiples in ACCURACIES.items():
+        own = parts[what]
+        for m in multiples:
+            line[f"{what} {m}x"] = _mean(own[own["multiple"] == m])
+    return line
 
 
 def _mean(rows) -> float:
@@ -120,13 +139,14 @@ def _mean(rows) -> float:
     return float(rows.groupby("run")["value"].mean().mean())
 
 
-def _verdict(rows, retrieval, trained, records) -> str:
+def _verdict(rows, retrieval, scores) -> str:
+    trained = retrieval[retrieval["mark"] == "ok"]
     if (rows["mark"] == "diverged").all():
         return "diverged"
     if trained.empty:
         return ", ".join(sorted(status_name(status) for status in retrieval["mark"].unique()))
     passed, seeds = trained["run"].nunique(), retrieval["run"].nunique()
     some = f"{passed} of {seeds} seeds pass the gate; " * (passed < seeds)
-    means = records.groupby("multiple")["value"].mean()
+    means = scores[scores["protocol"] == "records"].groupby("multiple")["value"].mean()
     lost = means[means < 0.5]
     return some + (f"below .5 at {lost.index.min():g}x" if len(lost) else "never below .5")

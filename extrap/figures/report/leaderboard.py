@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from extrap.figures.report.text import interval, measure, number, table
-from extrap.figures.report.views import View, scored
+from extrap.figures.report.views import View
+from extrap.results.cells import cells, counted, taught
 from extrap.results.effective import NOTHING, effective_lengths
 from extrap.results.series import Series, select
-from extrap.results.stats.intervals import t_interval
+from extrap.results.stats.intervals import mean_over_seeds
 from extrap.results.stats.ranks import rank_intervals
 
 FURTHEST = 4
@@ -41,8 +42,8 @@ class Score(NamedTuple):
 
     def words(self, values: pd.Series) -> str:
         """Returns the mean over seeds as text, with its interval from three seeds on."""
-        low, high = t_interval(values) if len(values) >= 3 else (math.nan, math.nan)
-        low, high = np.exp([low, high]) if self.sign < 0 else np.clip([low, high], 0, 1)
+        _, low, high = mean_over_seeds(values, (0, 1) if self.sign > 0 else (-np.inf, np.inf))
+        low, high = np.exp([low, high]) if self.sign < 0 else (low, high)
         return interval(self.mean(values), low, high)
 
 
@@ -128,22 +129,13 @@ def _ranks(best: int, worst: int) -> tuple[str, float]:
     return (f"{best}–{worst}" if worst > best else str(best)), best + worst / 1000
 
 
-def _counted(rows: pd.DataFrame, of: Score) -> pd.DataFrame:
-    """Returns the rows of a score that count: of the runs that pass the gate, if any does, as in
-    `extrap table`.
-    """
-    rows = select(scored(rows), task=of.task, protocol=of.protocol, metric=of.metric)
-    passed = rows[rows["mark"] == "ok"]
-    return passed if len(passed) else rows
-
-
 def _by_multiple(found: Sequence[Series], of: Score) -> dict[float, dict[int, pd.Series]]:
-    """Returns {multiple of the training length: {series: values by seed}}, means over depths, of
-    the runs that count; losses in nats.
+    """Returns {multiple of the training length: {series: values by seed}} of the cells that count;
+    losses in nats.
     """
-    rows = pd.concat([_counted(s.rows, of).assign(series=i) for i, s in enumerate(found)])
-    depths = rows["depth"].notna()
-    rows = rows[depths] if depths.any() else rows
+    place = of._asdict()
+    own = [counted(cells(taught(select(s.rows, **place)))) for s in found]
+    rows = pd.concat([part.assign(series=i) for i, part in enumerate(own)])
     means = rows.groupby(["multiple", "series", "seed"])["value"].mean()
     return {
         at: {i: one.droplevel([0, 1]) for i, one in part.groupby(level="series")}

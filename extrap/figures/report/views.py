@@ -1,7 +1,8 @@
 """What the page draws of a study: one view per task, protocol and kind of curve, each a table of
 points with their intervals.
 
-A curve is the mean over all seeds of a series, those below the gate among them.
+A curve over lengths is made of cells (extrap.results.cells), one over depths of their rows. Both
+are means over the seeds that count.
 """
 
 from dataclasses import dataclass
@@ -10,10 +11,9 @@ import numpy as np
 import pandas as pd
 
 from extrap.figures.report.text import measure
-from extrap.results.series import CONTROLS, Series, spread
+from extrap.results.cells import SCORES, cells, counted, scored, taught
+from extrap.results.series import Series, spread
 
-SCORES = ("accuracy", "recall", "nll")
-"""Metrics that are drawn, in this order; of a protocol with accuracies and losses both are."""
 FIRST = ("kv", "nll")
 """Tasks whose views come first."""
 PREFERRED = ("records", "sliding", "last_segment")
@@ -24,8 +24,9 @@ PREFERRED = ("records", "sliding", "last_segment")
 class View:
     """kind: length (x in tokens) or depth (x from 0 to 1, read at `length` tokens).
 
-    points: x; value with its interval (nan where nothing supports one); seeds, their number;
-    series, the index among the series of the page; below, seeds of the series below the gate here.
+    points: x; value, the mean over the seeds that count, with its interval (nan where nothing
+    supports one); seeds, the number of all seeds; series, the index among the series of the page;
+    below, how many of all seeds are below the gate here.
     """
 
     kind: str
@@ -47,32 +48,21 @@ class View:
 
 def views(found: list[Series]) -> list[View]:
     """By length first, then by depth; of each the tasks of FIRST, then the others by name."""
-    rows = [scored(s.rows).assign(series=i) for i, s in enumerate(found)]
-    table = pd.concat(rows) if rows else pd.DataFrame()
+    rows = [taught(scored(s.rows)).assign(series=i) for i, s in enumerate(found)]
+    table = pd.concat(rows).dropna(subset="length") if rows else pd.DataFrame()
     if table.empty:
         return []
+    place = ["task", "protocol", "metric"]
+    lengths, depths = cells(table), table[table["depth"].notna()]
     out = []
-    for (task, protocol, metric), part in table.groupby(["task", "protocol", "metric"]):
-        place = (str(task), str(protocol), str(metric))
-        at_depths = part[part["depth"].notna()]
-        plain = part[part["depth"].isna() & part["axis"].isin(("", "index", "symbols"))]
-        of_length = plain if len(plain) and at_depths.empty else at_depths
-        if len(of_length) and of_length["length"].nunique() > 1:
-            out.append(View("length", *place, None, _points(_means(of_length), "length", metric)))
-        for length, here in at_depths.groupby("length"):
-            if here["depth"].nunique() > 1:
-                out.append(View("depth", *place, int(length), _points(here, "depth", metric)))
+    for at, part in lengths.groupby(place):
+        if part["length"].nunique() > 1:
+            points = _points(_bare(part), "length", at[-1])
+            out.append(View("length", *at, None, points))
+    for (*at, length), part in depths.groupby([*place, "length"]):
+        if part["depth"].nunique() > 1:
+            out.append(View("depth", *at, int(length), _points(part, "depth", at[-1])))
     return sorted(out, key=_order)
-
-
-def scored(rows: pd.DataFrame) -> pd.DataFrame:
-    """Scores at a length, of what a run was trained for: a control on text alone has no say about
-    retrieval, one on retrieval none about text.
-    """
-    kept = rows["layer"].isna() & rows["length"].notna() & rows["value"].notna()
-    kept &= rows["metric"].isin(SCORES) & (rows["task"] != "train")
-    other = np.where(rows["metric"] == "nll", "retrieval", "text")
-    return rows[kept & ~(rows["data"].isin(CONTROLS) & (rows["data"] == other))]
 
 
 def _order(view: View) -> tuple:
@@ -82,19 +72,17 @@ def _order(view: View) -> tuple:
     return view.kind == "depth", *of_task, view.length or 0
 
 
-def _means(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row per run and length; what is a mean over several has no interval of its own."""
-    by = ["series", "run", "length", "metric", "mark"]
-    many = rows.groupby(["series", "run", "length"])["value"].transform("size") > 1
-    bare = rows.assign(low=rows["low"].mask(many), high=rows["high"].mask(many))
-    return bare.groupby(by, as_index=False)[["value", "low", "high"]].mean()
+def _bare(found: pd.DataFrame) -> pd.DataFrame:
+    """Returns cells, of which a mean over several rows has no interval of its own."""
+    ends = found[["low", "high"]]
+    return found.assign(**ends.mask(found["parts"] > 1))
 
 
 def _points(rows: pd.DataFrame, x: str, metric: str) -> pd.DataFrame:
     """Returns the points of a view, by series and x."""
     out = []
     for index, part in rows.drop_duplicates(["series", "run", x]).groupby("series"):
-        table = spread(part, x)
+        table = spread(counted(part), x)
         if metric == "nll":
             table = np.exp(table.clip(upper=700))
         below = part.loc[part["mark"] != "ok", "run"].nunique()

@@ -2,7 +2,7 @@
 it where items are at hand.
 
 A cell is (task, protocol, length, metric): a loss, an accuracy over depths, a summary of a curve
-over depths.
+over depths. Its value is the score of extrap.results.cells.
 """
 
 from collections.abc import Callable
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results import rows
+from extrap.results.cells import cells
 from extrap.results.series import Series, whole
 from extrap.results.stats.intervals import depth_contrasts
 from extrap.utils.errors import UserError
@@ -59,23 +60,15 @@ def opened(study: Path) -> list[Series]:
 
 
 def measured(found: Series) -> dict[Cell, dict[int, float]]:
-    """Returns {cell: {seed: value}} of a series: the number of a whole text if there is one, else
-    the mean over depths or indices of records.
-
-    Curves along another axis are no cells.
-    """
-    kept = found.rows[found.rows["metric"].isin(COMPARED) & found.rows["value"].notna()]
-    kept = kept[kept["layer"].isna() & (kept["task"] != "train")]
-    kept = kept.assign(length=kept["length"].fillna(0))
+    """Returns {cell: {seed: score}} of a series; the length is 0 where rows have none."""
+    scores = cells(found.rows, COMPARED)
+    scores = scores.assign(length=scores["length"].fillna(0))
     out: dict[Cell, dict[int, float]] = {}
-    for (task, protocol, length, metric, seed), group in kept.groupby([*Cell._fields, "seed"]):
-        at_depth = group["depth"].notna()
-        whole = group[~at_depth & (group["axis"] == "")]
-        part = whole if len(whole) else group[at_depth] if at_depth.any() else group
-        if len(part) > 1 and part["depth"].isna().all() and set(part["axis"]) != {"index"}:
-            continue
-        cell = Cell(task, protocol, int(length), metric)
-        out.setdefault(cell, {})[int(seed)] = float(part["value"].mean())
+    for (*place, length, metric, seed), value in (
+        scores.groupby([*Cell._fields, "seed"])["value"].mean().items()
+    ):
+        cell = Cell(*place, int(length), metric)
+        out.setdefault(cell, {})[int(seed)] = float(value)
     return out
 
 

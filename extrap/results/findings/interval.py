@@ -22,11 +22,9 @@ from scipy.special import bdtr, bdtrc, ndtr
 from extrap.results.findings.statement import Statement
 from extrap.results.findings.statistics import Read
 from extrap.results.stats.crossed import Mean, over_seeds
-from extrap.results.stats.intervals import Z, exact_share, median_interval
+from extrap.results.stats.intervals import ENOUGH, Z, exact_share, median_interval
 from extrap.results.stats.ranks import MANY, over_items
 
-ENOUGH = 3
-"""Seeds from which an interval speaks about a scheme."""
 PASSED = 0.9
 """The gate: accuracy within the training length from which a seed has learned a task."""
 Z_POWER = 0.8416212335729143  # 80 % point of the normal distribution

@@ -12,6 +12,8 @@ import numpy as np
 from scipy.special import bdtr, betaincinv, ndtr, stdtrit
 
 LEVEL, SAMPLES = 0.95, 2000
+ENOUGH = 3
+"""Seeds from which an interval speaks about a scheme."""
 Z = 1.959963984540054  # 97.5 % point of the normal distribution
 FEW = 10
 """Units below which a bootstrap covers too little (.72 to .90), so that Student's t is used."""
@@ -111,6 +113,18 @@ def t_interval(values):
         return _pair(np.full_like(mean, np.nan), np.full_like(mean, np.nan))
     half = student(n - 1) * values.std(0, ddof=1) / np.sqrt(n)
     return _pair(mean - half, mean + half)
+
+
+def mean_over_seeds(values, within=(-np.inf, np.inf)) -> tuple[float, float, float]:
+    """Returns (mean, low, high) over seeds: the one mean of tables, charts and figures.
+
+    values: (seeds,), one number each; of none the mean is nan. The interval is Student's
+    (`t_interval`), cut to `within`; fewer than three seeds (`ENOUGH`) have none: nan.
+    """
+    values = np.asarray(values, float)
+    low, high = t_interval(values) if len(values) >= ENOUGH else (np.nan, np.nan)
+    low, high = np.clip([low, high], *within)
+    return float(values.mean()) if len(values) else np.nan, float(low), float(high)
 
 
 def median_interval(values):

@@ -24,7 +24,7 @@ from extrap.figures.drawing import (
 from extrap.results.findings.statistics import recipes
 from extrap.results.rows import comparable
 from extrap.results.series import select
-from extrap.results.stats.intervals import t_interval
+from extrap.results.stats.intervals import mean_over_seeds
 
 NEEDS = {"task": "rotary", "metric": "band", "extension": "direct"}
 OF = " of labels that name three widths"
@@ -64,8 +64,8 @@ def slopes(rows: pd.DataFrame) -> np.ndarray:
 def _words(found: np.ndarray) -> str:
     if not len(found):
         return "no seed has every width"
-    interval = " [{:.2f}, {:.2f}]".format(*t_interval(found)) if len(found) >= 3 else ""
-    return f"{found.mean():.2f}{interval}"
+    mean, low, high = mean_over_seeds(found)
+    return f"{mean:.2f}" + ("" if np.isnan(low) else f" [{low:.2f}, {high:.2f}]")
 
 
 def _scheme(panel, scheme: str, rows: pd.DataFrame) -> End:

@@ -8,6 +8,7 @@ its interval over seeds, and of steps there is none where some seed does not com
 below the gate: few questions of the training reach beyond a wide window.
 """
 
+import numpy as np
 import pandas as pd
 
 from extrap.figures.drawing import (
@@ -22,7 +23,7 @@ from extrap.figures.drawing import (
 from extrap.results.findings.statistics import recipes
 from extrap.results.rows import comparable
 from extrap.results.series import judged, select
-from extrap.results.stats.intervals import t_interval
+from extrap.results.stats.intervals import mean_over_seeds
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "sliding", "extension": "direct"}
 OF = " of labels that name steps or share"
@@ -107,10 +108,10 @@ def _shares(panel, rows: pd.DataFrame, whole) -> list:
             _dots(panel, share, seeds, style)
             if not whole(seeds):
                 continue
-            means[share] = seeds["value"].mean()
-            if len(seeds) >= 3:
+            means[share], *interval = mean_over_seeds(seeds["value"])
+            if np.isfinite(interval).all():
                 bar = {"color": style.colour, "linewidth": 1.0, "label": "_interval"}
-                panel.plot([share] * 2, t_interval(seeds["value"]), **bar)
+                panel.plot([share] * 2, interval, **bar)
         mean = part.assign(run="mean", value=part["share"].map(means)).drop_duplicates("share")
         drawn = mean.dropna(subset="value")
         ends.append(line(panel, drawn, "share", style, scheme, band=0))

@@ -23,7 +23,7 @@ from extrap.figures.drawing import (
 )
 from extrap.results.rows import comparable
 from extrap.results.series import CONTROLS, select
-from extrap.results.stats.intervals import t_interval
+from extrap.results.stats.intervals import mean_over_seeds
 from extrap.results.stats.ranks import spearman
 
 PLAIN = {"metric": "accuracy", "extension": "direct"}
@@ -116,8 +116,9 @@ def line(panel, scheme: str, rows: pd.DataFrame) -> End:
     middle = table.mean(axis=1)
     thin_lines(panel, table, style)
     for size, values in table.iterrows():
-        if values.notna().sum() >= 3:
-            panel.plot([size] * 2, t_interval(values.dropna()), color=style.colour, lw=0.8,
+        _, *ends = mean_over_seeds(values.dropna())
+        if np.isfinite(ends).all():
+            panel.plot([size] * 2, ends, color=style.colour, lw=0.8,
                        alpha=0.7, label="_interval")  # fmt: skip
     panel.plot(middle.index, middle, label=scheme, zorder=3, **style.stroke)
     lost = rows.groupby("size")["lost"].all()

@@ -23,7 +23,7 @@ from extrap.figures.drawing import (
 )
 from extrap.figures.kv_length import means
 from extrap.results.series import Series, select, whole
-from extrap.results.stats.intervals import t_interval
+from extrap.results.stats.intervals import mean_over_seeds
 
 NEEDS = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
 OF = " of several schemes"
@@ -92,7 +92,7 @@ def _marks(
     panel.plot(values, [line] * len(values), ".", color=colour, alpha=0.55, markersize=2.5)
     if len(values) < runs:
         return
-    if len(values) >= 3:
-        ends = np.clip(t_interval(values), *within)
+    mean, *ends = mean_over_seeds(values, within)
+    if np.isfinite(ends).all():
         panel.plot(ends, [line, line], "-", color=colour, linewidth=1.0)
-    panel.plot([values.mean()], [line], "o", color=colour, markersize=3.4, label=label)
+    panel.plot([mean], [line], "o", color=colour, markersize=3.4, label=label)
