@@ -8,6 +8,7 @@ extrap` alone stays light.
 """
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import Any
 
 from extrap.utils.matplotlibrc import leave_out
@@ -44,6 +45,8 @@ leave_out()  # before anything imports matplotlib
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version("extrap")
     for module, names in _MODULES.items():
         if name in names:
             return getattr(import_module(module), name)

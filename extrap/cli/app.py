@@ -3,18 +3,20 @@ and runs each job of a sweep as a process.
 """
 
 import os
+import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from importlib.metadata import version
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import hydra
 from hydra._internal.utils import get_args_parser
 from omegaconf import DictConfig
 
-from extrap.cli import config_guard
+from extrap import __version__
+from extrap.cli import completion, config_guard
 from extrap.cli.apart import find_plugins
 from extrap.cli.composed import Composed, plain
 from extrap.cli.config_files import limited
@@ -22,7 +24,7 @@ from extrap.cli.hydra_errors import explained
 from extrap.cli.shared import advise, reported
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.process import join
-from extrap.cli.words import SWEEPING, TYPED, readable
+from extrap.cli.words import SWEEPING, readable
 from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
@@ -58,11 +60,15 @@ class Program:
     prepare   makes the work of a configuration; imports torch itself, so that `--help` need not
     command   words behind `python -m` that start the program and each job of a sweep
     conf      folder of the configuration files; `config.yaml` in it is the primary one
+    typed     the command as a person typed it; `main` sets it
+    lists     True: a sweep prints its jobs and runs none
     """
 
     prepare: Callable[[Composed], Work]
     command: tuple[str, ...] = ("extrap",)
     conf: str = field(default_factory=conf_dir)
+    typed: str = ""
+    lists: bool = False
 
     def __call__(self, cfg: DictConfig) -> None:
         # torch and numpy read it when they are first imported, which is after this.
@@ -78,15 +84,13 @@ class Program:
                 work.run()
 
 
-REFUSED = ("config_path", "config_name", "experimental_rerun", "shell_completion")
-"""Flags of Hydra that extrap does not take: the third runs code out of a file, the last would
-complete the words of `python`.
-"""
+REFUSED = ("config_path", "config_name", "experimental_rerun")
+"""Flags of Hydra that extrap does not take: the last runs code out of a file."""
 
 
-def main(program: Program) -> None:
-    """Parses the command line and runs `program`, once or as a sweep; ends the process only if
-    something went wrong.
+def main(program: Program, given: Sequence[str] | None = None) -> None:
+    """Runs `program` on the words of a command line, once or as a sweep; ends the process only if
+    something went wrong. given: the words; None: those behind the name of this process.
     """
     # Hydra then hands its errors on instead of printing them over many lines
     os.environ["HYDRA_FULL_ERROR"] = "1"
@@ -95,24 +99,43 @@ def main(program: Program) -> None:
     advise()
     overrides: list[str] = []
     with reported(), explained(overrides, program.conf), limited():
-        TYPED[:] = sys.argv
-        sys.argv = [sys.argv[0], *readable(sys.argv[1:])]
-        args = _parsed()
-        for flag in REFUSED:
-            if (given := getattr(args, flag)) not in (None, False):
-                problem = "extrap does not take this flag of Hydra"
-                remedy = "put choices and experiments in a folder and give --config-dir"
-                raise UserError(f"--{flag.replace('_', '-')}", given, problem, remedy)
+        typed = list(sys.argv[1:] if given is None else given)
+        program, words = replace(program, typed=shlex.join(["extrap", *typed])), readable(typed)
+        args = _parsed(words)
         overrides += args.overrides
+        if args.shell_completion:
+            with _words("extrap", words):
+                return completion.complete(overrides, lambda: _hydra(program))
         if not args.hydra_help:
             cfg = config_guard.checked(program.conf, overrides, args.config_dir)
-            if _sweeps(cfg, args):
-                sys.argv.insert(1, SWEEPING[0])
-        hydra.main(version_base="1.3", config_path=program.conf, config_name="config")(program)()
+            if _lists(args):
+                program = replace(program, lists=True)
+                folder = [] if args.config_dir is None else ["--config-dir", args.config_dir]
+                words = [SWEEPING[0], *folder, *overrides]
+            elif _sweeps(cfg, args):
+                words = [SWEEPING[0], *words]
+        with _words(sys.argv[0], words):
+            _hydra(program)
 
 
-def _parsed() -> Namespace:
-    """Parses the command line as Hydra does, `option=value` words as `overrides`."""
+def _hydra(program: Program) -> None:
+    hydra.main(version_base="1.3", config_path=program.conf, config_name="config")(program)()
+
+
+@contextmanager
+def _words(name: str, words: Sequence[str]) -> Iterator[None]:
+    """Inside, Hydra and Lightning find these words in sys.argv."""
+    before, sys.argv = sys.argv, [name, *words]
+    try:
+        yield
+    finally:
+        sys.argv = before
+
+
+def _parsed(words: Sequence[str]) -> Namespace:
+    """Parses the command line as Hydra does, `option=value` words as `overrides`. Raises UserError
+    for a flag that extrap does not take.
+    """
 
     def error(message: str) -> None:
         raise UserError(f"{message}; see extrap --help")
@@ -120,9 +143,20 @@ def _parsed() -> Namespace:
     parser = get_args_parser()
     for action in parser._actions:
         if action.dest == "version":
-            action.version = f"extrap {version('extrap')}"  # type: ignore[attr-defined]
+            action.version = f"extrap {__version__}"  # type: ignore[attr-defined]
     parser.error = error  # type: ignore[assignment, method-assign]
-    return parser.parse_args()
+    args = parser.parse_args(words)
+    for flag in REFUSED:
+        if (value := getattr(args, flag)) not in (None, False):
+            problem = "extrap does not take this flag of Hydra"
+            remedy = "put choices and experiments in a folder and give --config-dir"
+            raise UserError(f"--{flag.replace('_', '-')}", value, problem, remedy)
+    return args
+
+
+def _lists(args: Namespace) -> bool:
+    """True for `-m --cfg job`, which Hydra rejects and extrap reads as the list of the jobs."""
+    return args.multirun and args.cfg == "job" and not (args.package or args.resolve)
 
 
 def _sweeps(cfg: DictConfig, args: Namespace) -> bool:

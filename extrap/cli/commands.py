@@ -26,11 +26,12 @@ def module(name: str) -> str:
 def main() -> None:
     """Runs the command that the first word names, or else the configuration."""
     matplotlibrc.settle()
-    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    words = sys.argv[1:]
+    first = words[0] if words else ""
     named = WORD.fullmatch(first) is not None
     if named:
         with reported():
             if first not in COMMANDS:
                 raise UserError(first, problem="no such command", remedy=choose(first, COMMANDS))
-        sys.argv[:2] = [f"extrap {first}"]
-    import_module(module(first if named else "program")).main()
+        words = words[1:]
+    import_module(module(first if named else "program")).main(words)

@@ -3,7 +3,7 @@ characters stand in it once its references are written out.
 
 A hundred bytes can stand for more values than any memory holds: eight lists, each of nine
 references to the list before it. OmegaConf writes references out one by one, so the budget is spent
-where it does; importing this module makes it count inside `counted`, and nowhere else.
+where it does; their methods count inside `counted`, and nowhere else.
 """
 
 from collections.abc import Iterator
@@ -50,7 +50,8 @@ def counted() -> Iterator[None]:
     """Raises UserError if what happens inside spends more than one configuration may."""
     _left.append(dict(BUDGET))
     try:
-        yield
+        with _counting():
+            yield
     except Spent as error:
         remedy = "give fewer of them"
         raise UserError("configuration", problem=SAYS[str(error)], remedy=remedy) from None
@@ -111,7 +112,22 @@ def _counted_content(conf: Any, *args: Any, **options: Any) -> Any:
     return _content(conf, *args, **options)
 
 
-CachingConfigRepository.load_config = _counted_lookup  # type: ignore[method-assign]
-ConfigLoaderImpl._load_configuration_impl = _counted_load  # type: ignore[method-assign]
-Container._resolve_interpolation_from_parse_tree = _counted_resolve  # type: ignore[method-assign]
-BaseContainer._to_content = staticmethod(_counted_content)  # type: ignore[method-assign]
+COUNTING = (
+    (CachingConfigRepository, "load_config", _counted_lookup),
+    (ConfigLoaderImpl, "_load_configuration_impl", _counted_load),
+    (Container, "_resolve_interpolation_from_parse_tree", _counted_resolve),
+    (BaseContainer, "_to_content", staticmethod(_counted_content)),
+)
+"""Methods of Hydra and OmegaConf, and what stands in their place inside `counted`."""
+
+
+@contextmanager
+def _counting() -> Iterator[None]:
+    before = [(owner, name, vars(owner)[name]) for owner, name, _ in COUNTING]
+    for owner, name, method in COUNTING:
+        setattr(owner, name, method)
+    try:
+        yield
+    finally:
+        for owner, name, method in before:
+            setattr(owner, name, method)

@@ -1,7 +1,9 @@
 """`extrap`: one configuration trained, then evaluated. `extrap --help` lists the options."""
 
+import shlex
 from argparse import Namespace
 from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from extrap.cli import app as cli
@@ -9,7 +11,6 @@ from extrap.cli import schema as config
 from extrap.cli.composed import Composed, composed
 from extrap.cli.hydra_errors import groups
 from extrap.cli.shared import advise
-from extrap.cli.words import typed
 from extrap.utils.errors import UserError, choose
 from extrap.utils.interrupts import held_back
 from extrap.utils.paths import conf_dir
@@ -79,14 +80,15 @@ def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...
             raise UserError(override, problem=problem, remedy="drop it")
 
 
-def prepare(found: Composed) -> cli.Work:
-    """Returns the work of a configuration."""
+def prepare(found: Composed, command: str = "extrap") -> cli.Work:
+    """Returns the work of a configuration; command: as a person typed it."""
     with held_back():
         from extrap.runs.experiment import Experiment
 
-        return Experiment(job(found), typed(), found.sweep)
+        return Experiment(job(found), command, found.sweep)
 
 
-def main() -> None:
+def main(words: list[str]) -> None:
     config.register()
-    cli.main(cli.Program(prepare))
+    command = shlex.join(["extrap", *words])
+    cli.main(cli.Program(partial(prepare, command=command)), words)

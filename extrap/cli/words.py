@@ -13,8 +13,6 @@ An option of a group that is swept is therefore handed on as a sweep of one valu
 """
 
 import re
-import shlex
-import sys
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
@@ -25,15 +23,6 @@ SWEEPING = ("-m", "--multirun")
 
 NAME = re.compile(r"(?!(?:null|true|false|inf|nan)$)[a-z_*][\w./*-]*", re.ASCII | re.IGNORECASE)
 """Texts that Hydra reads as they are."""
-
-
-TYPED: list[str] = []
-"""The command line as it was typed, before it was made readable for Hydra."""
-
-
-def typed() -> str:
-    """Returns the command that started this program."""
-    return shlex.join(["extrap", *(TYPED or sys.argv)[1:]])
 
 
 def readable(words: list[str]) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import extrap
 from extrap.audit import catalogue
 from extrap.cli import schemes
 from extrap.cli.commands import COMMANDS, module
@@ -76,10 +77,23 @@ def test_the_version_is_that_of_extrap(monkeypatch, capsys):
     assert capsys.readouterr().out == f"extrap {version('extrap')}\n"
 
 
-def test_a_shell_completes_no_words_of_extrap(monkeypatch, capsys):
+@pytest.mark.parametrize("words", [[], ["install=tcsh"], ["scheme=rope"], ["install=bash", "x=1"]])
+def test_completion_of_another_shell_is_one_line(words, monkeypatch, capsys):
     with pytest.raises(SystemExit, match="2"):
-        typed(monkeypatch, "-sc", "install=bash")
-    assert "--shell-completion" in (said := capsys.readouterr().err) and said.count("\n") == 1
+        typed(monkeypatch, "-sc", *words)
+    assert "-sc=" in (said := capsys.readouterr().err) and said.count("\n") == 1
+
+
+def test_python_reads_the_version_too():
+    assert extrap.__version__ == version("extrap")
+
+
+def test_the_jobs_of_a_sweep_are_listed_and_none_is_run(monkeypatch, capsys, elsewhere):
+    said = shown(monkeypatch, capsys, "-m", "scheme=rope,alibi", "seed=0,1", "--cfg", "job")
+    assert said.splitlines() == [
+        f"extrap scheme={scheme} seed={seed}" for scheme in ("rope", "alibi") for seed in (0, 1)
+    ]
+    assert [path.name for path in elsewhere.rglob("*")] == ["runs"]
 
 
 @pytest.mark.parametrize("group", catalogue.ROWS)

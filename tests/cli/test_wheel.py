@@ -21,7 +21,7 @@ def installed(tmp_path_factory):
     [wheel] = folder.glob("extrap-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    assert "extrap/conf/config.yaml" in names
+    assert {"extrap/conf/config.yaml", "extrap/py.typed"} <= {*names}
     assert "extrap/cli/_plugins/hydra_plugins/extrap_local/launcher.py" in names
     assert not [name for name in names if name.startswith(("tests/", "conf/", "results/"))]
     options = ["--no-deps", "--no-index", "--target", str(folder / "site")]

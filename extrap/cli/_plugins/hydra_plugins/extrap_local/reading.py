@@ -3,6 +3,7 @@ job starts.
 """
 
 import os
+import shlex
 import sys
 import time
 from abc import abstractmethod
@@ -24,7 +25,6 @@ from extrap.cli.sweep.display import summary
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.process import Process, State
 from extrap.cli.sweep.varied import Varied
-from extrap.cli.words import typed
 from extrap.runs import study
 from extrap.runs.study import Entry
 from extrap.utils.errors import NotApplicable, UserError, disk_fault
@@ -34,7 +34,9 @@ DELAY = 1.0
 
 
 class Reader(Launcher):
-    """A launcher that reads and checks every job, runs the jobs and lists how they ended."""
+    """A launcher that reads and checks every job, notes each in its study, runs the jobs and lists
+    how they ended; with `lists` of the program it prints the jobs alone.
+    """
 
     def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
         """task_function: the program that `extrap.cli.app.main` runs."""
@@ -53,6 +55,10 @@ class Reader(Launcher):
         shared = set.intersection(*(set(job.overrides) for job in jobs)) if len(jobs) > 1 else set()
         for job in jobs:
             job.label = " ".join(o for o in job.overrides if o not in shared) or "defaults"
+        if self.program.lists:
+            print(*map(_listed, jobs), sep="\n")
+            return []
+        study.write([job.entry for job in jobs if not job.reason])
         self.run(jobs)
         print(summary(jobs, time.monotonic() - began), file=sys.stderr)
         if any(job.state is State.FAILED for job in jobs):
@@ -64,8 +70,7 @@ class Reader(Launcher):
         """Runs the waiting jobs to their end."""
 
     def jobs(self, batch: Sequence[Sequence[str]]) -> list[Process]:
-        """Returns every job that differs from those before it, not yet started, and notes each in
-        its study.
+        """Returns every job that differs from those before it, not yet started.
 
         Skips a job that makes no sense, with its reason, if others make sense. Raises UserError
         with a line per mistake.
@@ -78,7 +83,7 @@ class Reader(Launcher):
                 composed = self._composed(overrides)
                 work = self.program.prepare(composed)
                 state, reason = _state(work)
-                entry = work.entry(typed())
+                entry = work.entry(self.program.typed)
                 if not reason:
                     _check_rows(entry, overrides, writers)
                 job = Process("", self._command(overrides), entry, state, reason)
@@ -98,7 +103,6 @@ class Reader(Launcher):
             wrong = {job.reason: None for job in jobs}
         if wrong:
             raise UserError("\n".join(wrong))
-        study.write([job.entry for job in jobs if not job.reason])
         return jobs
 
     def _command(self, overrides: list[str]) -> list[str]:
@@ -120,6 +124,12 @@ class Reader(Launcher):
             remedy = "start it by itself, or give sweep.grid=null"
             raise UserError(f"{' '.join(overrides)}: {problem}; {remedy}")
         return composed
+
+
+def _listed(job: Process) -> str:
+    """Returns a job as a command, with the reason why a sweep would not start it."""
+    note = job.reason or ("nothing left to do" if job.state is State.SKIPPED else "")
+    return shlex.join(["extrap", *job.overrides]) + (f"  # {note}" if note else "")
 
 
 def _keep_importable(program: str) -> None:
