@@ -1,6 +1,7 @@
 """Text as tokens of a Hugging Face tokenizer: `pip install 'extrap[tokenizers]'`."""
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -92,6 +93,20 @@ class Pieces:
                 shown = self._tokenizer.decode(kept, skip_special_tokens=False)
             parts.append(shown if text else "\n" * len(kept))
         return "".join(parts)
+
+    def below(self, size: int) -> "Pieces":
+        """Returns the encoder without ids from `size` on: a text that holds the characters of such
+        a token is read as text.
+        """
+        made = json.loads(self._tokenizer.to_str())
+        made["added_tokens"] = [one for one in made["added_tokens"] if one["id"] < size]
+        if isinstance(words := made["model"].get("vocab"), dict):
+            made["model"]["vocab"] = {word: i for word, i in words.items() if i < size}
+        source = json.dumps(made)
+        with _one_line(self._option, *NO_TOKENIZER):
+            found = Pieces(source, type(self._tokenizer).from_str(source), self._option)
+        found.name = f"{self.name}, {size} ids"
+        return found
 
     def word(self, i: int) -> str:
         return self._tokenizer.id_to_token(i) or f"<{i}>"

@@ -72,6 +72,8 @@ class PublishedVocabulary(Vocabulary):
             raise UserError("model.bos", bos, f"expected an id from 0 to {size - 1}")
         if not fits(tokens, size):
             raise UserError(place, problem=f"a tokenizer of {tokens.ids} ids, a model of {size}")
+        if isinstance(tokens, Pieces) and tokens.ids > size:
+            tokens = tokens.below(size)
         self.encoder, self.text, self.size, self.bos = tokens, size, size, bos
         self.turns, self._place = Turns((bos,)), place
 
