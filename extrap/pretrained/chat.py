@@ -5,6 +5,7 @@ A template is a program. transformers renders it, in jinja's sandbox, where mode
 it alone; README.md says what it reaches there, and why its clock shows a fixed day.
 """
 
+import warnings
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ SECONDS, MEMORY = 5.0, 2**29
 
 LONGEST = 2**20
 """Characters that a template may write around a text."""
+
+TEXTS = ("a b", " a b", "a b.", "a b:", "a b\n", "\na b", "a b\n\n", "1", " a: b\n a:")
+"""Beginnings and ends of texts whose tokens may merge with those of a template."""
 
 MARK = "TEXT-OF-A-USER"
 FILES = ("chat_template.jinja", "tokenizer_config.json")
@@ -49,7 +53,19 @@ def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
 
     if not (first := ids(before)):
         raise _refused(place, "the chat template has nothing in front of a text")
-    return Turns(first, ids(behind[0]))
+    found = Turns(first, ids(behind[0]))
+    apart = [
+        text
+        for text in TEXTS
+        if ids(before + text + behind[0]) != (*found.before, *ids(text), *found.behind)
+    ]
+    if apart:
+        share = f"{len(apart)} of {len(TEXTS)} texts, such as {apart[0]!r}, have other tokens"
+        line = (
+            f"{place}: no special token parts the chat template from a text: {share} in one piece"
+        )
+        warnings.warn(f"{line} with it; extrap reads them apart", UserWarning, stacklevel=2)
+    return found
 
 
 def _refused(place: object, problem: object) -> UserError:

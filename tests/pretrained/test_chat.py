@@ -3,6 +3,7 @@ length that is asked for.
 """
 
 import json
+import warnings
 from functools import partial
 
 import numpy as np
@@ -222,3 +223,37 @@ def test_a_template_that_is_no_text_is_one_line(tmp_path):
     (written(tmp_path) / "chat_template.jinja").write_bytes(b"{{ \xff }}")
     with pytest.raises(UserError, match=r"chat_template\.jinja: not UTF-8 .*model\.chat=false"):
         PublishedVocabulary.of_folder(tmp_path, 1000, 0, "here", chat=True)
+
+
+@pytest.mark.parametrize(
+    "template, joined", [(CHAT, 0), ("Ask:\n{{ messages[0]['content'] }}\n\n", 1)]
+)
+def test_a_template_whose_tokens_merge_with_a_text_is_told(template, joined, tmp_path):
+    """Two line breaks are one token."""
+    place = written(tmp_path, template)
+    made = json.loads((place / "tokenizer.json").read_text())
+    made["model"]["vocab"]["\u010a\u010a"] = len(made["model"]["vocab"]) + 2
+    made["model"]["merges"].append(["\u010a", "\u010a"])
+    (place / "tokenizer.json").write_text(json.dumps(made))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        PublishedVocabulary.of_folder(place, 1000, 0, "here", chat=True)
+    lines = [str(one.message) for one in told]
+    assert len(lines) == joined and all("'a b\\n', have other tokens" in line for line in lines)
+
+
+def test_a_special_token_past_the_ids_of_the_model_is_read_as_its_characters(tmp_path):
+    from tokenizers import Tokenizer
+
+    place = word_tokenizer.written(tmp_path)
+    made = Tokenizer.from_file(str(place / "tokenizer.json"))
+    size = made.get_vocab_size()
+    text = "a <image_soft_token> b"
+    before = made.encode(text, add_special_tokens=False).ids
+    made.add_special_tokens(["<image_soft_token>"])
+    made.save(str(place / "tokenizer.json"))
+    assert size in made.encode(text).ids
+    read = PublishedVocabulary.of_folder(place, size, 0, "here").encoder
+    assert read(text.encode())[0].tolist() == before
+    roomy = PublishedVocabulary.of_folder(place, size + 1, 0, "here").encoder
+    assert size in roomy(text.encode())[0]
