@@ -45,8 +45,8 @@ def rules(study: Path) -> list[Rule]:
 def _check(where: str, rule: Any) -> None:
     if not isinstance(rule, dict) or not {*rule} - {BETWEEN}:
         raise UserError(where, problem="expected columns and their values, as in metric: format")
-    for name in sorted({*rule} - {*table.SCHEMA, BETWEEN}, key=str):
-        remedy = f"there are {', '.join(table.SCHEMA)}"
+    for name in sorted({*rule} - {*table.COLUMNS, BETWEEN}, key=str):
+        remedy = f"there are {', '.join(table.COLUMNS)}"
         raise UserError(where, problem=f"{name}: no column", remedy=remedy)
     step = rule.get(BETWEEN, 1)
     if isinstance(step, bool) or not isinstance(step, int) or step < 1:

@@ -43,7 +43,7 @@ ITEM_SCHEMA = {"protocol": TEXT, "length": WHOLE, "depth": REAL, "metric": TEXT,
 ITEM_SCHEMA |= {"value": REAL}
 MULTIPLE = "multiple"
 """The column of a frame that no file has: the length over the training length."""
-COLUMNS = (*SCHEMA, MULTIPLE)
+COLUMNS = tuple(SCHEMA)
 COORDINATES = COLUMNS[: COLUMNS.index("metric")]
 KEY = (*COORDINATES, "metric")
 MEASURED = {
@@ -195,7 +195,7 @@ def checked_frame(rows: pd.DataFrame) -> pd.DataFrame:
     for name, kind in SCHEMA.items():
         if (problem := _column(rows, name, kind)) is not None:
             raise UserError("rows", problem=f"column {name}: {problem}", remedy=GIVE)
-    found = with_multiple(rows.drop_duplicates([*SCHEMA], ignore_index=True))
+    found = with_multiple(rows.drop_duplicates([*COLUMNS], ignore_index=True))
     if (twice := found.duplicated([*KEY])).any():
         first = found.loc[twice.idxmax(), ["run", "task", "metric"]]
         where = ", ".join(map(str, first))

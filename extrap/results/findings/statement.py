@@ -43,7 +43,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from extrap.results.rows import COLUMNS, SCHEMA
+from extrap.results.rows import COLUMNS, MULTIPLE
 from extrap.utils.errors import UserError
 from extrap.utils.hints import describe, fits
 from extrap.utils.untrusted import read_yaml
@@ -51,7 +51,7 @@ from extrap.utils.untrusted import read_yaml
 FILE = "findings.yaml"
 RECIPE = ("layers", "heads", "lr", "steps", "share", "width", "base", "recipe")
 """Options that a label can name."""
-SELECTED = {*COLUMNS, *RECIPE, "tuned", "size"} - {
+SELECTED = {*COLUMNS, *RECIPE, "tuned", MULTIPLE, "size"} - {
     "run",
     "value",
     "low",
@@ -179,7 +179,7 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
     known = sorted({*OF_TERMS, *OF_CONTRASTS, *OVER})
     _need(statistic in known, where, f"statistic={statistic}: choose one of {', '.join(known)}")
     rows = selection(where, common) | selection(where, entry.get("rows"))
-    column = entry.get("over", "scheme") in {*SCHEMA, *RECIPE, "size"}
+    column = entry.get("over", "scheme") in {*COLUMNS, *RECIPE, "size"}
     unit = entry.get("unit", [])
     units = fits(unit, list[str]) and {*unit} <= SELECTED
     _need(units, where, "unit: expected a list of columns")
