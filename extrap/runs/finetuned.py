@@ -157,7 +157,8 @@ class FineTuned:
         plain = self.source.trained(self.source.run).to(self.source.dtype)
         before, tuned = plain.state_dict(), self.tuning.merge(weights)
         names = self._extended(plain)[1]
-        return before | {names[name]: tensor for name, tensor in tuned.items() if name in names}
+        found = {names[name]: tensor for name, tensor in tuned.items() if name in names}
+        return self.tuning.kept(before | found, plain)
 
     def _extended(self, model: GPT) -> tuple[GPT, dict[str, str]]:
         """Returns the extended model, and the name of each of its parameters in the plain one."""

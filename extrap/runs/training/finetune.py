@@ -49,6 +49,10 @@ class Tuning:
         """Returns the weights of an adapted model as a plain one has them."""
         return dict(weights)
 
+    def kept(self, tuned: Mapping[str, Tensor], plain: GPT) -> dict[str, Tensor]:
+        """Returns the weights that the run keeps, of those tuned and of the model before."""
+        return dict(tuned)
+
 
 class Full(Tuning):
     """Every weight is tuned."""
