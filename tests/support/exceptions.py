@@ -42,6 +42,8 @@ EXCUSED_EXTENSIONS: dict[tuple[str, str], str] = {
     ("drope", "inside"): "positions are dropped; tuning at L follows",
     ("clipped-rope", "inside"): "slow pairs stand still in short texts as well",
     ("clipped-rope-hard", "inside"): "slow pairs stand still in short texts as well",
+    ("layer-factors", "inside"): "made for texts within L: distances are divided there",
+    ("jet-long", "prefix"): "far keys lie in groups of T / L",
     ("wave-prune", "inside"): "fast pairs turn more than once within L",
     ("ms-poe", "inside"): "made for texts within L: heads are interpolated there",
     ("ms-poe", "prefix"): "heads are ranked by what the last query reads",
