@@ -16,6 +16,7 @@ from extrap.results.summary import LEARNED, learning
 from extrap.runs.build import find
 from extrap.utils import files as atomic
 from extrap.utils import markdown
+from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import PAGE, read_text, read_yaml
@@ -136,7 +137,7 @@ def _docstrings(node: dict[str, Any], plugins: Sequence[str]) -> tuple[str, str]
     target = node["_target_"]
     named = find(target, "configuration", plugins)
     module = sys.modules[target.rpartition(".")[0]]
-    return module.__doc__ or "", named.__doc__ or ""
+    return docstring(module), docstring(named)
 
 
 def _options_and_sources(node: dict[str, Any], plugins: Sequence[str]) -> dict[str, str]:

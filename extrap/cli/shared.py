@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from extrap.utils import progress, streams
+from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError, disk_fault, printable
 from extrap.utils.plugins import check_plugins
 
@@ -71,7 +72,7 @@ def command(common: str, *own: Any) -> Callable[[Run], Main]:
 
     def made(run: Run) -> Main:
         program = f"extrap {run.__module__.rpartition('.')[2].replace('_', '-')}"
-        says = run.__globals__["__doc__"].partition("\n\n")[0]
+        says = docstring(sys.modules[run.__module__]).partition("\n\n")[0]
 
         def main(argv: list[str] | None = None) -> None:
             parser = argparse.ArgumentParser(program, description=says, epilog=EXITS)

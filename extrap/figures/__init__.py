@@ -4,7 +4,6 @@ The file system is the registry: this folder, `figures` of a study of extrap.stu
 of a plug-in.
 """
 
-import inspect
 import io
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -24,6 +23,7 @@ from extrap.figures.drawing.style import RC
 from extrap.figures.drawing.svg import slim
 from extrap.results.rows import SCHEMA
 from extrap.results.series import select
+from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 from extrap.utils.files import replace
 from extrap.utils.plugins import fault, imported
@@ -93,7 +93,7 @@ def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, Any]
 
 def caption(figure: Any) -> str:
     """Returns the caption of a figure, in one line."""
-    return " ".join((inspect.getdoc(figure) or "").split("\n\n")[0].split())
+    return " ".join(docstring(figure).split("\n\n")[0].split())
 
 
 def served(figure: Any, rows: pd.DataFrame) -> bool:

@@ -2,11 +2,11 @@
 last lines of its class docstring, from which extrap makes the table of schemes.
 """
 
-import inspect
 import re
 import sys
 
 from extrap.model.scheme import Scheme
+from extrap.utils.docs import docstring
 
 FIELDS = ("Kind", "Past L")
 SOURCE = re.compile(r"arXiv \d{4}\.\d{4,5}|https?://[^\s,;)]*[^\s,;).]")
@@ -35,8 +35,8 @@ def card(scheme: Scheme) -> dict[str, str]:
     one of the module, else -). Raises ValueError for another missing field and an unknown kind.
     """
     cls = type(scheme)
-    found = re.findall(r"^([A-Z][\w ]*): (.*)$", inspect.getdoc(cls) or "", re.MULTILINE)
-    sources = SOURCE.findall(" ".join((sys.modules[cls.__module__].__doc__ or "").split()))
+    found = re.findall(r"^([A-Z][\w ]*): (.*)$", docstring(cls), re.MULTILINE)
+    sources = SOURCE.findall(" ".join(docstring(sys.modules[cls.__module__]).split()))
     lines = {"Used by": "-", "Source": (sources or ["-"])[0]} | dict(found)
     if missing := [field for field in FIELDS if field not in lines]:
         raise ValueError(f"{cls.__name__}: its docstring lacks the line {missing[0]}: ...")

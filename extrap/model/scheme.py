@@ -27,6 +27,7 @@ from torch import Tensor, nn
 from extrap.model.functional import product, softmax, wide
 from extrap.model.shape import Pairs, Shape, Size
 from extrap.model.where import Where, even_spacing, whole_steps
+from extrap.utils.docs import own_docstring
 from extrap.utils.errors import OutOfRange, one_edit_apart
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Scheme(nn.Module):
                     f"{cls.__name__}.{name}: one edit away from {near}, which a scheme has; rename "
                     f"it to {near}, or to something else"
                 )
-        kind = re.search(r"^ *Kind: (\w+)", vars(cls).get("__doc__") or "", re.MULTILINE)
+        kind = re.search(r"^ *Kind: (\w+)", own_docstring(cls), re.MULTILINE)
         acts = any(getattr(cls, name) is not getattr(Scheme, name) for name in (*HOOKS, "scale"))
         if kind and kind[1] != "none" and not acts:
             raise TypeError(

@@ -22,6 +22,7 @@ from extrap.runs.folder import fingerprint
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE
 from extrap.tasks.base import Diagnostic
+from extrap.utils.docs import docstring
 from extrap.utils.errors import NotApplicable, UserError
 from extrap.utils.paths import conf_dir
 from extrap.utils.plugins import defined_at
@@ -175,7 +176,7 @@ def check_scheme(model: GPT, name: str, plugins: Iterable[str] = ()) -> None:
     for p in model.scheme.parameters():  # only now: a hook need not take every number
         p.add_(0.3 * torch.randn(p.shape, generator=draws, dtype=p.dtype))
     logits = model(text)
-    nope = all("Kind: none" in (type(part).__doc__ or "") for part in parts(model.scheme))
+    nope = all("Kind: none" in docstring(type(part)) for part in parts(model.scheme))
     if plugins and not acted and not nope:
         line = f"scheme={name}: no hook of it changes anything, as in scheme=nope"
         warnings.warn(line, UserWarning, stacklevel=1)

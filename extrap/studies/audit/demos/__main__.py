@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from extrap.cli.shared import reported
+from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 
 NAMES = [path.stem for path in sorted(Path(__file__).parent.glob("[a-z]*.py"))]
@@ -20,7 +21,7 @@ def main(words: list[str]) -> str:
     known = {name: import_module(f"extrap.studies.audit.demos.{name}") for name in NAMES}
     known = {name: module for name, module in known.items() if hasattr(module, "show")}
     if not words:
-        first = {name: (module.__doc__ or "").split("\n\n")[0] for name, module in known.items()}
+        first = {name: docstring(module).split("\n\n")[0] for name, module in known.items()}
         return "\n".join(f"{name:12} {' '.join(text.split())}" for name, text in first.items())
     if words[0] not in known:
         raise UserError(f"NAME={words[0]}: no such demonstration; choose among {', '.join(known)}")
