@@ -137,14 +137,14 @@ def disk_fault(error: BaseException) -> str | None:
     """Returns the line about a fault of the disk or a file in the way; else None."""
     if not isinstance(error, OSError):
         return None
-    if error.errno == errno.ENOENT and not _here():
+    if error.errno == errno.ENOENT and not here():
         return GONE
     if error.errno not in FAULTS:
         return None
     return f"{error.filename or 'a temporary file, or what is printed'}: {FAULTS[error.errno]}"
 
 
-def _here() -> bool:
+def here() -> bool:
     """True if the working folder of this process still exists."""
     try:
         return os.path.isdir(os.getcwd())

@@ -2,12 +2,13 @@
 
 import errno
 import os
+import stat
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from extrap.utils.errors import UserError
+from extrap.utils.errors import UserError, here
 
 HOUR = 3600.0
 OURS = ("runs", "results", "wandb")
@@ -62,10 +63,11 @@ def make_folder(folder: Path) -> None:
         try:
             folder.mkdir(exist_ok=True)
         except FileNotFoundError:  # in a folder of the system's own, such as /proc
-            if not folder.is_absolute():
+            if not folder.is_absolute() and not here():
                 raise
             problem = "extrap cannot make a folder there"
-            raise UserError(folder, problem=problem, remedy="name another place") from None
+            remedy = "name another place, or work in another folder"
+            raise UserError(folder.absolute(), problem=problem, remedy=remedy) from None
         sync_folder(folder.parent)
 
 
@@ -116,5 +118,9 @@ def _refuse(paths: Iterable[Path]) -> None:
 
 
 def no_link(path: str, flags: int) -> int:
-    """An `opener` that does not follow links."""
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+    """An `opener` of files alone: it follows no link and waits for no pipe. Raises OSError."""
+    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.ENXIO, os.strerror(errno.ENXIO), path)
+    return handle

@@ -85,11 +85,11 @@ def _holder(path: Path) -> str | None:
 def _opened(path: Path) -> TextIO:
     """Opens for writing if possible: NFS gives no lock on a file opened to be read alone."""
     try:
-        return open(path, "r+", encoding="utf-8")
+        return open(path, "r+", encoding="utf-8", opener=no_link)
     except OSError as error:
         if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise
-        return open(path, encoding="utf-8")
+        return open(path, encoding="utf-8", opener=no_link)
 
 
 def _take(file: int, folder: Path, work: str, wait: bool) -> None:

@@ -26,6 +26,8 @@ from extrap.runs import experiment, train
 from extrap.runs.folder import write_json
 from extrap.runs.job import make
 from extrap.utils import lock
+from extrap.utils.errors import UserError
+from extrap.utils.files import make_folder
 from tests.support import jobs
 from tests.support.plausible import run_rows
 from tests.support.program import typed
@@ -68,7 +70,11 @@ def linked(path: str) -> Prepare:
 
 
 def piped(path: str) -> Prepare:
-    return lambda folder: os.mkfifo(folder / path)
+    def put(folder: Path) -> None:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(folder / path)
+
+    return put
 
 
 def said(state: str, name: str = "state.json") -> Prepare:
@@ -188,6 +194,8 @@ IN_A_RUN: dict[str, tuple[Callable[[str], Prepare], str, str]] = {
     "the run is a file": (occupied, "runs/RUN", FILE),
     "its lock is a folder": (folder_at, "runs/RUN/.lock-t__direct", FOLDER),
     "its lock is a link": (linked, "runs/RUN/.lock-t__direct", "a link"),
+    "its lock is a pipe": (piped, "runs/RUN/.lock-t__direct", "a pipe or a device"),
+    "the lock of its training is a pipe": (piped, "runs/RUN/.lock", "a pipe or a device"),
 }
 
 
@@ -232,6 +240,13 @@ def test_a_folder_that_is_gone_is_one_line(here, capsys):
     (here / "gone").rmdir()
     assert outcome(table.main, ["s"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder of Linux")
+def test_a_working_folder_of_the_system_is_one_line(monkeypatch):
+    monkeypatch.chdir("/proc")
+    with pytest.raises(UserError, match=r"^/proc/runs: extrap cannot make a folder there; "):
+        make_folder(Path("runs/rope-cafe0123-s0"))
 
 
 def full() -> io.TextIOBase:

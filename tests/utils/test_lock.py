@@ -106,3 +106,18 @@ def test_who_holds_it_is_asked_through_a_file_open_for_writing(tmp_path: Path, m
     (tmp_path / lock.NAME).write_text("process 1 on elsewhere")
     assert lock.holder(tmp_path) == "process 1 on elsewhere"
     assert asked[0] & os.O_ACCMODE == os.O_RDWR
+
+
+def test_nobody_waits_for_a_pipe_in_place_of_a_lock(tmp_path: Path, monkeypatch) -> None:
+    def may_only_read(path: Path, mode: str = "r", **more: object) -> object:
+        if mode != "r":
+            raise PermissionError(13, "Permission denied", str(path))
+        return open(path, mode, **more)  # type: ignore[call-overload]
+
+    os.mkfifo(tmp_path / lock.NAME)
+    with pytest.raises(OSError, match="No such device") as refused, lock.alone(tmp_path):
+        pass
+    assert refused.value.filename == str(tmp_path / lock.NAME)
+    assert lock.holder(tmp_path) is None
+    monkeypatch.setattr(lock, "open", may_only_read, raising=False)
+    assert lock.holder(tmp_path) is None
