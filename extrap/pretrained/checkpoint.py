@@ -159,12 +159,13 @@ class Checkpoint:
     def untrained(self, length: int | None = None, layers: int | None = None) -> GPT | Plain:
         """Returns the architecture with weights as drawn, of its own depth or another."""
         config = deepcopy(self.config)
-        own, deep = config.num_hidden_layers, layers or config.num_hidden_layers
-        for name, value in vars(config).items():
-            if isinstance(value, list) and len(value) == own:  # one entry a layer
-                setattr(config, name, [value[n % own] for n in range(deep)])
-        config.num_hidden_layers = deep
-        with one_line(self.place):
+        with one_line(self.place):  # some families have no number of layers
+            own = config.num_hidden_layers
+            deep = layers or own
+            for name, value in vars(config).items():
+                if isinstance(value, list) and len(value) == own:  # one entry a layer
+                    setattr(config, name, [value[n % own] for n in range(deep)])
+            config.num_hidden_layers = deep
             with self._bounded(), torch.random.fork_rng(devices=[]), torch.device("meta"):
                 self._class(config)._from_config(config, dtype=torch.float32)
             made = self._class(config)._from_config(config, dtype=torch.float32)

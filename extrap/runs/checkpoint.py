@@ -45,12 +45,32 @@ def load(path: Path, map_location: Any = "cpu") -> Any:
                 raise damaged(path, "holds more than the bytes of its file")
             if (wrong := parts.testzip()) is not None:
                 raise damaged(path, f"damaged in {wrong}")
-        return torch.load(path, map_location=map_location, weights_only=True)
+        content = torch.load(path, map_location=map_location, weights_only=True)
+        if not _plain(content):
+            raise damaged(path, "holds tensors that are sparse or without numbers")
+        return content
     except Exception as error:  # unzipping, unpickling and rebuilding fail in any way
         if isinstance(error, UserError) or disk_fault(error):
             raise
         why = f"not readable as tensors and plain values ({type(error).__name__})"
         raise damaged(path, why) from None
+
+
+def _plain(content: Any) -> bool:
+    """True if every tensor in these values holds all of its numbers."""
+    left, seen = [content], set()
+    while left:
+        one = left.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, Tensor) and (one.layout != torch.strided or one.is_meta):
+            return False
+        if isinstance(one, dict):
+            left += one.values()
+        elif isinstance(one, list | tuple | set):
+            left += one
+    return True
 
 
 def trained_weights(run: Run, module: nn.Module, dtype: torch.dtype) -> dict[str, Tensor]:

@@ -8,7 +8,11 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
+from extrap.pretrained.checkpoint import Checkpoint
+from extrap.runs import checkpoint
+from extrap.utils.errors import UserError
 from tests.faults import planted
 from tests.support import tiny_checkpoints as tiny
 from tests.support import tiny_gguf
@@ -52,3 +56,32 @@ def test_no_code_beside_the_weights_runs(kind, tmp_path):
     assert not canary.exists(), "planted code was run"
     assert (done.returncode, "[y/N]" in done.stdout) == (0, False), done.stderr
     assert not (tmp_path / "hub" / "modules").exists()
+
+
+EMPTY = {
+    "sparse": lambda w: w.to_sparse(),
+    "rows of sparse numbers": lambda w: w.to_sparse_csr(),
+    "meta": lambda w: w.to("meta"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("kind", EMPTY)
+def test_weights_without_numbers_are_damaged(kind, tmp_path):
+    path = tmp_path / "weights.pt"
+    whole: dict = {"a": torch.eye(3), "inside": [(torch.eye(2),)]}
+    whole["itself"] = [whole]
+    checkpoint.save(whole, path)
+    assert torch.equal(checkpoint.load(path)["a"], torch.eye(3))
+    whole["inside"] = [(EMPTY[kind](torch.eye(2)),)]
+    checkpoint.save(whole, path)
+    with pytest.raises(UserError, match="holds tensors that are sparse or without numbers"):
+        checkpoint.load(path)
+
+
+def test_a_family_without_layers_is_not_read(tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "musicgen"}')
+    tiny.made("llama").save_pretrained(tmp_path / "tiny")
+    (tmp_path / "tiny/model.safetensors").rename(tmp_path / "model.safetensors")
+    with pytest.raises(UserError, match="transformers does not read it"):
+        Checkpoint(str(tmp_path)).untrained()
