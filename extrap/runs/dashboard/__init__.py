@@ -66,7 +66,8 @@ class ViewOnly:
 
     def lightning(self) -> Any:
         if logger := self._guarded(self.shown.lightning)():
-            logger.log_metrics = self._guarded(logger.log_metrics)
+            for name in ("log_metrics", "save", "finalize"):  # each writes
+                setattr(logger, name, self._guarded(getattr(logger, name)))
         return logger or False
 
 
@@ -144,6 +145,7 @@ class WandB(Dashboard):
             self.run.summary.update({BEST + name: value for name, value in page.best.items()})
 
     def _init(self, page: Page, resume: str | None) -> Any:
+        library.check_folder(Path.cwd())
         wandb = library.wandb(self.mode == "online")
         if not {"HOME", "XDG_CACHE_HOME"} & os.environ.keys():  # its service keeps logs there
             os.environ["XDG_CACHE_HOME"] = str(Path.cwd() / "wandb" / ".cache")

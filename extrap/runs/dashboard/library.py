@@ -38,6 +38,16 @@ def wandb(online: bool = False) -> Any:
     return wandb
 
 
+def check_folder(folder: Path) -> None:
+    """Raises ValueError for a folder whose name is not UTF-8: wandb would print a traceback a line
+    of its log.
+    """
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{folder}: wandb needs a folder with a name in UTF-8") from None
+
+
 def name_in_sweep(run_id: str, project: str) -> None:
     """Names the page of a run of W&B's own sweeps where its agent, through the environment, does
     not: the same page for each evaluation. In a sweep, wandb.init itself takes no names.
