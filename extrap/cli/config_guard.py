@@ -6,7 +6,9 @@ checks the files as Hydra reads them.
 
 import re
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -50,6 +52,7 @@ def checked(conf: str, words: Sequence[str], config_dir: str | Path | None = Non
     with initialize_config_dir(conf, version_base="1.3"):
         cfg = compose("config", single, return_hydra_config=True)
     _check_hydra(cfg, conf, parsed)
+    _check_verbose(cfg.hydra.verbose)
     return cfg
 
 
@@ -76,6 +79,16 @@ def _check_names(override: Override, conf: str) -> None:
             if name is None or isinstance(name, int | float | list):
                 problem = f"{group} takes the name of a choice"
                 raise UserError(f"{word}: {problem}; `extrap --help` lists them")
+
+
+def _check_verbose(said: Any) -> None:
+    """Raises UserError unless `hydra.verbose` is true, false, or names loggers of packages."""
+    names = [said] if isinstance(said, str) else [] if isinstance(said, bool) else list(said)
+    for name in map(str, names):
+        package = name.partition(".")[0]
+        if not package.isidentifier() or find_spec(package) is None:
+            problem = "neither true nor false, nor the logger of a package that is installed"
+            raise UserError("hydra.verbose", name, problem, "give true, or a package: hydra")
 
 
 def _check_hydra(cfg: DictConfig, conf: str, typed: Sequence[Override]) -> None:

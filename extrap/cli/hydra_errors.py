@@ -43,6 +43,10 @@ VALUES = {
     r"could not be converted to (\w+)": "must be {}",
     "is not a valid bool": "must be true or false",
     "is not Optional": "must not be empty",
+    r"^Merge error: \w+ is not a subclass of \w+\. value: (.*)": "{} where options belong; give "
+    "them one by one, as in train.steps=5",
+    r"Cannot convert '(?:List|Dict)Config' to string": "refers to a list or to a group of options; "
+    "refer to a single value",
     "is not a ListConfig, list or tuple": "must be a list, such as [a,b]",
     "^Invalid type assigned": "holds options of its own; give one of them, as in name.option=value",
     r"Unsupported interpolation type (\S+)": "a reference to {}; refer to options, `hydra:` or "
@@ -138,7 +142,8 @@ def _composition(error: HydraException, conf: str) -> str:
     if found := re.match(r"In '(.*?)': \w+ raised while composing", text):
         inner: Any = error.__context__
         value = "" if inner.value is None else f"={inner.value}"
-        return _value(inner, f"{found[1]}.yaml: {inner.full_key}{value}")
+        named = f": {inner.full_key}{value}" if inner.full_key else ""
+        return _value(inner, f"{found[1]}.yaml{named}")
     if isinstance(cause, ConfigAttributeError | ConfigKeyError) and (
         found := re.search(r"To append to your config use \+(.*)", text)
     ):

@@ -38,6 +38,11 @@ scheme=../scheme/rope
 plugins=foo
 plugins=[nope_nope]
 train=5
+train=${task} -> train.kv
+label=${plugins}
+label=${train}
+hydra.verbose=maybe
+hydra.verbose=[hydra,maybe.so]
 ~task -> ~task
 experiment=reference/gp
 model=checkpoint | model.checkpoint=/nope | stage=evaluate -> model.checkpoint

@@ -249,3 +249,9 @@ def test_a_file_chooses_a_launcher_of_ours():
     for words, launcher in (([], "SlurmLauncher"), (["hydra/launcher=local"], "LocalLauncher")):
         done = started("experiment=x", *words, "--cfg", "hydra", "-p", "hydra.launcher")
         assert f".{launcher}\n" in done.stdout, done.stderr
+
+
+def test_a_reference_where_options_belong_names_the_file(monkeypatch, capsys):
+    experiment("x", "train: ${task}")
+    [line] = refused(monkeypatch, capsys, "experiment=x")
+    assert line.startswith("extrap: experiment/x.yaml: ${task} where options belong; ")
