@@ -29,7 +29,6 @@ extension=ntk-log-n | extension.then={_target_:extrap.schemes.rope.RoPE} -> exte
 extension=nbce | task=diagnostics
 extension=rerope | +extension.a=b
 trainer=gpu -> trainer.accelerator
-logger=wandb | logger.project=3
 study=../x
 threads=0
 seed=-1
