@@ -128,7 +128,7 @@ def test_a_control_has_no_say_about_what_it_never_saw(frame):
         assert data == ({"mixture", "text"} if view.loss else {"mixture"})
 
 
-def test_seeds_below_the_gate_are_in_every_mean_and_marked(frame):
+def test_seeds_below_the_gate_are_told_and_marked(frame):
     lost = [
         row | ({"status": "not trained"} if row["task"] == "kv" and row["seed"] == 1 else {})
         for row in study_rows(("rope",), (0, 1, 2))
