@@ -38,9 +38,12 @@ def panels(
         right, left, top: margins; gap: between columns; between: rows.
         least: width below which a panel cannot be drawn.
     Raises:
-        UserError: where not one panel fits into the width.
+        UserError: for a grid without panels, and where not one panel fits into the width.
     """
     (rows, columns), (width, height), bottom = grid, size, 0.72
+    if not rows or not columns:
+        problem = "none has a protocol, a metric or a series that this figure draws"
+        raise UserError("rows", problem=problem, remedy="look at these columns of the rows")
     if labels:
         room, height = label_room(labels), label_height(len(labels), height)
         right, gap = right + room, gap + room * each
