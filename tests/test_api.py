@@ -147,6 +147,19 @@ def test_a_model_of_transformers_takes_extensions_and_is_looked_into(tokenizer) 
     assert set(rows["task"]) == {"kv", "nll", "gap", "used"}
 
 
+def test_a_compiled_model_is_measured_as_the_module_in_it(tokenizer, monkeypatch) -> None:
+    """Nothing is compiled on the way: a compiler that is called fails."""
+
+    def compiler(*args):
+        raise AssertionError
+
+    model, compiled = llama(tokenizer), torch.compile(llama(tokenizer), backend=compiler)
+    options = {"tokenizer": tokenizer, "tasks": ["kv", "nll"], "multiples": [1, 2]}
+    options |= {"extension": "pi", "factor": 2}
+    found, expected = (extrap.evaluate(one, *TEXT, *FEW, **options) for one in (compiled, model))
+    assert_frame_equal(in_order(found), in_order(expected))
+
+
 def test_a_gpt_of_ours_reads_bytes_and_takes_extensions() -> None:
     run = extrap.train(*ROPE)
     model = trained_model(job("scheme=rope"))

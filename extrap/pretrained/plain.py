@@ -86,6 +86,11 @@ class Plain(nn.Module):
         raise NotApplicable(self.option, self.name, problem)
 
 
+def as_written(subject: Any) -> Any:
+    """Returns the module that torch.compile wraps; anything else as it is."""
+    return getattr(subject, "_orig_mod", subject)
+
+
 def config_of(subject: Any) -> Any:
     """Returns the config of a model of transformers, None of any other."""
     config = getattr(subject, "config", None)

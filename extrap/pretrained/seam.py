@@ -90,13 +90,25 @@ def _attention(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any = N
     return _attend[-1](module, q, k, v, mask, more), None
 
 
+class Ruled(Tensor):
+    """A mask that carries the rule of its pairs, through an index that takes all of it as well."""
+
+    rule: Any = None
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        if found.shape == self.shape:
+            found.rule = self.rule
+        return found
+
+
 def _mask(
     batch_size: int, q_length: int, kv_length: int, mask_function: Any, device: Any, **more: Any
 ) -> Tensor:
     """Returns a mask of no pair, a view of one number, which carries the rule of all pairs."""
     none = torch.zeros(1, 1, 1, 1, dtype=torch.bool, device=device)
-    found = none.expand(batch_size, 1, q_length, kv_length)
-    found.rule = mask_function  # type: ignore[attr-defined]
+    found = none.expand(batch_size, 1, q_length, kv_length).as_subclass(Ruled)
+    found.rule = mask_function
     return found
 
 

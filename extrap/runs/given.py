@@ -13,7 +13,7 @@ from torch import nn
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.gpt import GPT
 from extrap.pretrained.adapter import of_variable
-from extrap.pretrained.plain import check, config_of, device_of, length_of, name_of
+from extrap.pretrained.plain import as_written, check, config_of, device_of, length_of, name_of
 from extrap.pretrained.scaling import scaling_of
 from extrap.pretrained.vocabulary import PublishedVocabulary, encoder_of
 from extrap.runs.build import build
@@ -36,6 +36,7 @@ class Given(Published):
         config: Mapping[str, Any],
         choices: Mapping[str, str],
     ):
+        subject = as_written(subject)  # a probe would compile whatever it changes
         check(subject)
         self.subject, self.tokenizer = subject, tokenizer
         super().__init__(config, choices)

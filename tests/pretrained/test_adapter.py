@@ -63,6 +63,19 @@ def test_logits_are_those_of_the_family(family):
     assert torch.equal(own_logits(model, TOKENS[:, :INSIDE]), before)
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("family", ["gemma3n_text", "gemma4_text", "gemma4_unified_text"])
+def test_layers_that_share_keys_and_values_are_read(family):
+    """The last layers take keys and values of the layers before; their masks pass an index."""
+    model = families.made(family, num_kv_shared_layers=2)
+    ours = adapt(model, L)
+    assert [len(layer.inputs) for layer in ours.layers] == [3, 3, 1, 1]
+    assert [layer.window for layer in ours.layers] == [families.WINDOW, None] * 2
+    for n in (1, INSIDE, PAST):
+        expected = own_logits(model, TOKENS[:, :n])
+        close(ours(TOKENS[:, :n]), expected, max(1.0, float(expected.std())))
+
+
 def scaled(model, **rope):
     """The same weights under transformers' own scaling of every rotation; None where its config
     has no plain one to scale.
