@@ -37,7 +37,12 @@ class Heads(Scheme):
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         if self.first == self.groups:
             return self.part.rotate(q, k, at)
-        of_q, of_k = (self.first * x.shape[1] // self.groups for x in (q, k))
-        some = self.part.rotate(q[:, :of_q], k[:, :of_k], at)
-        others = self.rest.rotate(q[:, of_q:], k[:, of_k:], at)
-        return torch.cat([some[0], others[0]], 1), torch.cat([some[1], others[1]], 1)
+        # hooks see every head: a part may rank them
+        both = zip(self.part.rotate(q, k, at), self.rest.rotate(q, k, at), strict=True)
+        of_q, of_k = (self._joined(some, others) for some, others in both)
+        return of_q, of_k
+
+    def _joined(self, some: Tensor, others: Tensor) -> Tensor:
+        """Returns the first heads of `some` and the last of `others`."""
+        first = self.first * some.shape[1] // self.groups
+        return torch.cat([some[:, :first], others[:, first:]], 1)

@@ -11,6 +11,7 @@ from extrap.extensions.wave_prune import WavePruning
 from extrap.model.heads import Heads
 from extrap.model.rotary import pairing
 from extrap.model.scheme import Shape
+from extrap.model.watched import watch
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.evq_cosh import EVQCosh
 from extrap.schemes.moebius import Ladder
@@ -61,6 +62,14 @@ def test_some_heads_turn_by_the_ladder(share, moebius):
     for h in range(4):
         one = ladder if h < moebius else rope
         close(found[:, h], scores(one, q, k, at(one, 7))[:, h], 1e-12)
+
+
+def test_both_parts_see_every_head():
+    """As a run watches its hooks before training."""
+    s = scheme("moebius-rope", SHAPE)
+    watch(s, "moebius-rope")
+    q, k, _ = qkv(SHAPE, 7)
+    assert all(x.shape == q.shape for x in s.rotate(q, k, at(s, 7)))
 
 
 def test_heads_take_parts_that_turn_alone():
