@@ -21,6 +21,7 @@ from extrap.cli.words import number, written
 from extrap.runs.build import find
 from extrap.utils.errors import UserError
 from extrap.utils.hints import LISTS, fits, inner, members
+from extrap.utils.plugins import check_plugins
 from extrap.utils.untrusted import read_yaml
 
 FORMS = {"scheme": float, "model": float, "data": float, "finetune": int}
@@ -30,6 +31,7 @@ FORMS = {"scheme": float, "model": float, "data": float, "finetune": int}
 def settled(composed: Composed) -> dict[str, Any]:
     """Returns the options of a configuration with each typed value in the type of its option."""
     values = composed.values
+    check_plugins(values.get("plugins") or ())  # types of their options are read below
     for one in OverridesParser.create().parse_overrides(composed.overrides):
         path = one.key_or_group.split(".")
         if one.is_delete() or one.package is not None or "/" in one.key_or_group:

@@ -201,11 +201,11 @@ def test_every_marker_of_a_figure_has_a_mark():
 
 def test_findings_stand_with_their_verdicts(tmp_path):
     rows.write(tmp_path / "demo" / "rows" / "a.csv", study_rows(("rope",), (0, 1, 2)))
-    told = {"id": "one", "says": "RoPE finds <most>.", "source": "arXiv 1", "below": 0.9}
+    told = {"id": "one", "says": "RoPE finds < most & more.", "source": "arXiv 1", "below": 0.9}
     told["rows"] = {"task": "kv", "metric": "accuracy", "protocol": "records", "multiple": 4}
     (tmp_path / "demo" / FILE).write_text(yaml.safe_dump({"statements": [told]}))
     said = report.text(tmp_path, "demo", images=False)
-    assert "RoPE finds &lt;most&gt;." in said and "✓ holds" in said
+    assert "RoPE finds &lt; most &amp; more." in said and "✓ holds" in said
 
 
 @pytest.mark.turns

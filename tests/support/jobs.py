@@ -12,6 +12,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from extrap.cli import composed as cli
 from extrap.cli.sweep import grid
+from extrap.cli.values import settled
 from extrap.runs import source
 from extrap.runs.job import Job, make
 from tests.support import discover
@@ -41,7 +42,8 @@ def job(*overrides: str, tiny: Sequence[str] = TINY) -> Job:
 def composed(*overrides: str) -> tuple[dict, dict]:
     """Returns the configuration of `extrap <overrides>` and the choices of its groups."""
     found = _composed(overrides, tuple(discover.FOLDERS), tuple(discover.PLUGINS))
-    return deepcopy({k: v for k, v in found.values.items() if k != "sweep"}), dict(found.choices)
+    values = {name: value for name, value in settled(found).items() if name != "sweep"}
+    return deepcopy(values), dict(found.choices)
 
 
 @cache  # Hydra takes a fifth of a second, and many tests start from the same job

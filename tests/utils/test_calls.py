@@ -72,6 +72,6 @@ def test_honest_rows():
 def test_honest_arguments(monkeypatch):
     monkeypatch.setattr("extrap.api._source", lambda *_: sys.exit(3))
     given = {"tasks": ("kv", "nll"), "multiples": np.array([1, 2]), "factor": np.float32(2)}
-    for extension in (None, "yarn", [None, "yarn"], (name for name in ["ntk"])):
+    for extension in ("yarn", [None, "yarn"], (name for name in ["ntk"])):
         with pytest.raises(UserError, match=r"evaluate: code inside called sys\.exit\(3\)"):
             extrap.evaluate("a/b", **given, extension=extension)

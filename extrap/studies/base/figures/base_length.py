@@ -8,13 +8,11 @@ m below the length of the panel (arXiv 2405.14591), for heads of 16 channels.
 
 import numpy as np
 import pandas as pd
-import torch
 
 from extrap.figures.drawing import INKS, entitle, label_ends, line, note, panels
 from extrap.figures.drawing.axes import ticks
 from extrap.figures.drawing.style import SOLID, Style
 from extrap.figures.kv_length import means
-from extrap.model.functional import frequencies
 from extrap.results.findings.statistics import recipes
 from extrap.results.rows import comparable
 from extrap.results.series import select
@@ -75,6 +73,10 @@ def base_bound(length: int, width: int = HEAD_WIDTH) -> float | None:
     """Returns the least base of a scan up to 10^7 at which B(m) = sum_p cos(m theta_p) is positive
     for every distance m < length; None if no base of the scan is.
     """
+    import torch  # `extrap plot --list` reads this file and waits for no torch
+
+    from extrap.model.functional import frequencies
+
     distances = torch.arange(length, dtype=torch.float64)[:, None]
     for base in np.geomspace(2, 1e7, 4000):
         if bool((distances * frequencies(width, base)).cos().sum(-1).min() >= 0):
