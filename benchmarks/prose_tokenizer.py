@@ -13,7 +13,7 @@ TOKENS = 2048
 
 def main() -> None:
     prose = Prose()
-    texts = (text.decode() for name, text in prose.documents() if prose.split(name) == "train")
+    texts = (text.decode() for name, text in prose.documents() if prose.split_for(name) == "train")
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

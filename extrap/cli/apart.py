@@ -13,7 +13,6 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from hydra._internal.sources_registry import SourcesRegistry
 from hydra.core.config_store import ConfigStore
 from hydra.core.plugins import Plugins
@@ -66,6 +65,7 @@ def own_settings() -> Iterator[None]:
 
 @contextmanager
 def _own_draws() -> Iterator[None]:
+    import numpy as np
     import torch
 
     python, arrays, tensors = random.getstate(), np.random.get_state(), torch.get_rng_state()

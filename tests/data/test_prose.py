@@ -61,7 +61,7 @@ def packages(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("packages")
 def test_packages_are_split_whole_and_their_code_never_runs(tmp_path):
     source = Prose(document_tokens=100)
-    found = [(source.split(name), text.decode()) for name, text in source.documents()]
+    found = [(source.split_for(name), text.decode()) for name, text in source.documents()]
     whole = {split: "".join(t for s, t in found if s == split) for split in ("train", "validation")}
     assert "points of read" in whole["train"] and "points of deep" in whole["train"]
     assert "rivers" in whole["validation"] and "rivers" not in whole["train"]

@@ -60,8 +60,7 @@ def _child(folder: Path, at: float | None, pipe: int) -> None:
         os.dup2(log, 2)
         count = _arm(at)
         for scheme in ("rope", "t5"):
-            sys.argv = ["extrap", f"scheme={scheme}", *OPTIONS]
-            program.main()
+            program.main([f"scheme={scheme}", *OPTIONS])
         plot.main(["torture", "loss_length", "training_curves"])
         os.write(pipe, str(len(count)).encode())
         code = 0

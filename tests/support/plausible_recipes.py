@@ -40,6 +40,12 @@ def grid_rows(schemes=("rope", "alibi"), lengths=(64,)) -> list[dict]:
     ]
 
 
+def base_rows() -> list[dict]:
+    """Returns runs of RoPE under three bases, whose labels name them."""
+    labels = [f"rope_base{base}" for base in (100.0, 1000.0, 10000.0)]
+    return [row for label in labels for seed in SEEDS for row in labelled("rope", label, seed)]
+
+
 def band_rows(slope: float = -1.0, widths=(4, 8, 16)) -> list[dict]:
     """Returns the bands of two heads, an octave apart, whose logarithms follow that of the width;
     each seed has a slope of its own, .1 from that of the next.

@@ -109,7 +109,7 @@ class Source(ABC):
         can tell.
         """
 
-    def split(self, name: str) -> str:
+    def split_for(self, name: str) -> str:
         """Returns the split of a document, "train" or "validation", by its name."""
         return split_of(name, self.validation)
 
@@ -129,7 +129,7 @@ class Source(ABC):
                 sha256 = read_text(index)
         maps = tokens.read(cache, sha256, encoder) if sha256 else None
         if maps is None:
-            split = ((self.split(name), text) for name, text in self.documents())
+            split = ((self.split_for(name), text) for name, text in self.documents())
             sha256 = tokens.write(cache, split, encoder)
             if (maps := tokens.read(cache, sha256, encoder)) is None:
                 problem = "another process changed this token map while extrap read it"

@@ -62,7 +62,7 @@ class Prose(Source):
     def option(self) -> str:
         return "data/corpus=prose"
 
-    def split(self, name: str) -> str:
+    def split_for(self, name: str) -> str:
         return "validation" if name.partition("#")[0] in HELD else "train"
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
