@@ -81,11 +81,15 @@ def test_what_the_cluster_does_to_a_job(sweep, cluster):
 
 @pytest.mark.turns
 def test_a_node_that_goes_down(sweep, cluster):
-    started = sweep.start("-m", "name=a", "act=once", SLURM)
-    begun(sweep, "a")
-    cluster.down()
-    cluster.up()
-    _, err = started.communicate(timeout=300)
+    """The front end has seen the job run before its node goes down."""
+    with open(sweep.work / "said.txt", "w+", encoding="utf-8") as said:
+        started = sweep.start("-m", "name=a", "act=once", SLURM, stderr=said)
+        begun(sweep, "a")
+        until(lambda: "start name=a" in (sweep.work / "said.txt").read_text(), 120)
+        cluster.down()
+        cluster.up()
+        started.communicate(timeout=300)
+    err = (sweep.work / "said.txt").read_text()
     assert started.returncode == 0, err
     assert "queued again" in err and "1 done, 0 skipped, 0 failed" in err
 
