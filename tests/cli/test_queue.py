@@ -57,15 +57,19 @@ def test_what_the_cluster_does_to_a_job(sweep, cluster):
     """a is put into the queue again, b gets the signal before the end of its time, c is cancelled,
     the process of d is killed on its node.
     """
-    started = sweep.start("-m", "name=a,b,c,d", "act=once", SLURM)
-    begun(sweep, *"abcd")
-    a, b, c, d = numbers(cluster, 4)
-    cluster("scontrol", "requeue", a)
-    cluster("scancel", "--signal=USR2", b)
-    cluster("scancel", c)
-    [process] = cluster.processes(f"{sys.executable} -P -u", task=d.partition("_")[2])
-    os.kill(process, signal.SIGKILL)
-    _, err = started.communicate(timeout=300)
+    file = sweep.work / "said.txt"
+    with open(file, "w+", encoding="utf-8") as said:
+        started = sweep.start("-m", "name=a,b,c,d", "act=once", SLURM, stderr=said)
+        begun(sweep, *"abcd")
+        until(lambda: all(f"start name={name}" in file.read_text() for name in "abcd"), 120)
+        a, b, c, d = numbers(cluster, 4)
+        cluster("scontrol", "requeue", a)
+        cluster("scancel", "--signal=USR2", b)
+        cluster("scancel", c)
+        [process] = cluster.processes(f"{sys.executable} -P -u", task=d.partition("_")[2])
+        os.kill(process, signal.SIGKILL)
+        started.communicate(timeout=300)
+    err = file.read_text()
     assert started.returncode == 1, err
     said = err.splitlines()
     assert "2 done, 0 skipped, 2 failed" in err
