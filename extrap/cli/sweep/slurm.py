@@ -95,8 +95,9 @@ def arrays(numbers: Sequence[str]) -> str:
 
 
 def states() -> dict[str, tuple[str, str]] | None:
-    """Returns state and reason of each job of this user in the queue, and of those that ended in
-    the last minutes, by number: `{"44_0": ("PENDING", "Resources")}`. None: squeue does not answer.
+    """Returns the state and the reason of each job of this user by number: `{"44_0": ("PENDING",
+    "Resources")}`. The queue lists jobs for some minutes after their end. Returns None if squeue
+    does not answer.
     """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SQUEUE_")}
     command = [*SQUEUE, f"--user={os.getuid()}"]

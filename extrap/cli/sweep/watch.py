@@ -39,7 +39,10 @@ RUNNING = ("RUNNING", "COMPLETING", "STAGE_OUT", "SUSPENDED", "STOPPED", *FINISH
 
 
 class Watch:
-    """The jobs in the queue, by number; folder: that of the sweep, with the outcomes."""
+    """The jobs of a sweep in the queue, by number.
+
+    folder: the private folder of the sweep, in which jobs write their outcomes
+    """
 
     def __init__(
         self,

@@ -74,7 +74,7 @@ def learning(values, bound: float = PASSED) -> tuple[tuple[float, float], float]
 
     With s the share of all seeds that pass, the mean is s a + (1 - s) b, a and b the means of the
     seeds read that pass and that do not; of a kind that no seed is, the extreme: 1 and 0. s has the
-    exact interval; p is that of the share for which this mean is the bound.
+    exact interval; p tests the share at which this mean meets the bound.
     """
     values = np.asarray(values, float)
     passed, n = values[values >= PASSED], len(values)
@@ -99,7 +99,7 @@ def _of_ranks(values, items: int, bound: float) -> Interval:
 
 
 def _of_one(value: float, down: float, up: float, bound: float) -> Interval:
-    """Returns the interval that rows hold, whose p is that of a normal error."""
+    """Returns the interval that rows hold, with the p value of a normal error."""
     side = down if value > bound else up
     p = float(2 * ndtr(-abs(value - bound) * Z / side)) if side > 0 else float(value == bound)
     p = np.nan if np.isnan(side) else p
@@ -107,6 +107,6 @@ def _of_one(value: float, down: float, up: float, bound: float) -> Interval:
 
 
 def _sign_p(values, bound: float) -> float:
-    """Returns the two-sided p of the sign test, whose interval is that of order statistics."""
+    """Returns the two-sided p value of the sign test, which inverts to order statistics."""
     least = min(int((values > bound).sum()), int((values < bound).sum()))
     return min(1.0, 2 * float(bdtr(least, len(values), 0.5)))

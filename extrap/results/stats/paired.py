@@ -79,8 +79,9 @@ def holm(p) -> np.ndarray:
 
 
 def benjamini_hochberg(p) -> np.ndarray:
-    """Returns p values (contrasts,) adjusted so that of those below the level at most this share is
-    false in the mean, if they are independent or positively dependent.
+    """Returns p values (contrasts,) adjusted for the rate of false discoveries: among contrasts
+    with an adjusted p below q, the expected share of false ones is at most q. The tests are
+    independent or positively dependent.
 
     In ascending order, adjusted_k = min over i >= k of m p_i / i with i from 1, at most 1.
     Source: Benjamini and Hochberg 1995, doi.org/10.1111/j.2517-6161.1995.tb02031.x.

@@ -1,8 +1,8 @@
-"""Muon for the matrices of the blocks, beside AdamW for all else. arXiv 2502.16982.
+"""Muon for the matrices of the blocks and AdamW for all other parameters. arXiv 2502.16982.
 
-Muon steps along the momentum of a matrix with its singular values set to about one. The step of an
-A x B matrix is scaled by .2 sqrt(max(A, B)), so that its root mean square is that of a step of
-AdamW, and learning rate and weight decay mean the same for both.
+Muon sets the singular values of a matrix's momentum to about one and steps along the result. The
+factor .2 sqrt(max(A, B)) gives the step of an A x B matrix the root mean square of an AdamW step,
+so that one learning rate and one weight decay serve both optimisers.
 """
 
 from collections.abc import Callable, Iterable
