@@ -86,14 +86,14 @@ def _learned(panel, rows: pd.DataFrame) -> list:
     """Draws the steps to 90 %, with a mean where all seeds come there and pass the gate."""
     most = rows["seed"].nunique()
     ends = _shares(panel, rows, lambda part: len(part) == most and not part["lost"].any())
-    panel.set(ylabel="steps to 90 % of training questions")
+    panel.set(ylabel="steps to 90 % in training")
     panel.set_ylim(bottom=0)
     return ends
 
 
 def _beyond(panel, rows: pd.DataFrame) -> list:
     ends = _shares(panel, rows, lambda part: True)
-    panel.set(ylabel="found at L beyond every window", ylim=(-0.03, 1.03))
+    panel.set(ylabel="found beyond windows", ylim=(-0.03, 1.03))
     return ends
 
 
