@@ -9,11 +9,12 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from extrap.data.mixture import IGNORED, Batch
+from extrap.model import loss as losses
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.runs.training.batch_shares import share
-from extrap.runs.training.lightning_module import Lit, accuracy
+from extrap.runs.training.lightning_module import Lit
 from extrap.runs.training.optim import Optim
 from extrap.schemes.t5 import T5
 
@@ -26,11 +27,11 @@ class Embedded(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.table, self.head = nn.Embedding(11, 6), nn.Linear(6, 11)
+        self.embedding, self.head = nn.Embedding(11, 6), nn.Linear(6, 11)
         self.norm = nn.Tanh()
 
     def hidden(self, tokens, states=None):
-        x = self.table(tokens)
+        x = self.embedding(tokens)
         if states is not None:
             states += [x.cos(), x]
         return x.sin()
@@ -97,7 +98,7 @@ def test_echoes_are_asked_of_the_layers_before_the_last_too(batch):
     expected, _ = plain(model, batch)
     echoes = early & (batch.targets >= 0)
     assert echoes.any()
-    before_last = model.norm(model.table(batch.tokens).cos())[echoes]
+    before_last = model.norm(model.embedding(batch.tokens).cos())[echoes]
     more = F.cross_entropy(model.logits(before_last), batch.targets[echoes])
     loss = lit.training_step(share(marked, 0, 1), 0)
     torch.testing.assert_close(loss, expected + 0.5 * WEIGHTS["retrieval"] * more)
@@ -130,10 +131,10 @@ def test_a_step_waits_for_nothing(batch):
     assert waits.met  # the definition by masks does wait
 
 
-def test_accuracy_is_that_of_the_argmax():
+def test_an_answer_is_right_by_the_argmax():
     logits, targets = torch.randn(500, 3), torch.randint(3, (500,))
-    assert accuracy(logits, targets) == (logits.argmax(-1) == targets).float().mean()
-    assert accuracy(torch.full((4, 3), torch.nan), targets[:4]) == 0
+    assert torch.equal(losses.right(logits, targets), logits.argmax(-1) == targets)
+    assert not losses.right(torch.full((4, 3), torch.nan), targets[:4]).any()
 
 
 def test_muon_steps_the_matrices_of_the_blocks_and_adamw_all_else():

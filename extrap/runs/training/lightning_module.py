@@ -4,10 +4,10 @@ from typing import Any, cast
 
 import lightning as L
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from extrap.model.gpt import GPT
+from extrap.model.loss import mean_loss, scored
 from extrap.runs.training.batch_shares import Counts, Share, counted
 from extrap.runs.training.muon import Together, muon
 from extrap.runs.training.optim import Optim
@@ -49,23 +49,23 @@ class Lit(L.LightningModule):
         forward = self._compiled or self.model.hidden
         hidden = forward(batch.tokens, states).flatten(0, 1)
         targets = batch.targets.flatten()
+        head = self.model.logits, len(self.model.embedding.weight)
         total = hidden.new_zeros(())
         if batch.turn == 0:
             self.measured = {}
         for part, answers in batch.scored.items():
             n, echoes = len(answers), batch.echoes[part]
             places = torch.cat([answers, echoes])
-            logits = self.model.logits(hidden[places]).float()
-            losses = F.cross_entropy(logits, targets[places], reduction="none")
+            loss, losses, hits = scored(*head, hidden[places], targets[places])
             count = batch.counts.get(part, Counts())
             weight = self.weights[part] * batch.weights.get(part, 1.0)
-            total = total + weight * counted(losses.mean(), count.every)
+            total = total + weight * counted(loss, count.every)
             if len(echoes) and len(states) > 1:
                 before_last = self.model.norm(states[-2].flatten(0, 1)[echoes])
-                early = F.cross_entropy(self.model.logits(before_last).float(), targets[echoes])
+                early = mean_loss(*head, before_last, targets[echoes])
                 total = total + EARLY_WEIGHT * weight * counted(early, count.echoes)
-            right = accuracy(logits[:n].detach(), targets[places[:n]])
-            for name, mean in (("nll", losses[:n].detach().mean()), ("accuracy", right)):
+            means = {"nll": losses[:n].mean(), "accuracy": hits[:n].float().mean()}
+            for name, mean in means.items():
                 value = counted(mean, count.scored) / batch.turns
                 self.measured[f"{part}/{name}"] = self.measured.get(f"{part}/{name}", 0) + value
         return total
@@ -115,10 +115,3 @@ class Lit(L.LightningModule):
             optimizer = Together(muon(by_muon, optim), optimizer)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, optim.factor)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
-
-
-def accuracy(logits: Tensor, targets: Tensor) -> Tensor:
-    """Returns the share of rows (N, vocab) whose greatest logit belongs to the target (N,). A
-    maximum and a look-up are faster than an argmax; a row of NaN is wrong.
-    """
-    return (logits.amax(-1) == logits.gather(-1, targets[:, None])[:, 0]).float().mean()
