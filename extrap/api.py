@@ -157,10 +157,11 @@ def plot(
     if figure not in known:
         own = "" if plugins else '; a figure of your own needs plugins=["my_package"]'
         raise UserError("FIGURE", figure, "no such figure", choose(figure, known) + own)
-    if not figures.served(known[figure], rows):
-        problem = f"no rows with {figures.needed(known[figure])}"
-        raise UserError(figure, problem=problem, remedy="evaluate that task")
-    return figures.shown(partial(figures.drawn, known[figure], rows), width)
+    with figures.pictured(known[figure]):
+        if not figures.served(known[figure], rows):
+            problem = f"no rows with {figures.needed(known[figure])}"
+            raise UserError(figure, problem=problem, remedy="evaluate that task")
+        return figures.shown(partial(figures.drawn, known[figure], rows), width)
 
 
 @checked

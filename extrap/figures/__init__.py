@@ -5,8 +5,8 @@ of a plug-in.
 """
 
 import io
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -24,7 +24,7 @@ from extrap.figures.drawing.svg import slim
 from extrap.results.rows import SCHEMA
 from extrap.results.series import select
 from extrap.utils.docs import docstring
-from extrap.utils.errors import UserError
+from extrap.utils.errors import UserError, first_line
 from extrap.utils.files import replace
 from extrap.utils.plugins import fault, imported
 
@@ -37,6 +37,7 @@ KINDS = ("svg", "png")
 STUDIES = "extrap.studies"
 """Packages with figures of their own, on a floor above."""
 
+PLACES = "look at their protocols, lengths, extensions and runs, or draw other figures by name"
 FORMULAS = f"{STUDIES}.analytic"
 """Its figures import torch, which figures of rows do without."""
 
@@ -137,9 +138,25 @@ def render(
     figure: Any, rows: pd.DataFrame, width: float | None = None, kinds=KINDS
 ) -> dict[str, bytes] | None:
     """Returns {kind: bytes} of a figure, None if the rows that it needs are missing; width and
-    kinds as in `image`. Raises UserError for mixed corpora.
+    kinds as in `image`. Raises UserError for mixed corpora, and as `pictured`.
     """
-    return image(partial(drawn, figure, rows), width, kinds) if served(figure, rows) else None
+    with pictured(figure):
+        return image(partial(drawn, figure, rows), width, kinds) if served(figure, rows) else None
+
+
+@contextmanager
+def pictured(figure: Any) -> Iterator[None]:
+    """Raises UserError in place of any other exception of a figure of ours: rows may hold
+    protocols, lengths and runs between which it can draw nothing.
+    """
+    try:
+        yield
+    except (UserError, OSError):
+        raise
+    except Exception as error:
+        name = figure.__name__.rpartition(".")[2]
+        problem = f"figure {name} finds no picture in them ({first_line(error)})"
+        raise UserError("rows", problem=problem, remedy=PLACES) from error
 
 
 def drawn(figure: Any, *rows: pd.DataFrame) -> Figure:
