@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -85,6 +85,42 @@ class Pieces:
             ends[-1] = width.sum()
         return np.array(made.ids, np.int64), np.diff(np.maximum.accumulate(ends), prepend=0)
 
+    def batch(self, texts: Sequence[bytes]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Returns what a call returns for each text, in less time."""
+        if self._widths is None:
+            return [self(text) for text in texts]
+        decoded = [text.decode("utf-8", "ignore") for text in texts]
+        with _one_line(self._option, *FAILS):
+            made = self._tokenizer.encode_batch_fast(decoded, add_special_tokens=False)
+        found = []
+        for text, one in zip(texts, made, strict=True):
+            ids = np.array(one.ids, np.int64)
+            ends = self._widths[ids].cumsum()
+            whole = int(ends[-1]) if len(ends) else 0
+            # tokens that leave something out need their places in the text
+            found.append(self(text) if whole != len(text) else (ids, _whole_characters(text, ends)))
+        return found
+
+    @cached_property
+    def _widths(self) -> np.ndarray | None:
+        """The bytes of each id of byte-level byte pairs, whose tokens are runs of bytes of a text;
+        None for other tokenizers.
+        """
+        made = json.loads(self._tokenizer.to_str())
+        before, behind = made["pre_tokenizer"] or {}, made["post_processor"] or {}
+        steps = before.get("pretokenizers", [before])
+        levels = [step for step in steps if step.get("type") == "ByteLevel"]
+        changed = made["normalizer"] or any(level["add_prefix_space"] for level in levels)
+        trimmed = behind and not (behind["type"] == "ByteLevel" and not behind["trim_offsets"])
+        if made["model"]["type"] != "BPE" or not levels or changed or trimmed:
+            return None
+        widths = np.zeros(self.ids, np.int64)
+        for word, i in self._tokenizer.get_vocab(with_added_tokens=False).items():
+            widths[i] = len(word)  # a character stands for a byte
+        for one in made["added_tokens"]:
+            widths[one["id"]] = len(one["content"].encode())
+        return widths
+
     def decode(self, ids: Iterable[int]) -> str:
         parts: list[str] = []
         for text, run in groupby(ids, lambda i: i < self.ids):
@@ -110,6 +146,17 @@ class Pieces:
 
     def word(self, i: int) -> str:
         return self._tokenizer.id_to_token(i) or f"<{i}>"
+
+
+def _whole_characters(text: bytes, ends: np.ndarray) -> np.ndarray:
+    """Returns the bytes behind tokens that end at these bytes. A token that ends within a character
+    has all of it.
+    """
+    if not text.isascii():
+        inside = np.frombuffer(text, np.uint8) & 0xC0 == 0x80
+        starts = np.append(np.flatnonzero(~inside), len(text))
+        ends = starts[np.searchsorted(starts, ends)]
+    return np.diff(ends, prepend=0)
 
 
 @contextmanager

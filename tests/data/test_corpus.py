@@ -8,8 +8,9 @@ import tempfile
 import pytest
 
 from extrap.data.corpora import reader
-from extrap.data.corpora.base import cut, split_of
+from extrap.data.corpora.base import split_of
 from extrap.data.corpora.files import Files
+from extrap.data.corpora.pieces import cut
 from extrap.data.encoder import BYTES
 from extrap.runs.source import opened
 from extrap.utils.errors import UserError

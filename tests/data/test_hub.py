@@ -4,6 +4,8 @@ import huggingface_hub
 import pytest
 
 from extrap.data.corpora.hub import Hub
+from extrap.data.corpora.pieces import pieces
+from extrap.data.encoder import BYTES
 from extrap.utils.errors import UserError
 
 ROWS = [{"text": f"row {i}\n", "n": i} for i in range(60)] + [
@@ -34,6 +36,11 @@ def hub(monkeypatch):
     return asked
 
 
+def read(source: Hub) -> list[tuple[str, bytes]]:
+    found = pieces(source.documents(), BYTES, source.longest, source.most)
+    return [(piece.name, piece.text) for piece in found]
+
+
 @pytest.fixture
 def no_network(monkeypatch):
     def info(self, *args, **options):
@@ -57,14 +64,14 @@ def test_rows_are_documents(hub):
 
 def test_rows_are_lines_of_one_text(hub):
     text = "".join(f"row {i}\n-" for i in range(60)).encode()
-    found = list(Hub(join="-", document_tokens=100).documents())
+    found = read(Hub(join="-", document_tokens=100))
     assert b"".join(piece for _, piece in found) == text
     assert [len(piece) for _, piece in found[:-1]] == [100] * (len(text) // 100)
     assert [name for name, _ in found] == [str(i) for i in range(len(found))]
 
 
 def test_no_more_is_read_than_the_limit(hub):
-    assert sum(len(text) for _, text in Hub(join=None, limit=50).documents()) == 50
+    assert sum(len(text) for _, text in read(Hub(join=None, limit=50))) == 50
 
 
 def test_a_set_is_read_once(hub, tmp_path, request):

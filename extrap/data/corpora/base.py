@@ -1,8 +1,8 @@
 """A corpus: documents of text from a source, split into train and validation, opened as a map of
 tokens.
 
-    source.documents() -> (name, text) ...  -split by a hash of the name, encoded->  token map  ->
-                                            Corpus.stream, Corpus.documents
+    source.documents() -> (name, text) ...  -encoded, cut (pieces.py), split by a hash of the name->
+                          token map         ->  Corpus.stream, Corpus.documents
 
 extrap does not read a source again while its fingerprint (files with sizes and times, or the name
 of a hub set) is the same: `<cache>/index/<fingerprint>` holds the content hash of its map.
@@ -11,18 +11,20 @@ of a hub set) is the same: `<cache>/index/<fingerprint>` holds the content hash 
 import hashlib
 import json
 import os
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Interval
 
 from extrap.data.corpora import token_map as tokens
+from extrap.data.corpora.pieces import Text, pieces
 from extrap.data.encoder import BYTES, Encoder
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
@@ -37,7 +39,7 @@ KEPT = "EXTRAP_TOKENS"
 @dataclass(frozen=True)
 class Corpus:
     """An opened corpus, read-only. name: for people; option: for messages; sha256: hash of the
-    whole text; cut: the length in bytes at which documents were cut, or None.
+    whole text; cut: the option `document_tokens`, or None.
     """
 
     name: str
@@ -84,6 +86,9 @@ class Source(ABC):
 
     validation: Portion = 0.1
 
+    later: ClassVar[tuple[str, ...]] = ()
+    """Options that the first maps did not have, which an unset one leaves as they are."""
+
     @property
     @abstractmethod
     def title(self) -> str:
@@ -99,9 +104,21 @@ class Source(ABC):
         """Returns the absolute form of the relative paths that this source reads, or ""."""
         return ""
 
+    @property
+    def longest(self) -> int | None:
+        """Returns the most tokens of a document, in ids of the vocabulary; None: any number."""
+        return None
+
+    @property
+    def most(self) -> int | None:
+        """Returns the tokens that are read, in ids of the vocabulary; None: all."""
+        return None
+
     @abstractmethod
-    def documents(self) -> Iterator[tuple[str, bytes]]:
-        """Yields (name, text) of each document, in a fixed order. Raises UserError without text."""
+    def documents(self) -> Iterator[tuple[str, Text]]:
+        """Yields (name, text) of each document, in a fixed order. A long text may come in blocks.
+        Raises UserError without text.
+        """
 
     @abstractmethod
     def state(self) -> list | None:
@@ -129,8 +146,13 @@ class Source(ABC):
                 sha256 = read_text(index)
         maps = tokens.read(cache, sha256, encoder) if sha256 else None
         if maps is None:
-            split = ((self.split_for(name), text) for name, text in self.documents())
-            sha256 = tokens.write(cache, split, encoder)
+            shards = cache / f".writing-{before}" if before else None
+            made = pieces(self.documents(), encoder, self.longest, self.most, shards)
+            sha256 = tokens.write_encoded(
+                cache, ((self.split_for(p.name), p) for p in made), encoder
+            )
+            if shards is not None:
+                shutil.rmtree(shards, ignore_errors=True)
             if (maps := tokens.read(cache, sha256, encoder)) is None:
                 problem = "another process changed this token map while extrap read it"
                 remedy = "let nothing else write there"
@@ -145,13 +167,20 @@ class Source(ABC):
             if not len(corpus.stream(split)):
                 problem = f"no document is in the {split} split"
                 remedy = "give more documents, or cut long ones with data.corpus.document_tokens"
+                if self.most is not None:
+                    remedy += f", or raise data.corpus.limit={self.most}"
                 raise UserError(self.option, problem=problem, remedy=remedy)
         return corpus
 
     def _fingerprint(self, encoder: Encoder) -> str | None:
         if (state := self.state()) is None:
             return None
-        identity = [encoder.name, type(self).__qualname__, asdict(self), state]
+        options = {
+            name: value for name, value in asdict(self).items() if name not in self.later or value
+        }
+        identity = [encoder.name, type(self).__qualname__, options, state]
+        if encoder.sized and self.longest is not None:
+            identity.append("cut in tokens")
         return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
 
@@ -159,14 +188,3 @@ def split_of(name: str, validation: float) -> str:
     """Returns the split of a document, by its name alone: a new document moves no other."""
     share = int.from_bytes(hashlib.sha256(os.fsencode(name)).digest()[:8]) / 2**64
     return "validation" if share < validation else "train"
-
-
-def cut(name: str, text: bytes, size: int) -> Iterator[tuple[str, bytes]]:
-    """Yields a document in pieces of at most `size` tokens, name#0, name#1, ...; a shorter document
-    is one piece under its own name.
-    """
-    if len(text) <= size:
-        yield name, text
-    else:
-        for i, at in enumerate(range(0, len(text), size)):
-            yield f"{name}#{i}", text[at : at + size]

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from glob import iglob
 from itertools import islice, pairwise, takewhile
 from pathlib import Path
+from typing import ClassVar
 
-from extrap.data.corpora.base import Portion, Source, cut
-from extrap.data.corpora.reader import kind, records, stamps, text
+from extrap.data.corpora.base import Portion, Source
+from extrap.data.corpora.pieces import BLOCK, Text, joined
+from extrap.data.corpora.reader import kind, records, stamps, text, text_blocks
 from extrap.utils.bounded import Exceeded, bounded
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
@@ -17,31 +19,43 @@ from extrap.utils.errors import UserError
 MOST = 500_000
 """Files and folders that a path may lead to: a pattern such as /proc/** never ends."""
 
+SAVED = ("state.json", "dataset_info.json", "dataset_dict.json")
+"""Files of `save_to_disk` that are no text."""
+
 SECONDS, MEMORY = 5.0, 2**31
 """Processor time for `begins` in a text, and a second more for every MiB; bytes of its memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Files(Source):
-    """Files of UTF-8 text, each a document; .json(l), .ndjson and .parquet give one per row, from
-    `column`, except rows with null. All may end in .gz.
+    """Files of UTF-8 text, each a document; .json(l), .ndjson, .parquet and .arrow give one per
+    row, from `column`, except rows with null. All but the last may end in .gz.
 
-    path: a file, a folder (all files in it that are not hidden, at any depth) or a pattern with *,
-    ? and **. links: whether files are read that a link in the folder leads to outside of it; a
-    folder from somebody else could so name any file of yours. document_tokens: longer documents
-    are cut into pieces of so many tokens (of bytes, whatever the tokenizer), and each piece goes to
-    train or validation by itself. A single file thus has a validation split and enough documents to
-    average over: one of 1.2 MB gives about 75 of them, as many as the evaluation asks for. 4096 is
-    twice what evaluation at 16 x 64 tokens reads; raise it for longer lengths. begins: a regular
-    expression; each line of a text that it matches begins a document of its own, named by that line
-    ('^ = [^=]' for the articles of WikiText).
+    Args:
+        path: a file, a folder (all files in it that are not hidden, at any depth; also one of
+            `save_to_disk` of datasets) or a pattern with *, ? and **
+        links: whether files are read that a link in the folder leads to outside of it; a folder
+            from somebody else could so name any file of yours
+        document_tokens: longer documents are cut into pieces of so many tokens of the vocabulary,
+            and each piece goes to train or validation by itself. A single file thus has a
+            validation split and enough documents to average over: one of 1.2 MB gives about 75 of
+            them, as many as the evaluation asks for. 4096 is twice what evaluation at 16 x 64
+            tokens reads; raise it for longer lengths
+        begins: a regular expression; each line of a text that it matches begins a document of its
+            own, named by that line ('^ = [^=]' for the articles of WikiText). Such a file is held
+            in memory
+        join: for rows or files that are paragraphs of one long text, what stands between them;
+            null where each is a document
     """
+
+    later: ClassVar[tuple[str, ...]] = ("join",)
 
     path: str
     column: str = "text"
     links: bool = False
     document_tokens: Count = 4096
     begins: str | None = None
+    join: str | None = None
     validation: Portion = 0.25
 
     def __post_init__(self) -> None:
@@ -63,18 +77,27 @@ class Files(Source):
     def place(self) -> str:
         return os.path.abspath(os.path.expanduser(self.path))
 
-    def documents(self) -> Iterator[tuple[str, bytes]]:
+    @property
+    def longest(self) -> int:
+        return self.document_tokens
+
+    def documents(self) -> Iterator[tuple[str, Text]]:
+        found = ((name, text) for name, text in self._each() if text)
+        if self.join is None:
+            return found
+        return iter([("", joined((text for _, text in found), self.join))])
+
+    def _each(self) -> Iterator[tuple[str, Text]]:
         root, paths = self._files()
         for path in sorted(paths, key=lambda path: kind(path) != "text"):
             name = path.relative_to(root).as_posix()
-            if kind(path) == "text":
-                found = self._begun(name, text(path))
+            if kind(path) != "text":
+                for i, (place, row) in enumerate(records(path)):
+                    yield f"{name}#{i}", self._text(place, row)
+            elif self.begins or path.stat().st_size <= BLOCK:
+                yield from self._begun(name, text(path))
             else:
-                rows = enumerate(records(path))
-                found = ((f"{name}#{i}", self._text(place, row)) for i, (place, row) in rows)
-            for each, content in found:
-                if content:
-                    yield from cut(each, content, self.document_tokens)
+                yield name, text_blocks(path)
 
     def state(self) -> list | None:
         return stamps(self._files()[1])
@@ -146,6 +169,8 @@ class Files(Source):
                 "'folder/**/*.txt'"
             )
             raise UserError("data.corpus.path", self.path, _why(path), remedy)
+        if any(kind(p) == "arrow" for p in named.values()):
+            named = {name: p for name, p in named.items() if p.name not in SAVED}
         inside, once = root.resolve(), dict[Path, Path]()
         for name in sorted(named):
             there = named[name].resolve()

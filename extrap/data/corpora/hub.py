@@ -3,8 +3,10 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from extrap.data.corpora.base import Source, cut
+from extrap.data.corpora.base import Source
+from extrap.data.corpora.pieces import Text, joined
 from extrap.data.corpora.reader import line, streamed
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
@@ -16,18 +18,25 @@ PATIENCE = 10.0  # seconds for the request before extrap reads any row
 class Hub(Source):
     """Rows of `column` of a hub data set, each a document; https://huggingface.co/datasets.
 
-    dataset, config, split, revision: as `datasets.load_dataset(dataset, config, split=split,
-    revision=revision)` takes them. join: for sets whose rows are lines of one long text, what
-    stands between them; null where a row is a document. document_tokens: longer documents are cut
-    into pieces of so many tokens. limit: tokens read, from the start of the split. Both count
-    bytes, whatever the tokenizer.
+    Args:
+        name, config, split, revision: as `datasets.load_dataset(name, config, split=split,
+            revision=revision)` takes them
+        files: a pattern or a list of the files of the set that are read; null: those of `config`
+        column: of the text
+        join: for sets whose rows are lines of one long text, what stands between them; null where
+            a row is a document
+        document_tokens: longer documents are cut into pieces of so many tokens of the vocabulary
+        limit: tokens of the vocabulary that are read, from the start of the split
 
     A set is read once: later changes on the hub are not noticed, and no network is needed, until
     `revision` or another option changes. Which text it was stands in every row as its hash.
     """
 
+    later: ClassVar[tuple[str, ...]] = ("files",)
+
     name: str = "Salesforce/wikitext"
     config: str | None = "wikitext-103-raw-v1"
+    files: str | tuple[str, ...] | None = None
     split: str = "train"
     column: str = "text"
     revision: str | None = None
@@ -43,26 +52,36 @@ class Hub(Source):
     def option(self) -> str:
         return f"data.corpus.name={self.name}"
 
-    def documents(self) -> Iterator[tuple[str, bytes]]:
-        left, size, rows = self.limit, self.document_tokens, self._rows()
-        if self.join is None:
-            pieces = (piece for i, text in enumerate(rows) for piece in cut(str(i), text, size))
-        else:
-            pieces = _joined(rows, self.join.encode(), size)
-        for name, text in pieces:
-            if left <= 0:
-                return
-            yield name, text[:left]
-            left -= len(text)
+    @property
+    def longest(self) -> int:
+        return self.document_tokens
+
+    @property
+    def most(self) -> int:
+        return self.limit
+
+    def documents(self) -> Iterator[tuple[str, Text]]:
+        rows = self._rows()
+        if self.join is not None:
+            return iter([("", joined(rows, self.join))])
+        return ((str(i), text) for i, text in enumerate(rows))
 
     def state(self) -> list | None:
         return []
 
     def _rows(self) -> Iterator[bytes]:
-        """Yields the texts of the rows. Raises UserError for a failure of the hub or `datasets`."""
-        found, commit = self._found()
+        return self._read(*self._found())
+
+    def _read(self, found: str, commit: str | None) -> Iterator[bytes]:
+        """Yields the texts of the rows of a set at a commit. Raises UserError for a failure of the
+        hub or `datasets`.
+        """
+        given: dict[str, Any] = {"name": self.config}
+        if self.files is not None:
+            listed = [self.files] if isinstance(self.files, str) else list(self.files)
+            given = {"data_files": {self.split: listed}}
         try:
-            with streamed(found, name=self.config, split=self.split, revision=commit) as rows:
+            with streamed(found, **given, split=self.split, revision=commit) as rows:
                 for row in rows:
                     if self.column not in row:
                         raise ValueError(f"no column {self.column}; there are {', '.join(row)}")
@@ -105,16 +124,3 @@ class Hub(Source):
                 f"rename it or start elsewhere; data/corpus=files data.corpus.path={name} reads it"
             )
             raise UserError(self.option, problem=problem, remedy=remedy)
-
-
-def _joined(rows: Iterator[bytes], between: bytes, size: int) -> Iterator[tuple[str, bytes]]:
-    """Yields rows as one text, in pieces of `size` tokens, with about one piece in memory."""
-    held, count = bytearray(), 0
-    for row in rows:
-        held += row + between
-        while len(held) >= size:
-            yield str(count), bytes(held[:size])
-            del held[:size]
-            count += 1
-    if held:
-        yield str(count), bytes(held)

@@ -17,7 +17,8 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
-from extrap.data.corpora.base import Portion, Source, cut
+from extrap.data.corpora.base import Portion, Source
+from extrap.data.corpora.pieces import cut
 from extrap.data.corpora.reader import stamps
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError

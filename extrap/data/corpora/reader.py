@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from extrap.utils.errors import UserError
-from extrap.utils.untrusted import check_size, is_packed, lines, opened
+from extrap.utils.untrusted import CHUNK, check_size, is_packed, lines, opened
 
-TABLES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
+TABLES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet",
+          ".arrow": "arrow"}  # fmt: skip
 PATH = "data.corpus.path"
 UTF8 = "utf-8-sig"  # a mark of the byte order at the head of a file is no text
 BROKEN = (OSError, EOFError, ValueError, RecursionError, zlib.error)
@@ -38,8 +39,8 @@ SETTLED = 2.0  # seconds; the coarsest file times in use
 def streamed(kind: str, **options: Any) -> Iterator:
     """Returns a data set as a stream of rows (dicts), without cached copy, progress bars or log.
 
-    kind: parquet, or the name of a set on the hub. A set names its own files, and a row none: the
-    stream opens no path and no address that stands in it.
+    kind: parquet, arrow, or the name of a set on the hub. A set names its own files, and a row
+    none: the stream opens no path and no address that stands in it.
     """
     # takes a second to import, which a corpus that is already mapped need not wait for
     import datasets
@@ -51,7 +52,7 @@ def streamed(kind: str, **options: Any) -> Iterator:
     # told otherwise. No TemporaryDirectory: it warns where a stream is dropped before its end.
     cache = tempfile.mkdtemp(prefix="extrap-datasets-")
     try:
-        with nullcontext() if kind == "parquet" else _own_files(kind):
+        with nullcontext() if kind in ("parquet", "arrow") else _own_files(kind):
             found = datasets.load_dataset(kind, streaming=True, cache_dir=cache, **options)
         references = datasets.features.features.require_decoding(found.features or {})
         yield found.decode(False) if references else found  # of images and sounds
@@ -102,6 +103,24 @@ def text(path: Path) -> str:
         raise unreadable(path, "text", error) from None
 
 
+def text_blocks(path: Path) -> Iterator[bytes]:
+    """Yields the blocks of a long text, of which memory holds one. Errors as in `text`; raises
+    UserError for a text whose tokens have no room on the disk.
+    """
+    if is_packed(path):
+        check_size(path, PATH)
+    elif (size := path.stat().st_size) > (free := shutil.disk_usage(".").free):
+        has = f"{free / 2**30:,.0f} GiB on its disk"
+        problem = f"{size / 2**30:,.0f} GiB of text, and this machine has {has}"
+        raise UserError(PATH, path, problem, "make room, or give less text")
+    try:
+        with TextIOWrapper(opened(path), encoding=UTF8) as file:
+            while block := file.read(CHUNK):
+                yield block.encode()
+    except BROKEN as error:
+        raise unreadable(path, "text", error) from None
+
+
 def records(path: Path) -> Iterator[tuple[str, Any]]:
     """Yields (place, record) of every row of a table. Raises UserError, naming the place, for any
     other content.
@@ -111,10 +130,10 @@ def records(path: Path) -> Iterator[tuple[str, Any]]:
         return
     files = [escape(str(path.absolute()))]
     try:
-        with streamed("parquet", data_files=files, split="train") as found:
+        with streamed(kind(path), data_files=files, split="train") as found:
             yield from ((f"{path}:{i}", row) for i, row in enumerate(found, 1))
     except Exception as error:  # unpacking, decoding and typing each have their own
-        raise unreadable(path, "parquet", error) from None
+        raise unreadable(path, kind(path), error) from None
 
 
 def json_rows(path: Path, option: str = PATH) -> Iterator[tuple[str, Any]]:

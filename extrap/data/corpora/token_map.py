@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 from filelock import lock_descriptor
 
+from extrap.data.corpora.pieces import Piece
 from extrap.data.encoder import BYTES, Encoder
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
@@ -49,17 +50,23 @@ class Stream:
 
 
 def write(cache: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder = BYTES) -> str:
-    """Writes (split, text) pairs as a token map below `cache`; returns its content hash, a SHA-256
+    """Writes (split, text) pairs as a token map. The rest as `write_encoded`."""
+    made = ((split, Piece("", text, *encoder(text))) for split, text in documents)
+    return write_encoded(cache, made, encoder)
+
+
+def write_encoded(cache: Path, found: Iterable[tuple[str, Piece]], encoder: Encoder) -> str:
+    """Writes (split, piece) pairs as a token map below `cache`; returns its content hash, a SHA-256
     in hex.
 
-    The hash covers the encoder and, in order, the split, length and bytes of every document.
+    The hash covers the encoder and, in order, the split, length and bytes of every piece.
     """
     atomic.make_folder(cache)
     folder = Path(tempfile.mkdtemp(prefix=".writing-", dir=cache))
     # mkdtemp closes the folder to other users, who could then not read a shared cache
     folder.chmod(0o755)
     try:
-        sha256 = _fill(folder, documents, encoder)
+        sha256 = _fill(folder, found, encoder)
         (folder / ABOUT).write_text(json.dumps(_about(folder, sha256, encoder)))
         _publish(folder, cache, sha256, encoder)
         return sha256
@@ -70,17 +77,16 @@ def write(cache: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder 
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder) -> str:
+def _fill(folder: Path, found: Iterable[tuple[str, Piece]], encoder: Encoder) -> str:
     digest, offsets = hashlib.sha256(encoder.name.encode()), {split: [0] for split in SPLITS}
     with ExitStack() as stack:
         files, sizes = (
             {split: stack.enter_context(open(folder / f"{split}.{kind}", "xb")) for split in SPLITS}
             for kind in ("bin", "sizes")
         )
-        for split, text in documents:
+        for split, (_, text, ids, behind) in found:
             digest.update(struct.pack("<BQ", SPLITS.index(split), len(text)))
             digest.update(text)
-            ids, behind = encoder(text)
             files[split].write(ids.astype(encoder.dtype).tobytes())
             if encoder.sized:
                 sizes[split].write(behind.astype("<u4").tobytes())
