@@ -24,6 +24,7 @@ from extrap.cli.hydra_errors import explained
 from extrap.cli.shared import advise, reported
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.process import join
+from extrap.cli.sweep.shard import FLAG, Shard, taken
 from extrap.cli.words import SWEEPING, readable
 from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
@@ -62,6 +63,7 @@ class Program:
     conf      folder of the configuration files; `config.yaml` in it is the primary one
     typed     the command as a person typed it; `main` sets it
     lists     True: a sweep prints its jobs and runs none
+    shard     the part of a sweep that this process runs; None: all
     """
 
     prepare: Callable[[Composed], Work]
@@ -69,6 +71,7 @@ class Program:
     conf: str = field(default_factory=conf_dir)
     typed: str = ""
     lists: bool = False
+    shard: Shard | None = None
 
     def __call__(self, cfg: DictConfig) -> None:
         # torch and numpy read it when they are first imported, which is after this.
@@ -99,8 +102,9 @@ def main(program: Program, given: Sequence[str] | None = None) -> None:
     advise()
     overrides: list[str] = []
     with reported(), explained(overrides, program.conf), limited():
-        typed = list(sys.argv[1:] if given is None else given)
-        program, words = replace(program, typed=shlex.join(["extrap", *typed])), readable(typed)
+        typed, shard = taken(sys.argv[1:] if given is None else given)
+        program = replace(program, typed=shlex.join(["extrap", *typed]), shard=shard)
+        words = readable(typed)
         args = _parsed(words)
         overrides += args.overrides
         if args.shell_completion:
@@ -114,6 +118,9 @@ def main(program: Program, given: Sequence[str] | None = None) -> None:
                 words = [SWEEPING[0], *folder, *overrides]
             elif _sweeps(cfg, args):
                 words = [SWEEPING[0], *words]
+            elif shard and not args.multirun:
+                problem, remedy = "this command is a single job", "sweep with -m, or leave it out"
+                raise UserError(FLAG, f"{shard.index}/{shard.of}", problem, remedy)
         with _words(sys.argv[0], words):
             _hydra(program)
 

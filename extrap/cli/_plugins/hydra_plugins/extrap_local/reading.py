@@ -50,7 +50,9 @@ class Reader(Launcher):
         """Returns an empty list, as the results of jobs are rows. Raises UserError with a line per
         mistake before the first job starts, SystemExit(1) in the end if a job failed.
         """
-        began = time.monotonic()
+        began, shard = time.monotonic(), self.program.shard
+        if shard is not None:
+            job_overrides = [words for words in job_overrides if shard.holds(words)]
         jobs = self.jobs(job_overrides)
         shared = set.intersection(*(set(job.overrides) for job in jobs)) if len(jobs) > 1 else set()
         for job in jobs:
@@ -58,6 +60,10 @@ class Reader(Launcher):
         if self.program.lists:
             print(*map(_listed, jobs), sep="\n")
             return []
+        if not jobs:
+            print("extrap: no job of this sweep is in this shard", file=sys.stderr)
+            return []
+        self.check([job for job in jobs if job.state is State.WAITING])
         study.write([job.entry for job in jobs if not job.reason])
         self.run(jobs)
         print(summary(jobs, time.monotonic() - began), file=sys.stderr)

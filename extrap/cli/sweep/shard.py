@@ -1,0 +1,55 @@
+"""Shards of a sweep: `--shard 3/100` runs every hundredth job, so that any queue that starts one
+command N times shares the work.
+
+A hash of its words puts a job into a shard: if a sweep grows, its first jobs stay where they are.
+The extensions and tasks of one run are in one shard, which trains the run once.
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from extrap.utils.errors import UserError
+
+FLAG = "--shard"
+APART = re.compile(r"\+*(extension|task)[=.@]")
+"""Words in which jobs of one run differ."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """index: from 1 to `of`, or from 0 to `of` - 1: `of` / `of` and 0 / `of` are the same shard."""
+
+    index: int
+    of: int
+
+    def holds(self, words: Sequence[str]) -> bool:
+        """True if the job of these words belongs to the shard."""
+        named = sorted(word for word in words if not APART.match(word))
+        number = int.from_bytes(hashlib.sha256("\0".join(named).encode()).digest())
+        return number % self.of == self.index % self.of
+
+
+def taken(words: Sequence[str]) -> tuple[list[str], Shard | None]:
+    """Returns a command line without its shard, and the shard. Raises UserError for a shard that
+    is none.
+    """
+    rest, given = list(words), None
+    for n, word in enumerate(words):
+        if word == FLAG:
+            given = words[n + 1] if n + 1 < len(words) else ""
+            del rest[n : n + 2]
+        elif word.startswith(f"{FLAG}="):
+            given = word.partition("=")[2]
+            del rest[n]
+    return rest, None if given is None else _read(given)
+
+
+def _read(text: str) -> Shard:
+    match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
+    index, of = map(int, match.groups()) if match else (1, 0)
+    if index > of or of < 1:
+        remedy = "give --shard 1/100 to 100/100, or 0/100 to 99/100"
+        raise UserError(FLAG, text, "expected a number and how many there are", remedy)
+    return Shard(index, of)
