@@ -86,15 +86,24 @@ class Experiment:
                     entry.write()
                     held.enter_context(progress.kept(entry.report))
                 if self.finished():
-                    progress.end("skipped", note := f"{self.job.run.name}: nothing left to do")
+                    note = f"{self.job.run.name}: nothing left to do"
                     if not in_sweep:
                         print(note, file=sys.stderr)
+                    self._leave("skipped", note)
                 else:
                     work(self.job, wait=not in_sweep)
         except lock.Held as holder:  # another sweep began it since this one looked
-            progress.end("held", str(holder))
+            self._leave("held", str(holder))
         if not in_sweep and self.says:
             print(*closing(entry, self.job.config["plugins"]), sep="\n", file=sys.stderr)
+
+    def _leave(self, phase: str, note: str) -> None:
+        """Tells the sweep that nothing was done. The other processes of a training, which cannot
+        know, end with the first.
+        """
+        progress.end(phase, note)
+        if self.job.source.trainer.processes > 1 and progress.FILE in os.environ:
+            raise SystemExit(progress.LEFT)
 
 
 def done(this: Job) -> bool:

@@ -96,10 +96,13 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
 
 
 def check(job: Job, sweep: bool) -> None:
-    """Raises UserError for a trainer that this machine, Lightning or a job in a sweep lacks."""
+    """Raises UserError for a trainer that Lightning or this machine lacks. The jobs of a sweep may
+    run elsewhere, and its launcher knows their devices.
+    """
     options = job.source.trainer
     for training in job.trainings:
         parts = training.batches.mixture.parts
         devices.check(options, {name: part.size for name, part in parts.items()}, sweep)
+    options = devices.anywhere(options) if sweep else options
     last = job.trainings[-1]
     trainer(options, last.optim, last.run.folder)

@@ -4,9 +4,10 @@ a small file for the sweep that started this process and for `extrap status`.
     with Progress("train", total=2000) as progress:
         progress(120, note="loss 2.31")
 
-The file is JSON with `phase`, `done`, `total`, `note` and `left`, the seconds to the end of the
-phase at its pace. A sweep names the file in the environment, as EXTRAP_PROGRESS; a process by
-itself in `kept(path)`.
+The file is JSON with `phase`, `done`, `total`, `note`, `left`, the seconds to the end of the phase
+at its pace, `device`, the name that a sweep gives it in EXTRAP_DEVICE, and what the work adds, such
+as `rate` (tokens per second) and `memory` (bytes). A sweep names the file in the environment, as
+EXTRAP_PROGRESS; a process by itself in `kept(path)`.
 """
 
 import json
@@ -15,16 +16,20 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
 from typing import Any, Self
 
 from tqdm import tqdm
 
-FILE = "EXTRAP_PROGRESS"
+FILE, DEVICE = "EXTRAP_PROGRESS", "EXTRAP_DEVICE"
 PAUSE = 0.5  # seconds between two writes of the file
 MINUTE = 60.0  # seconds between two lines where no bar is drawn
 MOST = 1e9
 """Seconds that a file may speak of: thirty years."""
+
+LEFT = 75
+"""Exit code of the first of several processes that leaves the work to others: the rest end, too."""
 
 _kept: list[Path] = []
 
@@ -42,7 +47,8 @@ class Progress:
         self._bar = tqdm(desc=label, dynamic_ncols=True, file=sys.stderr) if shown else None
         self(0)
 
-    def __call__(self, done: int, total: int | None = None, note: str = "") -> None:
+    def __call__(self, done: int, total: int | None = None, note: str = "", **more: float) -> None:
+        """Takes the steps done; more: other numbers for the file."""
         self._total, now = self._total if total is None else total, time.monotonic()
         if self._bar is not None:
             self._bar.total = self._total
@@ -59,7 +65,9 @@ class Progress:
             "total": self._total,
             "note": note,
             "left": left and round(left, 1),
+            "device": os.environ.get(DEVICE, ""),
         }
+        state |= more
         if now - self._written >= PAUSE or done == self._total:
             self._written = now
             write(state)
@@ -86,18 +94,26 @@ class Progress:
 
 
 def words(state: Mapping[str, Any]) -> list[str]:
-    """Returns `train 45 %`, `3:10 left`, `loss 2.31` of a progress file, as far as known."""
+    """Returns `train 45 %`, `3:10 left`, `loss 2.31`, `GPU 3`, `1.2 GB`, `52,000 tokens/s` of a
+    progress file, as far as known.
+    """
     done, total = state.get("done"), state.get("total")
-    left: Any = state.get("left")
-    timed = type(left) in (int, float) and 0 <= left < MOST
+    left, rate, memory = (_number(state.get(name)) for name in ("left", "rate", "memory"))
     share = ""
     if type(done) is int and type(total) is int and 0 <= done <= total > 0:
         share = f" {int(100 * done / total)} %"
     return [
         f"{state.get('phase')}{share}",
-        *([f"{clock(left)} left"] if timed else []),
-        *([str(state["note"])] if state.get("note") else []),
+        *([f"{clock(left)} left"] if left is not None and left < MOST else []),
+        *(str(state[name]) for name in ("note", "device") if state.get(name)),
+        *([f"{memory / 1e9:.1f} GB"] if memory else []),
+        *([f"{rate:,.0f} tokens/s"] if rate else []),
     ]
+
+
+def _number(value: Any) -> float | None:
+    """Returns a number from 0 on, None for anything else."""
+    return value if type(value) in (int, float) and 0 <= value < inf else None
 
 
 def clock(seconds: float) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from extrap.cli.sweep import slurm as queue
-from extrap.cli.sweep.slurm_options import SlurmOptions
+from extrap.cli.sweep.slurm_options import Place, SlurmOptions
 from extrap.runs.folder import read_json
 from extrap.utils.errors import UserError
 from tests.support import slurm
@@ -138,7 +138,7 @@ def test_what_sbatch_rejects_is_one_line(option, said, jobs, cluster, tmp_path, 
     for name, value in cluster.environment.items():
         monkeypatch.setenv(name, value)
     folder = queue.private(f"{tmp_path}/q")
-    executor = queue.executor(folder, SlurmOptions(submitit_folder="q", **option), 1, 0)
+    executor = queue.executor(folder, SlurmOptions(submitit_folder="q", **option), Place())
     with pytest.raises(UserError, match=re.escape(said)) as error:
         queue.queue(executor, [print] * jobs)
     assert str(error.value).startswith("hydra/launcher=slurm: sbatch: ")
@@ -150,7 +150,7 @@ def test_jobs_that_train_on_a_gpu_ask_for_one(cluster, tmp_path, monkeypatch):
     for name, value in cluster.environment.items():
         monkeypatch.setenv(name, value)
     hold = SlurmOptions(submitit_folder="q", additional_parameters={"hold": True})
-    executor = queue.executor(queue.private(f"{tmp_path}/q"), hold, threads=2, gpus=1)
+    executor = queue.executor(queue.private(f"{tmp_path}/q"), hold, Place(cores=2, gpus=1))
     queue.queue(executor, [print, print])
     asked = cluster("squeue", "--array", "--noheader", "--format=%b %C").splitlines()
     assert asked == ["gres:gpu:1 2"] * 2

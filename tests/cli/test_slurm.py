@@ -10,8 +10,10 @@ import pytest
 import yaml
 
 from extrap.cli.sweep import slurm as cluster_of_slurm
-from extrap.cli.sweep.slurm_options import SlurmOptions
+from extrap.cli.sweep.process import Process
+from extrap.cli.sweep.slurm_options import Place, SlurmOptions
 from extrap.runs.folder import read_json
+from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 from tests.faults import planted
@@ -138,13 +140,13 @@ def test_the_folder_of_a_sweep_is_its_own(slurm, tmp_path):
     "option, value, said",
     [
         ("timeout_min", 2, "ends before SLURM has warned the job, 120 s before; give 3 or more"),
-        ("nodes", 2, "a job of a sweep is one process; leave it out"),
-        ("tasks_per_node", 2, "a job of a sweep is one process; leave it out"),
+        ("nodes", 3, "the trainer of these jobs has 2; leave it out"),
+        ("tasks_per_node", 2, "the trainer of these jobs has 4; leave it out"),
     ],
 )
 def test_options_that_make_no_sense(option, value, said):
     with pytest.raises(UserError, match=said) as error:
-        SlurmOptions(submitit_folder="q", **{option: value})
+        SlurmOptions(submitit_folder="q", **{option: value}).check(Place(nodes=2, tasks=4))
     assert (error.value.option, error.value.value) == (f"hydra.launcher.{option}", value)
 
 
@@ -154,19 +156,29 @@ def test_the_file_of_the_launcher_lists_every_option():
 
 
 @pytest.mark.parametrize(
-    "trainer, gpus",
+    "trainer, place, wrapped",
     [
-        ({}, 0),
-        ({"accelerator": "cpu", "devices": 2}, 0),
-        ({"accelerator": "gpu", "devices": 1}, 1),
-        ({"accelerator": "cuda"}, 1),
-        ({"accelerator": "gpu", "devices": [0, 3]}, 2),
-        ({"accelerator": "gpu", "devices": "x"}, 1),
+        ({}, Place(cores=2), False),
+        ({"accelerator": "cpu", "devices": 2}, Place(cores=4), True),
+        ({"accelerator": "gpu", "devices": 1}, Place(cores=2, gpus=1), False),
+        ({"accelerator": "cuda", "devices": 4}, Place(cores=8, gpus=4), True),
+        ({"accelerator": "gpu", "devices": 4, "num_nodes": 2}, Place(2, 4, 2, 4), False),
+        ({"accelerator": "gpu", "devices": "x"}, Place(cores=2, gpus=1), False),
     ],
     ids=str,
 )
-def test_the_gpus_of_a_job_are_the_devices_of_its_trainer(trainer, gpus):
-    assert import_module("hydra_plugins.extrap_local.reading")._gpus(trainer) == gpus
+def test_the_place_of_a_job_follows_its_trainer(trainer, place, wrapped):
+    """On one node the job is one task, which starts the processes itself."""
+    one = Process("a", ["true"], Entry("s", "a", "direct", {}), threads=2)
+    import_module("hydra_plugins.extrap_local.reading")._place(one, trainer)
+    assert Place.of([one]) == place
+    assert (one.command != ["true"]) == wrapped
+
+
+def test_jobs_of_other_numbers_of_nodes_are_no_array():
+    jobs = [Process("a", [], Entry("s", "a", "direct", {}), nodes=n) for n in (1, 2)]
+    with pytest.raises(UserError, match="jobs of different sizes"):
+        Place.of(jobs)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +194,7 @@ def test_the_gpus_of_a_job_are_the_devices_of_its_trainer(trainer, gpus):
     ids=str,
 )
 def test_what_a_job_asks_for_follows_the_job(given, asked):
-    parameters = SlurmOptions(submitit_folder="q", **given).parameters(threads=2, gpus=1)
+    parameters = SlurmOptions(submitit_folder="q", **given).parameters(Place(cores=2, gpus=1))
     names = ("cpus_per_task", "gpus_per_node", "gpus_per_task", "cpus_per_gpu", "gres")
     found = {name: parameters.get(f"slurm_{name}") for name in names}
     assert {name: value for name, value in found.items() if value is not None} == asked

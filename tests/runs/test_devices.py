@@ -1,11 +1,16 @@
 """One run on several devices: here two processes on the CPU."""
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import torch
 
 from extrap.data.mixture import Batch
+from extrap.runs.folder import Named
 from extrap.runs.study import State, entries, standing
 from extrap.runs.train import train
 from extrap.runs.training import devices
@@ -13,7 +18,8 @@ from extrap.runs.training.batch_shares import share
 from extrap.runs.training.lightning_module import Lit
 from extrap.runs.training.options import read
 from extrap.utils.errors import UserError
-from tests.support.jobs import alike, equal, job, started, weights
+from tests.support.jobs import TINY, alike, equal, job, started, weights
+from tests.support.program import REPOSITORY, until
 
 TWO = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
 
@@ -21,7 +27,7 @@ TWO = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
 @pytest.mark.parametrize(
     ("trainer", "sweep", "option"),
     [
-        ({"devices": 2}, True, "trainer.devices"),
+        ({"devices": [0, 1]}, True, "trainer.devices"),
         ({"devices": 2, "num_nodes": 2}, False, "data.text.size"),
         ({"devices": "auto"}, False, "trainer.devices"),
     ],
@@ -85,3 +91,58 @@ def test_a_run_on_one_device_is_the_first_process_whoever_started_it(elsewhere):
     done = started("study=alone", **ranks)
     assert done.returncode == 0, done.stderr
     assert len(list(Path("results/alone/rows").glob("*__nll.csv"))) == 1
+
+
+LONGER = ["train.steps=200", "train.save_every=20", "train.log_every=20"]
+SWEEP = ["-m", "scheme=t5", "study=two", "threads=1", *LONGER, *TWO]
+
+
+def process(rank: int, folder: Path) -> int | None:
+    """Returns the process of this rank of a job in a folder."""
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            variables = (place / "environ").read_bytes().split(b"\0")
+            if f"RANK={rank}".encode() in variables and (place / "cwd").samefile(folder):
+                return int(place.name)
+        except OSError:  # it has ended
+            continue
+    return None
+
+
+def stopped(run: Named, rank: int) -> str:
+    """Starts the sweep, kills one process of its job after a checkpoint of this attempt, and
+    returns what the sweep says.
+    """
+    before = run.checkpoint.stat().st_mtime_ns if run.checkpoint.exists() else 0
+    sweep = subprocess.Popen(
+        [sys.executable, "-m", "extrap", *TINY, *SWEEP],
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        until(lambda: run.checkpoint.exists() and run.checkpoint.stat().st_mtime_ns > before, 200)
+        os.kill(process(rank, Path()), signal.SIGKILL)
+        said = sweep.communicate(timeout=200)[1]
+    finally:
+        sweep.kill()
+    assert sweep.returncode == 1 and not run.trained and process(0, Path()) is None
+    return said
+
+
+@pytest.mark.turns
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+def test_a_job_of_two_processes_ends_with_either_and_goes_on_bit_for_bit(elsewhere):
+    run = Named(job(*SWEEP[1:]).run.name)
+    for rank in (1, 0):
+        said = stopped(run, rank)
+        assert f"process {rank} of the job was killed by SIGKILL" in said
+        assert run.holder() is None
+    assert "1 done, 0 skipped, 0 failed" in started(*SWEEP).stderr
+    found = torch.load(run.weights, weights_only=True)
+    (elsewhere / "whole").mkdir()
+    os.chdir(elsewhere / "whole")
+    assert "1 done, 0 skipped, 0 failed" in started(*SWEEP).stderr
+    assert equal(torch.load(run.weights, weights_only=True), found)
+    [entered] = entries("two")
+    assert standing(entered).left == []

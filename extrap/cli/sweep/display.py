@@ -27,7 +27,8 @@ class Status:
         if self._live:
             self.now()
             return self.tick()
-        self._say(f"{self._number(job)} start {job.label}  (log: {job.entry.log})")
+        where = f"on {job.where}, " if job.devices else ""
+        self._say(f"{self._number(job)} start {job.label}  ({where}log: {job.entry.log})")
 
     def queued(self, job: Process) -> None:
         """Says that a cluster has put a job into its queue again."""
@@ -86,14 +87,19 @@ def line(jobs: list[Process], n_jobs: int) -> str:
         parts.append(f"{clock(left)} left")
     return " | ".join(
         [", ".join(parts)]
-        + [f"{job.label}: {_doing(job)}" for job in jobs if job.state is State.RUNNING]
+        + [f"{_placed(job)}: {_doing(job)}" for job in jobs if job.state is State.RUNNING]
     )
+
+
+def _placed(job: Process) -> str:
+    """`scheme=rope on GPU 3`"""
+    return f"{job.label} on {job.where}" if job.devices else job.label
 
 
 def _doing(job: Process) -> str:
     """`train 45 % loss 2.1`"""
     state = job.progress()
-    return " ".join(words(state | {"left": None})) if state else "starting"
+    return " ".join(words(state | {"left": None, "device": ""})) if state else "starting"
 
 
 def time_left(jobs: list[Process], n_jobs: int) -> float | None:

@@ -1,5 +1,6 @@
 """A job of a sweep on a node of a cluster: submitit runs the command of the job in a process."""
 
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -35,7 +36,9 @@ class Work:
 
     def __call__(self) -> None:
         """Runs the job. Raises no error of the job, and SystemExit if the cluster ends it."""
-        self.outcome.unlink(missing_ok=True)
+        first = os.environ.get("SLURM_PROCID", "0") == "0"  # of the tasks of the job
+        if first:
+            self.outcome.unlink(missing_ok=True)
         job = self._process = Process(self.label, self.command, self.entry)
         with _terminations() as told:
             self._run(job, told)
@@ -48,6 +51,8 @@ class Work:
                 raise SystemExit(128 + signal.SIGTERM)
         if job.state is State.FAILED:
             job.fail(job.reason)
+        if not first:
+            raise SystemExit(job.state is State.FAILED)
         write_json(self.outcome, {"reason": job.reason})
 
     def _run(self, job: Process, told: list[int]) -> None:

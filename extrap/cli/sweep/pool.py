@@ -8,15 +8,17 @@ from contextlib import contextmanager
 
 from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.process import Process, State
+from extrap.cli.sweep.slots import Slots
 from extrap.utils.errors import UserError
 
 TICK = 0.1  # seconds between two looks at the running jobs
 GRACE = 60.0  # seconds that interrupted jobs have to finish what they are writing
+AGAIN = (State.HELD, State.WAITING)  # of a job that ended and is to start once more
 
 
-def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
-    """Starts the waiting ones of `jobs` in order, at most `n_jobs` at a time, and returns when the
-    last has ended.
+def run(jobs: list[Process], n_jobs: int, status: Status, slots: Slots | None = None) -> None:
+    """Starts the waiting ones of `jobs` in order, at most `n_jobs` at a time, each on devices of
+    its own out of `slots`, and returns when the last has ended.
 
     What happens to one job stays with that job. Ctrl-C (or SIGTERM, or a closed terminal)
     interrupts the running jobs, waits for them to finish cleanly, at most `GRACE` seconds or until
@@ -27,13 +29,13 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
     with _stop_signals() as stops:
         try:
             while (waiting or running) and not stops:
-                while len(running) < n_jobs and (job := _next(waiting, running, status)):
+                while len(running) < n_jobs and (job := _next(waiting, running, status, slots)):
                     job.began, job.state = time.monotonic(), State.RUNNING
                     status.started(job)  # before it can say anything, or end
                     job.start()
                     running.append(job)
-                _poll(running, status)
-                waiting += [job for job in running if job.state is State.HELD]
+                _poll(running, status, slots)
+                waiting += [job for job in running if job.state in AGAIN]
                 running = [job for job in running if job.state is State.RUNNING]
                 time.sleep(TICK)
             if stops:
@@ -45,12 +47,20 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
             status.close()
 
 
-def _next(waiting: deque[Process], running: list[Process], status: Status) -> Process | None:
-    """Returns the first job to start now. A job that another process works on comes later."""
+def _next(
+    waiting: deque[Process], running: list[Process], status: Status, slots: Slots | None
+) -> Process | None:
+    """Returns the first job to start now, with its devices, or None while the next one lacks them.
+    A job that another process works on comes later.
+    """
     for _ in range(len(waiting)):
         job = waiting.popleft()
-        before, job.state = job.state, _now(job, running)
+        before, job.state = job.state, _now(job, running, slots)
         if job.state is State.WAITING:
+            if (taken := slots.take(job.gpus) if slots else []) is None:
+                waiting.appendleft(job)
+                return None
+            job.devices = taken
             return job
         if job.state is State.HELD:
             waiting.append(job)
@@ -59,7 +69,7 @@ def _next(waiting: deque[Process], running: list[Process], status: Status) -> Pr
     return None
 
 
-def _now(job: Process, running: list[Process]) -> State:
+def _now(job: Process, running: list[Process], slots: Slots | None = None) -> State:
     """Returns the state of a job right before it starts: other sweeps may have started or finished
     it, and a running job may train the same run. An error fails this job alone.
     """
@@ -68,20 +78,41 @@ def _now(job: Process, running: list[Process]) -> State:
         trained = entry.folder.trained
         if entry.busy() or (not trained and entry.run in [other.entry.run for other in running]):
             return State.HELD
-        return State.WAITING if entry.missing() else State.SKIPPED
+        if not entry.missing():
+            return State.SKIPPED
+        if slots and job.gpus > len(slots.known):
+            raise UserError(f"needs {job.gpus} of the {len(slots.known)} devices that are left")
+        return State.WAITING
     except Exception as error:
         kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
         job.fail(kind + " ".join(str(error).split()))
         return State.FAILED
 
 
-def _poll(running: list[Process], status: Status) -> None:
+def _poll(running: list[Process], status: Status, slots: Slots | None) -> None:
     for job in running:
-        if job.ended():
-            if job.state is State.FAILED:
-                job.fail(job.reason)
-            status.ended(job)
+        if not job.ended():
+            continue
+        if slots:
+            slots.give(job.devices)
+        if job.state is State.FAILED:
+            _again(job, slots) or job.fail(job.reason)
+        status.ended(job)
     status.tick()
+
+
+def _again(job: Process, slots: Slots | None) -> bool:
+    """True for a job that failed as one of its devices vanished: it waits for others, unless too
+    few are left.
+    """
+    gone = slots.forget(job.devices) if slots else []
+    if not gone or slots is None:
+        return False
+    job.reason = f"{gone[0].name} has vanished from the list of its driver"
+    if len(slots.known) < job.gpus:
+        return False
+    job.state = State.WAITING
+    return True
 
 
 def _wind_down(running: list[Process], stops: list[int], status: Status) -> None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from extrap.cli.sweep import machine
+from extrap.cli.sweep.machine import Device
 from extrap.runs.folder import read_json
 from extrap.runs.study import Entry
 from extrap.runs.study import progress as newest
@@ -45,8 +47,11 @@ class Process:
     label      its name for people: the words in which jobs differ
     entry      its place in a study
     overrides  its words of the command line
-    threads    the cores that it takes
-    gpus       the GPUs that it takes
+    threads    the cores that each of its processes takes
+    processes  on each node
+    nodes      the nodes that it takes
+    gpus       the GPUs that it takes on each node
+    devices    the GPUs that it has; it sees no others
     queue      why it waits in the queue of a cluster
     """
 
@@ -59,10 +64,18 @@ class Process:
     seconds: float = 0.0
     overrides: list[str] = field(default_factory=list)
     threads: int = 1
+    processes: int = 1
+    nodes: int = 1
     gpus: int = 0
+    devices: list[Device] = field(default_factory=list)
     queue: str = ""
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _printed: int = 0
+
+    @property
+    def where(self) -> str:
+        """The names of its devices, "" for a processor."""
+        return ", ".join(device.name for device in self.devices)
 
     def fail(self, reason: str) -> None:
         """Fails the job, and notes the reason in its study."""
@@ -70,12 +83,14 @@ class Process:
         self.entry.fail(reason)
 
     def start(self) -> None:
-        self.began, self.state = time.monotonic(), State.RUNNING
+        self.began, self.state, self.reason = time.monotonic(), State.RUNNING, ""
         environment = os.environ | {
             progress.FILE: str(self.entry.report.absolute()),
+            progress.DEVICE: self.where,
             SWEEP: str(os.getpid()),
             "PYTHONUNBUFFERED": "1",
         }
+        environment |= machine.environment(self.devices)
         try:
             make_folder(self.entry.log.parent)
             with open(self.entry.log, "ab", opener=no_link) as log:
@@ -102,7 +117,7 @@ class Process:
         if self.state is State.RUNNING and code is not None:
             self.seconds = time.monotonic() - self.began
             report = self.progress()
-            if code == 0:
+            if code in (0, progress.LEFT):
                 ends = {"skipped": State.SKIPPED, "held": State.HELD}
                 self.state = ends.get(str(report.get("phase")), State.DONE)
             else:

@@ -19,7 +19,7 @@ from typing import Any
 
 from extrap.cli.sweep.node import Work
 from extrap.cli.sweep.process import LAST
-from extrap.cli.sweep.slurm_options import SlurmOptions
+from extrap.cli.sweep.slurm_options import Place, SlurmOptions
 from extrap.utils.errors import UserError
 from extrap.utils.files import make_folder
 from extrap.utils.interrupts import held_back
@@ -48,7 +48,7 @@ def private(folder: str) -> Path:
     return Path(tempfile.mkdtemp(prefix="sweep-", dir=base)).absolute()
 
 
-def executor(folder: Path, options: SlurmOptions, threads: int, gpus: int) -> Any:
+def executor(folder: Path, options: SlurmOptions, place: Place) -> Any:
     """Returns submitit's executor. Raises UserError on a machine without SLURM."""
     import submitit
 
@@ -60,7 +60,7 @@ def executor(folder: Path, options: SlurmOptions, threads: int, gpus: int) -> An
         raise UserError(
             LAUNCHER, problem=error, remedy="start the sweep where `sbatch` works"
         ) from None
-    made.update_parameters(**options.parameters(threads, gpus))
+    made.update_parameters(**options.parameters(place))
     return made
 
 

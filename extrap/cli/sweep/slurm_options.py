@@ -1,10 +1,12 @@
 """The options of the launcher `slurm`, under the names that submitit gives them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from annotated_types import Ge, Gt
 
+from extrap.cli.sweep.process import Process
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
 
@@ -34,7 +36,7 @@ class SlurmOptions:
         name, comment: of the jobs, in the queue
         cpus_per_task: cores; null: the threads of a job, or none beside cpus_per_gpu
         gpus_per_node: GPUs; null: the devices of `trainer`, unless another option asks for them
-        tasks_per_node, nodes: 1, as a job of a sweep is one process
+        nodes, tasks_per_node: null: trainer.num_nodes, and a task for each device of several nodes
         mem_gb: memory in GB
         partition, account, qos, constraint, exclude, gres, cpus_per_gpu, gpus_per_task,
         mem_per_gpu, mem_per_cpu: as in sbatch
@@ -52,8 +54,8 @@ class SlurmOptions:
     comment: str | None = None
     cpus_per_task: Count | None = None
     gpus_per_node: Whole | None = None
-    tasks_per_node: Count = 1
-    nodes: Count = 1
+    tasks_per_node: Count | None = None
+    nodes: Count | None = None
     mem_gb: Gigabytes | None = None
     partition: str | None = None
     account: str | None = None
@@ -77,18 +79,26 @@ class SlurmOptions:
                 "hydra.launcher.signal_delay_s"
             )
             raise UserError("hydra.launcher.timeout_min", self.timeout_min, problem, remedy)
-        for option in ("nodes", "tasks_per_node"):
-            if (value := getattr(self, option)) > 1:
-                problem, remedy = "a job of a sweep is one process", "leave it out"
+
+    def check(self, place: "Place") -> None:
+        """Raises UserError for nodes and tasks that the trainer of the jobs does not have."""
+        for option, due in (("nodes", place.nodes), ("tasks_per_node", place.tasks)):
+            value = getattr(self, option)
+            if value not in (None, due):
+                problem = f"the trainer of these jobs has {due}"
+                remedy = "leave it out, and give trainer.num_nodes and trainer.devices"
                 raise UserError(f"hydra.launcher.{option}", value, problem, remedy)
 
-    def parameters(self, threads: int, gpus: int) -> dict[str, Any]:
-        """Returns the parameters of submitit. threads, gpus: of a job."""
+    def parameters(self, place: "Place") -> dict[str, Any]:
+        """Returns the parameters of submitit for jobs of this size."""
         given = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in OWN}
+        given |= {"nodes": place.nodes, "tasks_per_node": place.tasks}
+        if place.tasks > 1 or place.nodes > 1:  # a task that fails ends the others
+            given["srun_args"] = ["--kill-on-bad-exit=1"]
         if self.cpus_per_gpu is None:
-            given["cpus_per_task"] = self.cpus_per_task or threads
+            given["cpus_per_task"] = self.cpus_per_task or place.cores
         if self.gpus_per_node is None and not self._asks_for_gpus():
-            given["gpus_per_node"] = gpus
+            given["gpus_per_node"] = place.gpus
         given["gpus_per_node"] = given["gpus_per_node"] or None
         return {f"slurm_{name}": value for name, value in given.items() if value is not None}
 
@@ -96,3 +106,27 @@ class SlurmOptions:
         more = self.additional_parameters or {}
         gpus = [name for name in more if "gpu" in name or name == "gres"]
         return bool(self.gpus_per_task or self.gres or gpus)
+
+
+@dataclass(frozen=True)
+class Place:
+    """What the largest of some jobs needs. tasks: on each node; cores: of a task; gpus: of a node.
+
+    On one node a job is one task, whose process starts the others; on several each is a task.
+    """
+
+    nodes: int = 1
+    tasks: int = 1
+    cores: int = 1
+    gpus: int = 0
+
+    @classmethod
+    def of(cls, jobs: Sequence[Process]) -> "Place":
+        """Raises UserError for jobs of different numbers of nodes or tasks, which are no array."""
+        shapes = {(job.nodes, job.processes if job.nodes > 1 else 1) for job in jobs}
+        if len(shapes) > 1:
+            problem, remedy = "jobs of different sizes in one sweep", "sweep each size by itself"
+            raise UserError("trainer.num_nodes", problem=problem, remedy=remedy)
+        nodes, tasks = shapes.pop() if shapes else (1, 1)
+        cores = max((job.threads * job.processes // tasks for job in jobs), default=1)
+        return cls(nodes, tasks, cores, max((job.gpus for job in jobs), default=0))

@@ -5,6 +5,7 @@ Random numbers are the same in every process, so that a resumed run equals an un
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 
 from extrap.runs.training.options import TrainerOptions
 from extrap.utils.errors import UserError
@@ -30,15 +31,23 @@ def settle(options: TrainerOptions) -> None:
             os.environ.pop(name, None)
 
 
+def anywhere(options: TrainerOptions) -> TrainerOptions:
+    """Returns the options for a machine without the devices, to check the others."""
+    if options.accelerator not in ("gpu", "cuda"):
+        return options
+    given = {**options.lightning, "accelerator": "cpu"}
+    return replace(options, accelerator="cpu", lightning=given)
+
+
 def check(options: TrainerOptions, sizes: Mapping[str, int], sweep: bool) -> None:
-    """Raises UserError for several devices in a job of a sweep, for nodes that no launcher started,
-    and for a part of a batch that does not divide. sizes: windows of each part
+    """Raises UserError for devices that a job of a sweep chooses itself, for nodes that no launcher
+    started, and for a part of a batch that does not divide. sizes: windows of each part
     """
     n, nodes, times = options.processes, options.num_nodes, options.accumulate_grad_batches
-    if sweep and n > 1:
-        problem, remedy = "a job of a sweep has one device", "start this run alone, without -m"
+    if sweep and isinstance(options.devices, list):
+        problem, remedy = "a sweep gives its jobs their devices", "give a number of them"
         raise UserError("trainer.devices", options.devices, problem, remedy)
-    if nodes > 1 and not any(name in os.environ for name in LAUNCHERS):
+    if nodes > 1 and not sweep and not any(name in os.environ for name in LAUNCHERS):
         problem = "no launcher has started the other nodes"
         remedy = "start this command on each node with torchrun or srun"
         raise UserError("trainer.num_nodes", nodes, problem, remedy)

@@ -24,6 +24,7 @@ from extrap.cli.hydra_errors import explained
 from extrap.cli.sweep.display import summary
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.process import Process, State
+from extrap.cli.sweep.ranks import wrapped
 from extrap.cli.sweep.varied import Varied
 from extrap.runs import study
 from extrap.runs.study import Entry
@@ -71,6 +72,9 @@ class Reader(Launcher):
             raise SystemExit(1)
         return []
 
+    def check(self, jobs: list[Process]) -> None:
+        """Raises UserError if the place of this launcher cannot run these jobs."""
+
     @abstractmethod
     def run(self, jobs: list[Process]) -> None:
         """Runs the waiting jobs to their end."""
@@ -94,7 +98,7 @@ class Reader(Launcher):
                     _check_rows(entry, overrides, writers)
                 job = Process("", self._command(overrides), entry, state, reason)
                 job.overrides, job.threads = overrides, composed.values.get("threads", 1)
-                job.gpus = _gpus(composed.values.get("trainer") or {})
+                _place(job, composed.values.get("trainer") or {})
                 found.setdefault(repr(composed.values), job)
             except UserError as error:
                 wrong[str(error)] = None
@@ -152,12 +156,16 @@ def _keep_importable(program: str) -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join([*([before] if before else []), here])
 
 
-def _gpus(trainer: Mapping[str, Any]) -> int:
-    """Returns the GPUs that a job asks of a cluster."""
-    if trainer.get("accelerator") not in ("gpu", "cuda"):
-        return 0
-    devices = trainer.get("devices", 1)
-    return len(devices) if isinstance(devices, list) else devices if type(devices) is int else 1
+def _place(job: Process, trainer: Mapping[str, Any]) -> None:
+    """Gives a job the nodes, processes and GPUs of its trainer. On a node, torch's launcher starts
+    the processes of the job; several nodes have a launcher of their own.
+    """
+    devices, nodes = trainer.get("devices", 1), trainer.get("num_nodes", 1)
+    job.processes = devices if type(devices) is int else 1
+    job.nodes = nodes if type(nodes) is int else 1
+    job.gpus = job.processes if trainer.get("accelerator") in ("gpu", "cuda") else 0
+    if job.nodes == 1:
+        job.command = wrapped(job.command, job.processes)
 
 
 def _check_rows(

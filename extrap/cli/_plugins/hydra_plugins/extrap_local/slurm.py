@@ -16,7 +16,7 @@ from extrap.cli.sweep import slurm
 from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.node import Work
 from extrap.cli.sweep.process import Process, State
-from extrap.cli.sweep.slurm_options import SlurmOptions
+from extrap.cli.sweep.slurm_options import Place, SlurmOptions
 from extrap.cli.sweep.watch import Watch
 from extrap.runs.build import build
 from extrap.utils.errors import UserError
@@ -40,14 +40,17 @@ class SlurmLauncher(Reader):
         target = f"{SlurmOptions.__module__}.{SlurmOptions.__name__}"
         self.options: SlurmOptions = build(self.given | {"_target_": target}, "hydra.launcher")
 
+    def check(self, jobs: list[Process]) -> None:
+        """Raises UserError for options that contradict the trainer of the jobs."""
+        self.options.check(Place.of(jobs))
+
     def run(self, jobs: list[Process]) -> None:
         """Queues the jobs and waits for them. Ctrl-C leaves them in the queue."""
         left = [job for job in jobs if job.state is State.WAITING]
         if not left:
             return
         folder = slurm.private(self.options.submitit_folder)
-        threads, gpus = max(job.threads for job in left), max(job.gpus for job in left)
-        executor = slurm.executor(folder, self.options, threads, gpus)
+        executor = slurm.executor(folder, self.options, Place.of(left))
         outcomes = folder / "outcomes"
         outcomes.mkdir()
         work = [
