@@ -118,7 +118,7 @@ def main(program: Program, given: Sequence[str] | None = None) -> None:
                 words = [SWEEPING[0], *folder, *overrides]
             elif _sweeps(cfg, args):
                 words = [SWEEPING[0], *words]
-            elif shard and not args.multirun:
+            elif shard and not (args.multirun or args.cfg):
                 problem, remedy = "this command is a single job", "sweep with -m, or leave it out"
                 raise UserError(FLAG, f"{shard.index}/{shard.of}", problem, remedy)
         with _words(sys.argv[0], words):

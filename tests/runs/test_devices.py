@@ -93,7 +93,7 @@ def test_a_run_on_one_device_is_the_first_process_whoever_started_it(elsewhere):
     assert len(list(Path("results/alone/rows").glob("*__nll.csv"))) == 1
 
 
-LONGER = ["train.steps=200", "train.save_every=20", "train.log_every=20"]
+LONGER = ["train.steps=80", "train.save_every=5", "train.log_every=20"]
 SWEEP = ["-m", "scheme=t5", "study=two", "threads=1", *LONGER, *TWO]
 
 
