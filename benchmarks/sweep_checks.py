@@ -44,7 +44,7 @@ def reader() -> LocalLauncher:
     words = ["study=checks", "logger=none", "hydra.mode=MULTIRUN"]
     master = compose("config", words, return_hydra_config=True)
     context = HydraContext(GlobalHydra.instance().config_loader(), None)
-    made = LocalLauncher(1)
+    made = LocalLauncher(1, 1)
     task = app.Program(program.prepare)
     made.setup(hydra_context=context, task_function=task, config=master)
     return made

@@ -121,9 +121,9 @@ def stopped(run: Named, rank: int) -> str:
         text=True,
     )
     try:
-        until(lambda: run.checkpoint.exists() and run.checkpoint.stat().st_mtime_ns > before, 200)
+        until(lambda: run.checkpoint.exists() and run.checkpoint.stat().st_mtime_ns > before, 500)
         os.kill(process(rank, Path()), signal.SIGKILL)
-        said = sweep.communicate(timeout=200)[1]
+        said = sweep.communicate(timeout=500)[1]
     finally:
         sweep.kill()
     assert sweep.returncode == 1 and not run.trained and process(0, Path()) is None
