@@ -91,17 +91,26 @@ def evaluate(
     multiples: OneOrMore[Positive] | None = None,
     extension: str | Annotated[Sequence[str | None], MinLen(1)] | None = None,
     factor: float | None = None,
+    reference: str | Path | None = None,
 ) -> pd.DataFrame:
     """Returns the rows of a model in the schema of results; writes no file but the tokens of the
     text (runs/.tokens).
 
     model: a TrainedRun; the path of a checkpoint or a name on the hub; a model of transformers; a
-    GPT of extrap; or any function from ids (B, T) on the CPU to logits (B, T, vocab). tokenizer: of
-    a model in a variable; without one the model reads bytes and the ids of data.vocabulary. tasks:
-    names of conf/task. multiples: lengths in training lengths, of every task. extension, factor:
-    one extension or several, and the factor of each. Raises UserError for a mistake.
+    GPT of extrap; any function from ids (B, T) on the CPU to logits (B, T, vocab); or the address
+    of an engine, up to and with /v1. tokenizer: of a model in a variable and of an engine; a model
+    without one reads bytes and the ids of data.vocabulary. tasks: names of conf/task. multiples:
+    lengths in training lengths, of every task. extension, factor: one extension or several, and the
+    factor of each. reference: the checkpoint that an engine should serve; task=parity, which comes
+    to `tasks`, reads both. Raises UserError for a mistake.
     """
     names = [tasks] if isinstance(tasks, str) else list(tasks)
+    if reference is not None:
+        if not _is_url(model):
+            problem = "compares an engine with its model, and this model is no address"
+            raise UserError("reference", reference, problem, "leave it out")
+        names += ["parity"] * ("parity" not in names)
+        words = (*words, f"model.reference={reference}")
     more = [f"task=[{','.join(names)}]", "stage=evaluate"]
     if multiples is not None:
         lengths = ",".join(map(str, multiples))
@@ -189,7 +198,7 @@ def _job(words: Sequence[str], source: Any = None) -> Iterator["Job"]:
     from extrap.cli import program
     from extrap.cli.apart import own_settings
     from extrap.cli.composed import composed
-    from extrap.runs.source import reopen
+    from extrap.runs.texts import reopen
 
     reopen()
     with own_settings():
@@ -206,6 +215,13 @@ def _source(model: Any, tokenizer: Any, replaced: set[str]) -> tuple[list[str], 
         from extrap.runs.given import Given
 
         return ["model=checkpoint", "model.checkpoint=variable"], partial(Given, model, tokenizer)
+    if _is_url(model):
+        from extrap.runs.served import Served
+
+        named = ["model=engine", f"model.url={model}"]
+        if isinstance(tokenizer, str | Path):
+            return [*named, f"model.tokenizer={tokenizer}"], None
+        return named, partial(Served, tokenizer=tokenizer)
     if tokenizer is not None:
         problem = "a checkpoint on disk and a run have a tokenizer of their own"
         raise UserError("tokenizer", problem=problem, remedy="leave it out")
@@ -215,6 +231,10 @@ def _source(model: Any, tokenizer: Any, replaced: set[str]) -> tuple[list[str], 
         problem = "a run of extrap, which needs its options"
         raise UserError("model", model, problem, "give what extrap.train(...) returns for them")
     return ["model=checkpoint", f"model.checkpoint={model}"], None
+
+
+def _is_url(model: Any) -> bool:
+    return isinstance(model, str) and model.startswith(("http://", "https://"))
 
 
 def _named(words: Sequence[str], groups: set[str]) -> bool:

@@ -87,5 +87,10 @@ def _usual_order(names: frozenset[str]) -> list[str]:
 
 
 def of_others(config: Mapping[str, Any]) -> bool:
-    """True if a configuration is about a checkpoint of others."""
-    return "checkpoint" in config["model"]
+    """True if a configuration is about a checkpoint of others, or about an engine."""
+    return "checkpoint" in config["model"] or served(config)
+
+
+def served(config: Mapping[str, Any]) -> bool:
+    """True if a configuration is about a model that an engine serves."""
+    return "url" in config["model"]

@@ -10,7 +10,6 @@ from typing import cast
 
 import pandas as pd
 import torch
-from torch import Tensor
 
 from extrap.extensions.base import Reader
 from extrap.model.gpt import GPT
@@ -21,11 +20,11 @@ from extrap.runs.folder import as_before, identity_hash
 from extrap.runs.folder import untrained as not_trained
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
+from extrap.runs.on_device import OnDevice
 from extrap.runs.source import Source
 from extrap.runs.study import Entry
 from extrap.tasks.base import AtLengths, Diagnostic, Result, Task
 from extrap.tasks.diagnosis.effective import frequency_rows
-from extrap.tasks.scoring.answers import finite
 from extrap.tasks.scoring.checked import checked
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils import files as atomic
@@ -186,11 +185,11 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
         model = (
             InspectedModel(cast(GPT, extended), plain, untrained)
             if diagnostic
-            else _OnDevice(extended, source.device)
+            else OnDevice(extended, source.device)
         )
         result = task.run(model, source.corpus, job.vocabulary_of(task), source.length, progress)
     result = checked(result, name, task.run)
-    if isinstance(model, _OnDevice) and model.lost:
+    if isinstance(model, OnDevice) and model.lost:
         result = result.lost(min(model.lost))  # of a task that compares an argmax by itself
     parts = [part for t in job.trainings for part in t.batches.mixture.parts.values()]
     taught = task.learned_from is None or any(isinstance(p, task.learned_from) for p in parts)
@@ -241,26 +240,6 @@ def completed(job: Job, task: str, result: Result) -> list[dict]:
 def trained_model(job: Job) -> GPT:
     """Returns the trained model without the extension, in evaluation mode on its device."""
     return job.source.trained(job.run).eval().to(job.source.device)
-
-
-class _OnDevice:
-    """A model as tasks call it: it moves tokens to a device. lost: lengths of texts whose logits
-    name no token.
-    """
-
-    def __init__(self, model: Reader, device: torch.device):
-        def moving(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
-            return lambda tokens, *given, **more: call(tokens.to(device), *given, **more)
-
-        self._logits, self.lost = moving(model), set[int]()
-        if isinstance(model, GPT):
-            self.losses, self.endings = moving(model.losses), moving(model.endings)
-
-    def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor:
-        logits = self._logits(tokens, last=last)
-        if not finite(logits).all():
-            self.lost.add(tokens.shape[-1])
-        return logits
 
 
 def _used_rows(source: Source, model: GPT, extended: Reader) -> list[dict]:

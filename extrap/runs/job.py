@@ -11,7 +11,7 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.extensions.base import Extension
 from extrap.results.places import place
 from extrap.runs.build import build
-from extrap.runs.choices import changed, node, of_others, without_factor, written
+from extrap.runs.choices import changed, node, of_others, served, without_factor, written
 from extrap.runs.dashboard import Dashboard, ViewOnly
 from extrap.runs.dashboard.page import Page
 from extrap.runs.finetuned import FineTuned, Training
@@ -156,6 +156,10 @@ def source_of(config: Mapping[str, Any]) -> type[Source]:
     """
     if not of_others(config):
         return Fresh
+    if served(config):
+        from extrap.runs.served import Served
+
+        return Served
     from extrap.runs.published import Published
 
     return Published

@@ -27,7 +27,8 @@ from extrap.pretrained.table import layer_table
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
 from extrap.runs.folder import PUBLISHED, Run, write_json
-from extrap.runs.source import Source, opened
+from extrap.runs.source import Source
+from extrap.runs.texts import opened
 from extrap.runs.training import options
 from extrap.runs.training.finetune import OWN
 from extrap.runs.training.optim import identity

@@ -5,15 +5,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from extrap.data.corpora import base
 from extrap.data.corpora.base import Corpus
-from extrap.data.encoder import Encoder
 from extrap.data.mixture import Batches, Mixture
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.decoder import Decoder
@@ -23,8 +21,10 @@ from extrap.runs.build import build
 from extrap.runs.checkpoint import trained_weights
 from extrap.runs.choices import describe_data
 from extrap.runs.folder import Run
+from extrap.runs.texts import opened
 from extrap.runs.training.optim import Optim, identity
 from extrap.runs.training.options import DTYPES, TrainerOptions, read
+from extrap.tasks.base import Task
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import memory
 
@@ -107,6 +107,10 @@ class Source(ABC):
     def check(self) -> None:
         """Raises UserError for text, a trainer or a model that cannot work on this machine."""
         _ = self.corpus, self.trainer
+
+    def refuses(self, task: type[Task]) -> str | None:
+        """Returns why this model cannot be asked for a task, None if it can."""
+        return "compares an engine with its model" if task.asks == "reference" else None
 
     def layers(self, model: GPT) -> list[dict[str, Any]]:
         """Returns the table of layers of a published model, a row a layer."""
@@ -261,23 +265,6 @@ class Fresh(Source):
 
     def mixture_of(self, data: Mapping[str, Any]) -> Mixture:
         return build(data, "data", self.config["plugins"], Mixture)
-
-
-def opened(source: base.Source, encoder: Encoder) -> Corpus:
-    """Returns the corpus of a source of text, opened once for all jobs of a command."""
-    return _opened(source, encoder, source.place)
-
-
-def reopen() -> None:
-    """Lets the next job open its text again: a process of several commands, such as a notebook,
-    calls this before each.
-    """
-    _opened.cache_clear()
-
-
-@cache
-def _opened(source: base.Source, encoder: Encoder, place: str) -> Corpus:
-    return source.open(encoder=encoder)
 
 
 def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:

@@ -102,9 +102,12 @@ def _pair(job: Job) -> None:
         problem = f"{who} returned {type(extended).__name__}"
         remedy = "return a model; the method `extend` of a SchemeExtension returns a scheme"
         raise UserError("extension", name, problem, remedy)
+    for task_name, task in job.tasks.items():
+        if why := job.source.refuses(type(task)):
+            _leave_out(why, [task_name])
     problem = ""
     if not isinstance(model, GPT):
-        problem = "looks inside a model, and this one is read through transformers, logits alone"
+        problem = "looks inside a model, and this one is read from outside, logits or answers alone"
     elif not isinstance(extended, GPT):
         problem = f"looks inside a model, and extension={name} reads with several windows of one"
     if problem:

@@ -6,14 +6,15 @@ construction.
 `tokens` (B, T) int64 are on the CPU, logits on any device. `last` limits the logits to the last w
 positions, so that a long context never costs T x vocab numbers. A task that scores all positions
 calls losses_of, which uses `losses` of the model if it has them; a task of retrieval uses `endings`
-for texts that begin alike.
+for texts that begin alike. An engine has no logits: it has `greedy(prompts, count)`, the ids and
+log-probabilities of its answers, and may have `losses`.
 """
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import torch
 from torch import Tensor
@@ -87,6 +88,11 @@ class Task(ABC):
         value = getattr(self, name)
         value = list(value) if isinstance(value, tuple) else value
         return UserError(f"task.{self.name}.{name}={value}", problem=problem, remedy=remedy)
+
+    asks: ClassVar[Literal["logits", "losses", "answers", "reference"]] = "logits"
+    """What it wants of a model: logits, losses of a text alone, greedy answers alone, or the
+    greedy answers of an engine beside a reference.
+    """
 
     @abstractmethod
     def check(self, corpus: "Corpus", vocabulary: Vocabulary, train_length: int) -> None:

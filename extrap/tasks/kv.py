@@ -31,6 +31,7 @@ class KV(Grid):
 
     name: ClassVar[str] = "kv"
     words: ClassVar[bool] = True
+    asks: ClassVar = "answers"
     gate: ClassVar[str] = "records"
 
     multiples: Multiples = (1, 1.25, 1.5, 2, 4, 8)

@@ -137,6 +137,7 @@ class LostInTheMiddle(Task):
     """
 
     name: ClassVar[str] = "lost-in-the-middle"
+    asks: ClassVar = "answers"
 
     path: str | None = None
     pairs: OneOrMore[Count] = (1, 2, 4)

@@ -46,6 +46,7 @@ class MultiDoc(Grid):
 
     name: ClassVar[str] = "multidoc"
     words: ClassVar[bool] = True
+    asks: ClassVar = "answers"
     gate: ClassVar[str | None] = "ordered"
 
     multiples: Multiples = (1, 2, 4)

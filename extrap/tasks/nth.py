@@ -31,6 +31,7 @@ class NthRecord(Grid):
 
     name: ClassVar[str] = "nth"
     words: ClassVar[bool] = True
+    asks: ClassVar = "answers"
 
     multiples: Multiples = (1, 2, 4)
     depths: Depths = (0, 0.25, 0.5, 0.75, 1)

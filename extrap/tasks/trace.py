@@ -29,6 +29,7 @@ class VariableTracking(Grid):
 
     name: ClassVar[str] = "trace"
     words: ClassVar[bool] = True
+    asks: ClassVar = "answers"
 
     multiples: Multiples = (1, 2, 4)
     hops: OneOrMore[Hops] = (1, 2, 3, 4)

@@ -12,7 +12,7 @@ from extrap.data.corpora.base import split_of
 from extrap.data.corpora.files import Files
 from extrap.data.corpora.pieces import cut
 from extrap.data.encoder import BYTES
-from extrap.runs.source import opened
+from extrap.runs.texts import opened
 from extrap.utils.errors import UserError
 
 

@@ -63,6 +63,7 @@ COMMAND_LINE_ONLY = {
     "logger by reference": {
         "experiment/x": f"{GLOBAL}logger: '${{scheme.x}}'\nscheme: {{x: {{mode: online}}}}\n"
     },
+    "an engine": {"experiment/x": f"{GLOBAL}model: {{url: 'http://127.0.0.1:9/v1'}}\n"},
     "folder of a logger": {"experiment/x": f"{GLOBAL}logger: {{folder: CANARY}}\n"},
     "logger by its class": {
         "experiment/x": f"{GLOBAL}logger:\n  _target_: extrap.runs.dashboard.Curves\n"

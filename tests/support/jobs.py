@@ -13,7 +13,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from extrap.cli import composed as cli
 from extrap.cli.sweep import grid
 from extrap.cli.values import settled
-from extrap.runs import source
+from extrap.runs import texts
 from extrap.runs.job import Job, make
 from tests.support import discover
 from tests.support.program import python
@@ -35,7 +35,7 @@ def job(*overrides: str, tiny: Sequence[str] = TINY) -> Job:
     """The Job of `extrap <overrides>`, small enough for a test by `tiny`; the default options stand
     unless overridden.
     """
-    source._opened.cache_clear()  # a process of its own reads its text anew
+    texts._opened.cache_clear()  # a process of its own reads its text anew
     return make(*composed(*tiny, *overrides))
 
 

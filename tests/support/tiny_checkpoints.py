@@ -60,6 +60,7 @@ KINDS: dict[str, dict[str, Any]] = {
     | {"num_layers": 2, "num_heads": 4, "window_size": 8, "max_position_embeddings": 32}
     | {"attention_types": [[["global", "local"], 1]]},
     "neox": NEOX,
+    "smollm3": COMMON,
     "gpt2": {"vocab_size": 61, "n_positions": 64, "n_embd": 32, "n_layer": 3, "n_head": 4},
     "bloom": SMALL | {"n_layer": 3, "n_head": 4, "seq_length": 32},
     "mpt": {"vocab_size": 61, "d_model": 32, "n_heads": 4, "n_layers": 3, "max_seq_len": 96},

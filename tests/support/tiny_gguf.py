@@ -1,5 +1,6 @@
 """A tiny GGUF file of architecture llama, with a byte-level tokenizer of a few merges inside."""
 
+import json
 from pathlib import Path
 
 from extrap.model.rotary import relayout
@@ -69,11 +70,22 @@ def _ended(out, path: Path) -> Path:
 
 
 def written(
-    path: Path, model, pre: str = "smollm", quantised: bool = False, divisors=None, **fields
+    path: Path,
+    model,
+    pre: str = "smollm",
+    quantised: bool = False,
+    divisors=None,
+    tokenizer: Path | None = None,
+    **fields,
 ) -> Path:
     """The model of transformers (a Llama) as llama.cpp's converter writes it. divisors: of
-    frequencies, an array.
+    frequencies, an array; tokenizer: a tokenizer.json in place of the few merges.
     """
+    tokens, merges, special = words(), MERGES, len(SPECIAL)
+    if tokenizer is not None:
+        own = json.loads(tokenizer.read_text())["model"]
+        tokens, special = sorted(own["vocab"], key=own["vocab"].get), 1
+        merges = [" ".join(pair) for pair in own["merges"]]
     from gguf import GGMLQuantizationType, quants
 
     c = model.config
@@ -81,9 +93,9 @@ def written(
     out = _begun(path, fields.pop("architecture", "llama"), c, base)
     out.add_tokenizer_model("gpt2")
     out.add_tokenizer_pre(pre)
-    out.add_token_list(words())
-    out.add_token_types([3] * len(SPECIAL) + [1] * (len(words()) - len(SPECIAL)))
-    out.add_token_merges(MERGES)
+    out.add_token_list(tokens)
+    out.add_token_types([3] * special + [1] * (len(tokens) - special))
+    out.add_token_merges(merges)
     out.add_bos_token_id(0)
     _further(out, fields)
     turning = {"q_proj": c.num_attention_heads, "k_proj": c.num_key_value_heads}

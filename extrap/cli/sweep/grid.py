@@ -26,8 +26,9 @@ from extrap.cli.words import as_text
 from extrap.utils.errors import UserError
 
 COMMAND_LINE_ONLY = ("hydra", "plugins", "logger.mode", "logger.entity", "logger.folder")
-"""Options that no file sets: Hydra, foreign code, the upload of runs, its account, and where a
-logger writes.
+COMMAND_LINE_ONLY += ("model.url",)
+"""Options that no file sets: Hydra, foreign code, the upload of runs, its account, where a
+logger writes, and the engine that gets prompts.
 """
 
 OPTION = re.compile(r"[\w-]+([./][\w-]+)*(@[\w.-]+)?", re.ASCII)

@@ -38,6 +38,12 @@ def exact(
     sizes = [(len(p), len(a)) for p, a in zip(prompts, answers, strict=True)]
     for rows in _alike(sizes, batch_tokens):
         wanted = np.stack([answers[i] for i in rows])
+        if hasattr(model, "greedy"):
+            said = _said(model, [prompts[i] for i in rows], wanted.shape[1] + (ends is not None))
+            found[rows] = right(said[:, : wanted.shape[1]], wanted).min(1)
+            if ends is not None:
+                found[rows] *= [ends(last) for last in said[:, -1].tolist()]
+            continue
         tokens = np.concatenate([np.stack([prompts[i] for i in rows]), wanted], axis=1)
         if ends is None:
             logits = model(torch.from_numpy(tokens[:, :-1]), last=wanted.shape[1])
@@ -64,6 +70,10 @@ def greedy(
     speculative decoding, arXiv 2211.17192, with `guess` in place of a model.
     """
     out = np.zeros((len(prompts), count), np.int64)
+    if hasattr(model, "greedy"):
+        for rows in _alike([(len(p),) for p in prompts], batch_tokens, count):
+            out[rows] = _said(model, [prompts[i] for i in rows], count)
+        return out
     for rows in _alike([(len(p),) for p in prompts], batch_tokens, count):
         known = dict.fromkeys(rows, 0)
         while left := [i for i in rows if known[i] < count]:
@@ -78,6 +88,12 @@ def greedy(
                 out[i] = np.where(np.arange(count) < n, tokens, NONE) if ends else tokens
                 known[i] = count if ends else min(n + 1, count)
     return out
+
+
+def _said(model: Model, prompts: Sequence[np.ndarray], count: int) -> np.ndarray:
+    """Returns the answers of an engine to prompts of one length: (n, count) int64."""
+    ids, _ = model.greedy(torch.from_numpy(np.stack(prompts)), count)
+    return ids.numpy()
 
 
 def guess(text: np.ndarray, count: int) -> np.ndarray:

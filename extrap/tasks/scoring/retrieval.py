@@ -45,6 +45,8 @@ class Exam(Trials):
 
     def scores(self, several: Sequence[Questions]) -> list[dict[str, np.ndarray]]:
         """Returns the scores of several lists of questions, the i-th of which begin alike."""
+        if hasattr(self.model, "greedy"):
+            return [self._said(questions) for questions in several]
         width = several[0].answers.shape[1]
         likely = [
             np.stack([self._likely(*one) for one in zip(several, texts, strict=True)])
@@ -59,6 +61,21 @@ class Exam(Trials):
             }
             for one, (full, restricted) in zip(several, whole, strict=True)
         ]
+
+    def _said(self, questions: Questions) -> dict[str, np.ndarray]:
+        """Returns the scores of the answers of an engine, which has no logits: without
+        `restricted`.
+        """
+        (n, a), found = questions.answers.shape, []
+        prompts = torch.from_numpy(questions.tokens[:, : questions.tokens.shape[1] - a + 1])
+        for rows in batches(n, prompts.shape[1], self.batch_tokens):
+            ids, _ = self.model.greedy(prompts[rows], a)
+            found.append(ids.numpy())
+            self.counter(prompts[rows].numel())
+        named = np.concatenate(found)
+        whole = right(named, questions.answers).min(1)
+        values = any_of(named[:, -questions.values.shape[2] :], questions.values)
+        return {"accuracy": whole, "format": values}
 
     def _likely(self, questions: Questions, logits: torch.Tensor) -> np.ndarray:
         """Returns the most likely of all ids, and of ids of the answer's kind: (2, B, a)."""

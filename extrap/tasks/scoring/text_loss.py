@@ -93,6 +93,7 @@ class TextLoss(AtLengths):
     batch_tokens: Count = 4096
 
     inner: ClassVar[bool] = True
+    asks: ClassVar = "losses"
     learned_from: ClassVar[type[Part] | None] = Text
 
     @abstractmethod

@@ -1,0 +1,129 @@
+"""The completions protocol of an engine: prompts as ids, the scores of a prompt, greedy answers.
+
+    prompt_logprobs    vLLM: log-probabilities of the ids of the prompt
+    echo               OpenAI's first protocol, SGLang: the same, in the lists of the answer
+    neither            llama.cpp: answers alone, with their log-probabilities
+
+An engine gets ids, so that no tokenizer of its own stands between. It must say the ids that it
+answers, by `token_ids`, `id` or `token_id:N`.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from extrap.engine.client import Client, Refused
+
+Ids = Sequence[int]
+EXTENDED = {
+    "add_special_tokens": False,
+    "return_token_ids": True,
+    "return_tokens_as_token_ids": True,
+}
+"""Options that some engines know: no BOS of their own, and answers as ids."""
+SCORES = {"prompt_logprobs": {"prompt_logprobs": 0}, "echo": {"echo": True}}
+"""By way to score a prompt: the options of a request."""
+
+
+class Answer(NamedTuple):
+    """What an engine answers to a prompt.
+
+    read: how many tokens it says that it read, None if it is silent; ids, scores: of the answer,
+    scores nan where it gives none; prompt: log-probabilities of the prompt's ids but the first.
+    """
+
+    read: int | None
+    ids: list[int]
+    scores: list[float]
+    prompt: list[float] | None
+
+
+class Protocol:
+    """One model of an engine. name: as the engine calls it; scores: a key of SCORES, or None if the
+    engine scores no prompts; joins: whether it leaves ids out where tokens are parts of a character
+    (llama.cpp). `find` sets them.
+    """
+
+    def __init__(self, client: Client, name: str):
+        self.client, self.name = client, name
+        self.extended: dict[str, Any] = {}
+        self.scores: str | None = None
+        self.joins = False
+
+    def find(self, ids: Ids) -> Answer:
+        """Finds what the engine understands, by a short prompt. Returns its plainest answer. Raises
+        Refused for an engine that takes no ids.
+        """
+        try:
+            found = self.ask(ids, 1, EXTENDED)
+            self.extended = EXTENDED
+        except Refused:  # a strict engine knows no further options
+            found = self.ask(ids, 1, {})
+        for way, options in SCORES.items():
+            try:
+                scored = self.ask(ids, 1, self.extended | options)
+            except Refused:
+                continue
+            if scored.prompt is not None:
+                self.scores = way
+                return scored
+        return found
+
+    def score(self, ids: Ids) -> Answer:
+        """Returns an answer with the scores of a prompt."""
+        assert self.scores is not None
+        return self.ask(ids, 1, self.extended | SCORES[self.scores])
+
+    def say(self, ids: Ids, count: int) -> Answer:
+        """Returns the greedy answer of `count` tokens."""
+        return self.ask(ids, count, self.extended)
+
+    def ask(self, ids: Ids, count: int, options: dict[str, Any]) -> Answer:
+        own = {"model": self.name, "prompt": list(ids), "max_tokens": count}
+        fixed = {"temperature": 0, "logprobs": 1, "stream": False}
+        return self._answer(self.client.post("completions", own | fixed | options), ids)
+
+    def _answer(self, found: Any, ids: Ids) -> Answer:
+        try:
+            choice = found["choices"][0]
+            own = choice.get("logprobs") or {}
+            prompt = _of_prompt(choice, own, ids)
+            self.joins = self.joins or "content" in own
+            said, scores = _of_answer(choice, own, 0 if prompt is None else len(ids))
+            read = (found.get("usage") or {}).get("prompt_tokens")
+            echoed = choice.get("prompt_token_ids")
+            if isinstance(echoed, list) and echoed != list(ids):
+                read = len(echoed)
+            return Answer(read if isinstance(read, int) else None, said, scores, prompt)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            problem = f"answers in no form of the completions protocol ({type(error).__name__})"
+            raise self.client.error(problem, "give the address of its API, as in .../v1") from None
+
+
+def _of_prompt(choice: Any, own: Any, ids: Ids) -> list[float] | None:
+    """Returns the log-probabilities of the ids of a prompt but the first. Raises ValueError for the
+    scores of other ids.
+    """
+    listed = choice.get("prompt_logprobs")
+    if isinstance(listed, list):
+        if len(listed) != len(ids):
+            return [math.nan] * (len(listed) - 1)
+        return [float(at[str(i)]["logprob"]) for i, at in zip(ids[1:], listed[1:], strict=True)]
+    echoed = own.get("token_logprobs")
+    if isinstance(echoed, list) and len(echoed) >= len(ids) and echoed[0] is None:
+        return [float(score) for score in echoed[1 : len(ids)]]
+    return None
+
+
+def _of_answer(choice: Any, own: Any, behind: int) -> tuple[list[int], list[float]]:
+    """Returns ids and scores of an answer; behind: where it begins in lists with the prompt."""
+    if isinstance(content := own.get("content"), list):
+        return [int(one["id"]) for one in content], [float(one["logprob"]) for one in content]
+    words, scores = (own.get(name) or [] for name in ("tokens", "token_logprobs"))
+    start = behind if scores and scores[0] is None else 0
+    ids = choice.get("token_ids")
+    if not isinstance(ids, list):
+        named = [str(word) for word in words[start:]]
+        ids = [int(word.removeprefix("token_id:")) for word in named if word.startswith("token_id")]
+    given = [float(score) for score in scores[start:]]
+    return [int(i) for i in ids], (given + [math.nan] * len(ids))[: len(ids)]

@@ -1,0 +1,163 @@
+"""Whether an engine serves the model that it should: both read the same trials.
+
+    text       windows of held-out text, BOS first; every token is scored (if the engine scores
+               prompts)
+    records    key-value records; the engine's answer is scored by both
+
+apart is the mean of |log p(engine) - log p(reference)|, nats a token, of one and the same id.
+Rounding of half precision makes one or two hundredths of it. An engine that drops a factor, turns
+the wrong layers, adds a token or cuts the prompt makes more, at some lengths and depths only.
+"""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+import torch
+from annotated_types import Gt
+
+from extrap.data.keyvalue import Records
+from extrap.data.trials.base import Trials
+from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.base import AtLengths, Counter, Model, Result, batches, losses_of
+from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
+from extrap.utils.bounds import Count, Depths, Multiples
+
+BINS = 8
+"""Depths at which the tokens of a text are pooled."""
+Two = Annotated[int, Gt(1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parity(AtLengths):
+    """An engine beside its model, on the same ids.
+
+    multiples: lengths over the training length; depths: of the record asked for; trials: contexts
+    of records; documents: windows of text at most; tolerance: nats a token above which both count
+    as apart; batch_tokens: tokens of the reference per forward. Rows of each protocol and length,
+    and of each depth:
+
+    apart     as above, with a 95 % interval over documents or trials
+    change    the same without | |: below 0 where the engine finds the text less likely
+    same      records: share of trials in which both give the same answer
+    from      the first length that is apart; no row if none is
+
+    One line says from which length, at which depth and by how much they part.
+    """
+
+    name: ClassVar[str] = "parity"
+    words: ClassVar[bool] = True
+    asks: ClassVar = "reference"
+
+    multiples: Multiples = (0.25, 0.5, 1)
+    depths: Depths = (0, 0.25, 0.5, 0.75, 1)
+    trials: Two = 4
+    documents: Two = 4
+    tolerance: Annotated[float, Gt(0)] = 0.05
+    batch_tokens: Count = 4096
+
+    def check(self, corpus, vocabulary, train_length) -> None:
+        super().check(corpus, vocabulary, train_length)
+        longest = max(self.lengths(train_length))
+        if not len(corpus.documents("validation", at_least=longest)):
+            problem = f"no validation document has {longest} tokens or more"
+            raise self.error("multiples", problem, "give more text, or shorter lengths")
+        for length in self.lengths(train_length):
+            Records(layout=vocabulary.layout).check(f"task.{self.name}", vocabulary, length)
+
+    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
+        plan = []
+        for n in self.lengths(train_length):
+            if hasattr(model, "losses"):
+                tokens, targets = self._windows(corpus, vocabulary, n)
+                measure = self._text(model, tokens, targets)
+                plan.append(Cell({"protocol": "text", "length": n}, tokens.numel(), measure))
+            trials = Trials(vocabulary, corpus.stream("validation"), n, range(self.trials))
+            cost = self.trials * n * len(self.depths)
+            where = {"protocol": "records", "length": n}
+            plan.append(Cell(where, cost, self._records(model, trials)))
+        recorder = recorded(plan, progress)
+        self._say(recorder)
+        return recorder.result()
+
+    def _windows(self, corpus: Any, vocabulary: Vocabulary, n: int) -> tuple[Any, Any]:
+        documents = corpus.documents("validation", at_least=n)
+        count = min(self.documents, len(documents))
+        chosen = [i * len(documents) // count for i in range(count)]
+        texts = np.stack([documents[i][:n] for i in chosen]).astype(np.int64)
+        targets = torch.from_numpy(texts)
+        first = torch.full_like(targets[:, :1], vocabulary.bos)
+        return torch.cat([first, targets[:, :-1]], 1), targets
+
+    def _text(self, model: Model, tokens: torch.Tensor, targets: torch.Tensor) -> Any:
+        def measure(cells: Recorder, counter: Counter) -> None:
+            found = []
+            for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens):
+                given = tokens[rows], targets[rows]
+                reference = losses_of(model.reference, *given).cpu().double()
+                found.append((reference - model.losses(*given)).numpy())
+                counter(given[0].numel())
+            change = np.concatenate(found)
+            _record(cells, change)
+            for depth, part in _bins(change):
+                _record(cells.at(depth=depth), part)
+
+        return measure
+
+    def _records(self, model: Model, trials: Trials) -> Any:
+        form = Records(layout=trials.vocabulary.layout)
+
+        def measure(cells: Recorder, counter: Counter) -> None:
+            every = []
+            for depth in self.depths:
+                tokens = torch.from_numpy(form.questions(trials, depth).tokens)
+                said, scores = model.greedy(tokens, 1)
+                logits = [
+                    model.reference(tokens[rows], last=1)[:, -1].cpu().double()
+                    for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens)
+                ]
+                counter(tokens.numel())
+                likely = torch.cat(logits).log_softmax(-1)
+                cell = cells.at(depth=depth)
+                cell.proportion("same", (likely.argmax(-1) == said[:, 0]).double().numpy())
+                every.append((scores - likely.gather(1, said)).numpy())
+                _record(cell, every[-1])
+            _record(cells, np.concatenate(every, 1))
+
+        return measure
+
+    def _say(self, recorder: Recorder) -> None:
+        found = [row for row in recorder.rows if row["metric"] == "apart"]
+        whole = [row for row in found if "depth" not in row]
+        parted = [row for row in found if row["value"] > self.tolerance]
+        if not parted:
+            most = max((row["value"] for row in whole), default=0.0)
+            line = f"the engine and its model agree, to {most:.2g} nats a token"
+        else:
+            first = min(row["length"] for row in parted)
+            recorder.value("from", first)
+            there = [row for row in parted if row["length"] == first]
+            deep = max((r for r in there if "depth" in r), key=lambda r: r["value"])
+            low, high = (f"{deep.get(bound, deep['value']):.2g}" for bound in ("low", "high"))
+            where = f"from {first} tokens on, most at depth {deep['depth']:.2g} of "
+            apart = f"{deep['protocol']}: {deep['value']:.2g} nats ({low} to {high})"
+            line = f"the engine parts from its model {where}{apart}"
+        warnings.warn(f"task.{self.name}: {line}", UserWarning, stacklevel=2)
+
+
+def _bins(change: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
+    """Yields the middle of each bin of a text, as a depth, and its tokens."""
+    edges = np.linspace(0, change.shape[1], BINS + 1).round().astype(int)
+    for k in range(BINS):
+        if edges[k] < edges[k + 1]:
+            yield (k + 0.5) / BINS, change[:, edges[k] : edges[k + 1]]
+
+
+def _record(cell: Recorder, change: np.ndarray) -> None:
+    """Records rows of changes (texts, tokens), of texts that have a score."""
+    scored = change[np.isfinite(change).all(1)]
+    if len(scored):
+        cell.per_token("apart", np.abs(scored).sum(1), scored.shape[1])
+        cell.per_token("change", scored.sum(1), scored.shape[1])

@@ -1,0 +1,115 @@
+"""An engine on the loopback gives the rows of its checkpoint; its mistakes end in one line."""
+
+from pathlib import Path
+
+import pytest
+
+import extrap
+from extrap.engine.client import Client, Refused
+from extrap.utils.errors import UserError
+from tests.support.engine_server import Serving, serving
+from tests.support.program import typed
+from tests.support.tiny_checkpoints import rope
+
+LLAMA = rope("default")
+NLL = ["task.nll.documents=2"]
+KV = ["task.kv.trials=6", "task.kv.depths=[0,0.5,1]", "task.kv.pairs=4"]
+REFUSED = {
+    "nll": ("documents=2", "scores the tokens of a text, which this engine does not"),
+    "haystack": ("needles=2", "reads the logits of all ids"),
+    "parity": ("trials=2", "compares the engine with model.reference, which is null"),
+}
+KEY = "a-key-of-mine"
+
+
+@pytest.fixture
+def net(place):
+    return place.model("llama", **LLAMA)
+
+
+@pytest.mark.parametrize("way", ["prompt_logprobs", "echo"])
+def test_rows_are_the_rows_of_the_checkpoint(place, net, way):
+    folder, server = place.saved(net), Serving(net, way)
+    words = [*place.WORDS, *NLL, *KV]
+    asked = {"tasks": ["nll", "kv"], "multiples": [0.25, 0.5]}
+    with serving(server) as url:
+        rows = extrap.evaluate(url, *words, tokenizer=folder, **asked)
+    own = extrap.evaluate(folder, *words, **asked)
+    own = own[(own["task"] != "used") & (own["metric"] != "restricted")].reset_index(drop=True)
+    assert set(rows["status"]) <= {"ok", "not trained"} and set(rows["scheme"]) == {"engine"}
+    merged = rows.merge(own, on=["task", "protocol", "length", "depth", "metric"])
+    assert len(merged) == len(rows) == len(own)
+    assert (merged["value_x"] - merged["value_y"]).abs().max() < 1e-5
+    assert all(isinstance(i, int) for body in server.asked for i in body["prompt"])
+    assert 1 < server.most <= 4
+
+
+def test_an_engine_without_scores_of_prompts_answers(place, net):
+    folder = place.saved(net)
+    with serving(Serving(net, way=None)) as url:
+        asked = {"tokenizer": folder, "multiples": [0.25]}
+        rows = extrap.evaluate(url, *place.WORDS, *KV, tasks="kv", **asked)
+        assert "accuracy" in set(rows["metric"])
+        for task, (option, why) in REFUSED.items():
+            with pytest.raises(UserError, match=f"task={task}: {why}"):
+                extrap.evaluate(url, *place.WORDS, f"task.{task}.{option}", tasks=task, **asked)
+        with pytest.raises(UserError, match="turns positions by its own setting"):
+            extrap.evaluate(url, *place.WORDS, extension="pi", tasks="kv", **asked)
+
+
+@pytest.mark.filterwarnings("ignore:model.url")
+def test_the_limit_of_the_engine_is_found_and_said(place, net):
+    folder = place.saved(net)
+    given = {"tasks": "nll", "tokenizer": folder, "multiples": [0.25, 0.5]}
+    for server in (Serving(net, limit=40), Serving(net, change=lambda i: i[-40:], honest=True)):
+        with serving(server) as url, pytest.warns(UserWarning, match="no rows at 6[45]") as found:
+            rows = extrap.evaluate(url, *place.WORDS, *NLL, **given)
+        assert set(rows["length"]) == {32}
+        assert any("40 tokens" in str(line.message) for line in found)
+    bos = Serving(net, change=lambda ids: [0, *ids], honest=True)
+    with serving(bos) as url, pytest.raises(UserError, match="reads 17 tokens of a prompt of 16"):
+        extrap.evaluate(url, *place.WORDS, **given)
+
+
+def test_a_key_goes_to_the_engine_alone(place, net, monkeypatch, capsys):
+    folder, server = place.saved(net), Serving(net, key=KEY)
+    words = ["model=engine", f"model.tokenizer={folder}", "stage=evaluate", "task=[kv]"]
+    words += ["task.kv.multiples=[.25]", "logger=csv", *place.WORDS, *KV]
+    monkeypatch.setenv("EXTRAP_ENGINE_KEY", KEY)
+    with serving(server) as url:
+        typed(monkeypatch, *words, f"model.url={url}")
+        assert server.keys == {None, f"Bearer {KEY}"} - {None}
+        monkeypatch.setenv("EXTRAP_ENGINE_KEY", other := "another-key")
+        with pytest.raises(UserError, match="asks for a key") as said:
+            extrap.evaluate(url, *place.WORDS, tasks="kv", tokenizer=folder)
+    written = b"".join(path.read_bytes() for path in Path().rglob("*") if path.is_file())
+    shown = "".join(capsys.readouterr()) + str(said.value)
+    assert url.encode() in written
+    for key in (KEY, other):
+        assert key.encode() not in written and key not in shown
+
+
+def test_one_line_says_what_is_wrong_with_an_engine(monkeypatch):
+    monkeypatch.setattr("extrap.engine.client.PAUSE", 0.01)
+    for url in ("file:///etc/passwd", "http://me:secret@127.0.0.1/v1", "http://x/v1?key=1"):
+        with pytest.raises(UserError, match=r"model\.url") as said:
+            Client(url)
+        assert "secret" not in str(said.value)
+    answers = {
+        "redirects": Serving(None, said=b"", status=307, headers={"Location": "http://x.invalid"}),
+        "something else than JSON": Serving(None, said=b"<html>"),
+        "more than 0 MiB": Serving(None, said=b" " * 5000),
+        "after 2 tries": Serving(None, said=b"{}", status=500),
+    }
+    monkeypatch.setattr("extrap.engine.client.MOST", 4096)
+    for line, server in answers.items():
+        with serving(server) as url, pytest.raises(UserError, match=line):
+            Client(url, tries=2).post("completions", {})
+        assert len(server.asked) == (2 if "tries" in line else 1)
+    with pytest.raises(UserError, match="ConnectError"):
+        Client(url, tries=2).get("models")  # it has ended
+    strict = Serving(None, said=b'{"detail": "no"}', status=422)
+    with serving(strict) as url, pytest.raises(Refused, match="422: no"):
+        Client(url).post("completions", {})
+    with serving(Serving(None, fails=2, said=b"[]")) as url:
+        assert Client(url, tries=3).post("completions", {}) == []

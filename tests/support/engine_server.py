@@ -1,0 +1,131 @@
+"""An engine on the loopback: transformers behind the completions protocol, with planted faults."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import Any
+
+import torch
+
+LOCK = Lock()
+
+
+@dataclass
+class Serving:
+    """What a server answers with.
+
+    net: a decoder of transformers; way: of scoring a prompt, prompt_logprobs, echo or None; limit:
+    of its context, said; change: of the ids that it reads; shift: of the position of the last
+    token; honest: whether it says how many tokens it read; key: without which it answers 401;
+    fails: how many requests it answers with 503 before it works; said, status, headers: of an
+    answer in place of a completion.
+    """
+
+    net: Any
+    way: str | None = "prompt_logprobs"
+    limit: int | None = None
+    change: Callable[[list[int]], list[int]] = list
+    shift: int = 0
+    honest: bool = False
+    key: str | None = None
+    fails: int = 0
+    said: bytes | None = None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    asked: list[dict] = field(default_factory=list)
+    keys: set[str | None] = field(default_factory=set)
+    now: int = 0
+    most: int = 0
+
+    def models(self) -> dict:
+        own = {"max_model_len": self.limit} if self.limit else {}
+        return {"object": "list", "data": [{"id": "tiny"} | own]}
+
+    @torch.no_grad()
+    def completion(self, body: dict) -> tuple[int, dict]:
+        given = body["prompt"]
+        if self.limit and len(given) + body["max_tokens"] > self.limit:
+            return 400, {"error": {"message": f"maximum context length is {self.limit} tokens"}}
+        if self.way is None and ("echo" in body or "prompt_logprobs" in body):
+            return 400, {"error": {"message": "only no echo is supported"}}
+        ids, said, scores = list(self.change(given)), [], []
+        prompt: list[float] = []
+        for _ in range(body["max_tokens"]):
+            where = torch.arange(len(ids))
+            where[-1] += self.shift
+            tokens = torch.tensor([ids])
+            with LOCK:
+                logits = self.net(input_ids=tokens, position_ids=where[None], use_cache=False)
+            log_p = logits.logits[0].double().log_softmax(-1)
+            if not prompt:
+                prompt = log_p[:-1].gather(1, tokens[0, 1:, None])[:, 0].tolist()
+            said.append(int(log_p[-1].argmax()))
+            scores.append(float(log_p[-1].max()))
+            ids.append(said[-1])
+        shown = prompt if self.honest else ([0.0] * len(given) + prompt)[-len(given) + 1 :]
+        choice: dict[str, Any] = {"index": 0, "text": "", "token_ids": said}
+        choice["logprobs"] = {"tokens": ["?"] * len(said), "token_logprobs": scores}
+        if "prompt_logprobs" in body and self.way == "prompt_logprobs":
+            at = zip(given[1:], shown, strict=not self.honest)
+            choice["prompt_logprobs"] = [None, *({str(i): {"logprob": s}} for i, s in at)]
+        if "echo" in body and self.way == "echo":
+            choice["logprobs"]["token_logprobs"] = [None, *shown, *scores]
+        read = len(ids) - len(said) if self.honest else len(given)
+        return 200, {"choices": [choice], "usage": {"prompt_tokens": read}}
+
+
+@contextmanager
+def serving(this: Serving) -> Iterator[str]:
+    """Yields the address of a server that ends with the block."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self._answer(200, this.models())
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            key = self.headers.get("Authorization")
+            this.asked.append(body)
+            this.keys.add(key)
+            this.now += 1
+            this.most = max(this.most, this.now)
+            try:
+                self._answer(*self._found(body, key))
+            finally:
+                this.now -= 1
+
+        def _found(self, body: dict, key: str | None) -> tuple[int, Any]:
+            if this.key is not None and key != f"Bearer {this.key}":
+                return 401, {"error": f"wrong key {key}"}
+            if this.fails:
+                this.fails -= 1
+                return 503, {"error": "loading"}
+            if this.said is not None:
+                return this.status, this.said
+            return this.completion(body)
+
+        def _answer(self, status: int, found: Any) -> None:
+            data = found if isinstance(found, bytes) else json.dumps(found).encode()
+            self.send_response(status)
+            for name, value in this.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *args: Any) -> None:
+            """Prints nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+        finally:
+            server.shutdown()
+            thread.join()
