@@ -39,7 +39,7 @@ demo: $(STAMP)  ## train and evaluate four schemes in minutes, draw their figure
 # A study and its parts (folders in it with rows): the experiments that name it, then the figures,
 # the page and the findings that it has. Finished rows are never made again.
 study: $(STAMP)  ## run a study or go on with it, then draw, tabulate and judge it: make study STUDY=zoo (1 to 10 hours, results/README.md)
-	@set -e; for folder in results/$(STUDY) $(patsubst %/rows,%,$(wildcard results/$(STUDY)/*/rows)); do \
+	@set -e; for folder in results/$(STUDY) $(patsubst %/rows.parquet,%,$(wildcard results/$(STUDY)/*/rows.parquet)); do \
 	  study=$$(basename $$folder); \
 	  for name in $$(grep -lrx "study: $$study" conf/experiment | sed 's,conf/experiment/,,; s,\.yaml$$,,' | LC_ALL=C sort); do \
 	    (set -x; $(BIN)/extrap experiment=$$name); \

@@ -141,13 +141,10 @@ def rows(study: str, results: Path | str = "results") -> pd.DataFrame:
     from extrap.results import rows as results_rows
 
     folder = results_rows.folder(results, study)
-    found = []
-    for path in results_rows.files(folder):
-        found.append(results_rows.read_files([path]))
-        if len(found[-1]):
-            first = found[-1].iloc[0]
-            _ITEMS[first["run"], first["config"]] = folder / "items" / path.name
-    return pd.concat(found, ignore_index=True)
+    found = results_rows.read_with_sheets(folder)
+    for row in found.drop_duplicates("sheet").itertuples():
+        _ITEMS[row.run, row.config] = folder / "items" / f"{row.sheet}.csv"
+    return found.drop(columns=results_rows.SHEET)
 
 
 @checked

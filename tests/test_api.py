@@ -17,6 +17,7 @@ from pandas.testing import assert_frame_equal
 import extrap
 from extrap.cli import compare as command
 from extrap.results import rows as results_rows
+from extrap.results.schema import MEASURED
 from extrap.runs.evaluate import evaluate as written
 from extrap.runs.evaluate import trained_model
 from extrap.runs.experiment import Experiment
@@ -128,7 +129,7 @@ def test_a_model_in_a_variable_is_measured_as_its_folder(elsewhere: Path, tokeni
 
     words = ("model.train_length=64", "model.bos=0")
     function = extrap.evaluate(called, *TEXT, *FEW, *words, tokenizer=tokenizer, **options)
-    measured = ["task", *results_rows.MEASURED]
+    measured = ["task", *MEASURED]
     assert_frame_equal(own[measured], folder[measured], check_exact=True)
     nll = [rows[rows["task"] == "nll"].reset_index(drop=True) for rows in (function, folder)]
     assert_frame_equal(nll[0][measured], nll[1][measured], rtol=1e-4)  # of other kernels
@@ -166,7 +167,7 @@ def test_a_gpt_of_ours_reads_bytes_and_takes_extensions() -> None:
     options = {"multiples": [1, 2], "extension": "yarn", "factor": 2}
     ours, theirs = (extrap.evaluate(one, *BOTH, **options) for one in (model, run))
     theirs = theirs[theirs["task"].isin(["nll", "kv", "used"])].reset_index(drop=True)
-    measured = ["task", "extension", "factor", "params", *results_rows.MEASURED]
+    measured = ["task", "extension", "factor", "params", *MEASURED]
     measured.remove("status")  # nobody knows what a variable was trained on
     assert_frame_equal(ours[measured], theirs[measured], check_exact=True)
 

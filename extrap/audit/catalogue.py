@@ -12,6 +12,7 @@ from extrap.audit.subject import DEFAULT_SHAPE, Subject
 from extrap.model.parts import SOURCE, card, kind, parts
 from extrap.model.scheme import HOOKS
 from extrap.results import rows
+from extrap.results.places import has_rows
 from extrap.results.summary import LEARNED, learning
 from extrap.runs.build import find
 from extrap.utils import files as atomic
@@ -73,7 +74,7 @@ def page(frame: pd.DataFrame) -> str:
 def _measured(study: Path) -> pd.DataFrame:
     """By scheme: accuracy of retrieval at multiples of L, and the step at which it was learned."""
     columns = ["at " + ", ".join(f"{m}L" if m > 1 else "L" for m in LEARNED), "learned at step"]
-    if not any((study / "rows").glob("*.csv")):
+    if not has_rows(study):
         return pd.DataFrame(columns=columns)
     table = learning(rows.read(study))
     text = {}

@@ -9,8 +9,8 @@ from extrap.utils import matplotlibrc
 from extrap.utils.errors import UserError, choose
 
 COMMANDS = (
-    *("status", "plot", "table", "compare", "report", "findings", "dashboard", "clean", "thin"),
-    *("schemes", "audit", "export", "export-trials", "layers", "longrope"),
+    *("status", "plot", "table", "compare", "report", "findings", "dashboard", "clean", "rows"),
+    *("pack", "schemes", "audit", "export", "export-trials", "layers", "longrope"),
 )
 """Each has a module in extrap.cli, which alone is imported for it."""
 

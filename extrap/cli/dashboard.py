@@ -79,7 +79,7 @@ def show(board: WandB, study: Study, plugins: Sequence[str] = ()) -> None:
         board.start(study.page, resume=None)
         board.table(workspace.TABLE, COLUMNS, study.table)
         if len(study.series) <= DRAWN:
-            extra(board.draw, study.files, plugins)
+            extra(board.draw, study.sheets, plugins)
         else:
             print(f"no figures of more than {DRAWN} series; `extrap plot {study.name}` draws them")
         extra(board.page, text)

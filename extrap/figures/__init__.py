@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from extrap.figures.drawing.page import PAGE, fitted
 from extrap.figures.drawing.style import RC
 from extrap.figures.drawing.svg import slim
-from extrap.results.rows import SCHEMA
+from extrap.results.schema import SCHEMA
 from extrap.results.series import select
 from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError, first_line

@@ -1,4 +1,4 @@
-"""Rows that a study does not keep in git, so that results/ stays small: its `left_out.yaml`.
+"""Rows that packing leaves out, so that results/ stays small: the `left_out.yaml` of a study.
 
     - {metric: [restricted, format]}
     - {task: diagnostics, metric: sink, head: any}
@@ -76,19 +76,3 @@ def left(rows: pd.DataFrame, rules: list[Rule]) -> pd.Series:
 
 def _values(wanted: Any) -> list:
     return wanted if isinstance(wanted, list) else [wanted]
-
-
-def thin(study: Path) -> int:
-    """Removes the rows that the rules of a study leave out, and returns their number.
-    Removes a file without any other rows. Raises UserError as `rules` and `rows.read` do.
-    """
-    known, gone = rules(study), 0
-    for file in table.files(study) if known else []:
-        rows = table.read_files([file])
-        out = left(rows, known)
-        gone += int(out.sum())
-        if out.all() and len(rows):
-            file.unlink()
-        elif out.any():
-            table.write(file, rows[~out].to_dict("records"))
-    return gone

@@ -1,12 +1,20 @@
 """Where the studies of a results folder lie.
 
-results/<study>/rows           a study
-results/<study>/<part>/rows    a part of it: a study of its own, with rows, statements and a
-                               name that no other study has, in the folder of the whole
+results/<study>            a study: the folder of its rows
+results/<study>/<part>     a part of it: a study of its own, with rows, statements and a name that
+                           no other study has, in the folder of the whole
 """
 
 from collections.abc import Iterator
 from pathlib import Path
+
+PACKED = "rows.parquet"
+LOOSE = "rows"
+
+
+def has_rows(folder: Path) -> bool:
+    """True for the folder of a study that keeps rows, packed or in files."""
+    return (folder / PACKED).is_file() or (folder / LOOSE).is_dir()
 
 
 def place(results: Path, study: str) -> Path:
@@ -14,20 +22,26 @@ def place(results: Path, study: str) -> Path:
     count as no folder of a whole.
     """
     own = results / study
-    if (own / "rows").is_dir() or not results.is_dir():
+    if has_rows(own) or not results.is_dir():
         return own
     parts = (whole / study for whole in sorted(results.iterdir()) if not whole.is_symlink())
-    signs = ("rows", "findings.yaml")  # a part that is declared has no rows yet
-    return next((part for part in parts if any((part / s).exists() for s in signs)), own)
+    declared = "findings.yaml"  # a part that is declared has no rows yet
+    return next((p for p in parts if has_rows(p) or (p / declared).exists()), own)
 
 
 def root(folder: Path) -> Path:
     """Returns the results folder that the folder of a study, or of a part, lies in."""
-    return folder.parent.parent if (folder.parent / "rows").is_dir() else folder.parent
+    return folder.parent.parent if has_rows(folder.parent) else folder.parent
 
 
 def having(results: Path, file: str) -> Iterator[Path]:
-    """Yields the folders of studies that hold such a file, by a glob such as `rows/*.csv`."""
+    """Yields the folders of studies that hold such a file, by a glob such as `figures/*.svg`."""
     up = len(Path(file).parts) - 1
     found = {p.parents[up] for where in ("*", "*/*") for p in results.glob(f"{where}/{file}")}
     yield from sorted(found, key=lambda folder: folder.name)
+
+
+def with_rows(results: Path, loose: str = "*.csv") -> list[Path]:
+    """Returns the folders of studies that hold rows, packed or in files of such names."""
+    found = {*having(results, PACKED), *having(results, f"{LOOSE}/{loose}")}
+    return sorted(found, key=lambda folder: folder.name)

@@ -1,88 +1,31 @@
-"""The one schema of results, which README.md describes: rows, and the scores of single items."""
+"""Rows of studies and scores of their items: written, read and checked (README.md)."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from extrap.results.csv_table import REAL, TEXT, WHOLE, Damaged, Table
-from extrap.results.places import having, place
-from extrap.utils import versions as schema
+from extrap.results.csv_table import TEXT, WHOLE
+from extrap.results.places import place, with_rows
+from extrap.results.schema import (
+    COLUMNS,
+    ITEMS,
+    KEY,
+    REQUIRED,
+    ROWS,
+    SCHEMA,
+    STATUSES,
+)
+from extrap.results.sheets import Sheet, packed_of, sheets
+from extrap.utils import versions
 from extrap.utils.errors import UserError, escaped
 
-SCHEMA = {
-    "run": TEXT,
-    "study": TEXT,
-    "scheme": TEXT,
-    "data": TEXT,
-    "extension": TEXT,
-    "factor": REAL,
-    "seed": WHOLE,
-    "train_length": WHOLE,
-    "task": TEXT,
-    "protocol": TEXT,
-    "length": WHOLE,
-    "depth": REAL,
-    "axis": TEXT,
-    "at": REAL,
-    "layer": WHOLE,
-    "head": WHOLE,
-    "metric": TEXT,
-    "value": REAL,
-    "low": REAL,
-    "high": REAL,
-    "n": WHOLE,
-    "tokens": WHOLE,
-    "status": TEXT,
-    "params": WHOLE,
-    "corpus": TEXT,
-    "config": TEXT,
-    "commit": TEXT,
-}
-ITEM_SCHEMA = {"protocol": TEXT, "length": WHOLE, "depth": REAL, "metric": TEXT, "item": TEXT}
-ITEM_SCHEMA |= {"value": REAL}
+SHEET = "sheet"
+STALE = "delete the file that is out of date"
 MULTIPLE = "multiple"
 """The column of a frame that no file has: the length over the training length."""
-COLUMNS = tuple(SCHEMA)
-COORDINATES = COLUMNS[: COLUMNS.index("metric")]
-KEY = (*COORDINATES, "metric")
-MEASURED = {
-    name: SCHEMA[name] for name in COLUMNS[COLUMNS.index("protocol") : COLUMNS.index("params")]
-}
-"""The columns that a task fills; the others say which run it measured."""
-ITEM_KEY = ("protocol", "length", "depth", "metric", "item")
-REQUIRED = ("run", "study", "scheme", "data", "extension", "seed", "train_length", "task")
-REQUIRED += ("metric", "config")
-STATUSES = ("ok", "not trained", "diverged")
 
-
-def _check(row: dict) -> None:
-    for name in REQUIRED:
-        if row[name] in ("", None):
-            raise Damaged(f"{name} is empty")
-    _check_measured(row)
-
-
-def _check_measured(row: dict) -> None:
-    if row["status"] not in STATUSES:
-        raise Damaged(f"status: {row['status']!r} is none of {', '.join(STATUSES)}")
-    if row["metric"] == "":
-        raise Damaged("metric is empty")
-    if row["value"] is None and row["status"] != "diverged":
-        raise Damaged("value is empty, which only a diverged run may leave")
-    if None not in (row["low"], row["high"]) and row["low"] > row["high"]:
-        raise Damaged(f"low {row['low']} lies above high {row['high']}")
-
-
-def _check_item(row: dict) -> None:
-    if row["item"] == "" or row["value"] is None:
-        raise Damaged("item or value is empty")
-
-
-ROWS = Table(SCHEMA, KEY, _check)
-OF_TASK = Table(MEASURED, tuple(name for name in KEY if name in MEASURED), _check_measured)
-ITEMS = Table(ITEM_SCHEMA, ITEM_KEY, _check_item)
-records = ROWS.records
 write_items, items_as_read = ITEMS.write, ITEMS.as_read
 
 
@@ -108,11 +51,6 @@ def with_multiple(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(multiple=(rows["length"] / rows["train_length"]).astype(float))
 
 
-def check_measured(rows: Iterable[Mapping]) -> None:
-    """Raises ValueError for the first row of a task that `write` would not take."""
-    OF_TASK.encoded(rows)
-
-
 def read_items(path: Path | str) -> pd.DataFrame:
     """Returns the per-item scores of a file. Raises UserError, naming file and line, for a damaged
     one.
@@ -121,42 +59,66 @@ def read_items(path: Path | str) -> pd.DataFrame:
 
 
 def read(study: Path | str) -> pd.DataFrame:
-    """Returns all rows of `<study>/rows/*.csv` as a `frame`.
+    """Returns all rows of a study as a `frame`: rows.parquet, and rows/*.csv.
 
-    Raises UserError, naming file and line, for a damaged file, a wrong type, an unknown status,
-    repeated coordinates, and rows of another version.
+    Raises UserError, naming file and line, for a study without rows, a damaged file, a wrong type,
+    an unknown status, repeated coordinates, and rows of another version.
     """
-    return read_files(files(study))
+    return read_with_sheets(study).drop(columns=SHEET)
 
 
-def files(study: Path | str) -> list[Path]:
-    """Returns `<study>/rows/*.csv`. Raises UserError for none, and for rows of another version."""
-    found = sorted((Path(study) / "rows").glob("*.csv"))
-    if not found:
+def read_with_sheets(study: Path | str) -> pd.DataFrame:
+    """Returns all rows of a study, as `read`, and the column `sheet`: the file of each row."""
+    study = Path(study)
+    own = sheets(study)
+    if not own:
         remedy = "evaluate a run of this study first"
         raise UserError(study, problem="no rows here (no rows/*.csv)", remedy=remedy)
-    schema.check_rows(Path(study))
-    return found
+    versions.check_rows(study)
+    loose = [sheet for sheet in own if sheet.packed is None]
+    found = packed_of(study)
+    if found is None:
+        return with_multiple(_loose(loose))
+    rows = found.frame()
+    if loose:
+        rows = rows[~rows[SHEET].isin([sheet.name for sheet in loose])]
+        rows = pd.concat([rows, _loose(loose)], ignore_index=True)
+        place = {sheet.name: number for number, sheet in enumerate(own)}
+        order = np.argsort(rows[SHEET].map(place), kind="stable")
+        rows = rows.iloc[order].reset_index(drop=True)
+        _check_keys(study, rows)
+    return with_multiple(rows)
 
 
-def read_files(files: Iterable[Path]) -> pd.DataFrame:
-    """Returns the rows of some files of a study, as `read` does. Raises UserError as that does."""
-    records, places = [], {}
-    for file in files:
-        for line, record in ROWS.read(file):
+def _check_keys(study: Path, rows: pd.DataFrame) -> None:
+    """Raises UserError for two rows of different sheets at the same coordinates."""
+    twice = rows.duplicated([*KEY], keep=False)
+    if not twice.any():
+        return
+    pairs = rows[twice].groupby([*KEY], dropna=False, sort=False)[SHEET]
+    first, second, *_ = next(iter(pairs))[1]
+    problem = f"the same coordinates and metric as {first}"
+    raise UserError(Sheet(study, second).path, problem=problem, remedy=STALE)
+
+
+def _loose(sheets: Iterable[Sheet]) -> pd.DataFrame:
+    """Returns the rows of loose sheets. Raises UserError for repeated coordinates."""
+    records, names, places = [], [], {}
+    for sheet in sheets:
+        for line, record in ROWS.read(sheet.path):
             key = tuple(record[name] for name in KEY)
             if key in places:
                 problem = f"the same coordinates and metric as {places[key]}"
-                remedy = "delete the file that is out of date"
-                raise UserError(f"{file}:{line}", problem=problem, remedy=remedy)
-            places[key] = f"{file}:{line}"
+                raise UserError(f"{sheet.path}:{line}", problem=problem, remedy=STALE)
+            places[key] = f"{sheet.path}:{line}"
             records.append(record)
-    return frame(records)
+            names.append(sheet.name)
+    return ROWS.frame(records).assign(**{SHEET: pd.array(names, dtype="str")})
 
 
 def studies(results: Path | str) -> list[str]:
     """Returns the names of the studies under a results folder: of the folders that hold rows."""
-    return sorted({folder.name for folder in having(Path(results), "rows/*.csv")})
+    return sorted({folder.name for folder in with_rows(Path(results))})
 
 
 def open_study(results: Path | str, study: str) -> pd.DataFrame:

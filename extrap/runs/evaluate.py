@@ -85,11 +85,11 @@ def measured(job: Job) -> bool:
 
 def _measured(job: Job, task: str) -> list[dict] | None:
     """Returns the rows of one task; None if there are none, or some are rows of another job."""
-    file = entry(job).file(task).rows
-    if not file.is_file():
+    sheet = entry(job).file(task).sheet
+    if not sheet.exists():
         return None
     # a file without rows is whole, too: ALiBi has no rotary scores, and direct changes no frequency
-    found = rows.records([file])
+    found = sheet.records()
     of_job = (job.run.name, config_hash(job, task))
     return found if all((row["run"], row["config"]) == of_job for row in found) else None
 
@@ -113,8 +113,8 @@ def evaluate(job: Job) -> None:
             if not this.finished(task):
                 _publish(job, task, measure, this.file(task))
     if job.run.state["state"] != "diverged":
-        files = [this.file(task).rows for task in planned(job)]
-        job.dashboard.draw(files, job.config["plugins"])
+        sheets = [this.file(task).sheet for task in planned(job)]
+        job.dashboard.draw(sheets, job.config["plugins"])
 
 
 def evaluations(job: Job) -> dict[str, Callable[[], Result]]:

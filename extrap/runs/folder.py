@@ -22,6 +22,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from extrap.results.sheets import DIGITS, Sheet
 from extrap.runs.layout import DIRECT, RUNS
 from extrap.utils import files as atomic
 from extrap.utils import lock, untrusted
@@ -208,10 +209,12 @@ class Folder:
         """Returns the note of a finished evaluation."""
         return read_json(self.done(name))
 
-    def evaluated(self, name: str, config: str, rows: Path) -> bool:
+    def evaluated(self, name: str, config: str, rows: Sheet) -> bool:
         """True if this evaluation finished under this configuration and its rows are unchanged."""
         note = self.note(name)
-        return note.get("config") == config and rows.is_file() and note.get("rows") == digest(rows)
+        if note.get("config") != config or not isinstance(note.get("rows"), str):
+            return False
+        return note["rows"][:DIGITS] == rows.digest
 
     def mark_evaluated(self, name: str, config: str, rows: Path, seconds: float = 0.0) -> None:
         content = {"config": config, "rows": digest(rows), "seconds": round(seconds, 1)}

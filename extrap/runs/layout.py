@@ -1,7 +1,7 @@
 """Names of folders and files of results.
 
 runs/<run>/done/<study>__<extension>__<task>.json    which evaluation wrote which rows
-results/<study>/rows/<run>__<extension>__<task>.csv
+results/<study>/rows/<run>__<extension>__<task>.csv     packed: results/<study>/rows.parquet
 results/<study>/items/<run>__<extension>__<task>.csv
 
 A part of a study lies in the folder of the whole (extrap.results.places).
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from extrap.results.places import place
+from extrap.results.sheets import Sheet
 
 RUNS = Path("runs")
 RESULTS = Path("results")
@@ -52,6 +53,11 @@ class ResultFile:
         return self._csv("rows")
 
     @property
+    def sheet(self) -> Sheet:
+        """The rows where they lie now: in their file or packed."""
+        return Sheet(place(RESULTS, self.study), self.rows.stem)
+
+    @property
     def items(self) -> Path:
         return self._csv("items")
 
@@ -61,9 +67,9 @@ class ResultFile:
         return f"{self.study}__{self._under}"
 
 
-def of_rows(path: Path) -> ResultFile | None:
-    """Returns the parts of the name of a file of rows, or None."""
-    match path.stem.rsplit("__", 2):
+def of_rows(sheet: Sheet) -> ResultFile | None:
+    """Returns the parts of the name of a sheet, or None."""
+    match sheet.name.rsplit("__", 2):
         case [run, extension, task] if SAFE.fullmatch(run):
-            return ResultFile(path.parent.parent.name, run, extension, task)
+            return ResultFile(sheet.study.name, run, extension, task)
     return None

@@ -14,7 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from extrap.results.places import having, place
+from extrap.results.places import place, with_rows
+from extrap.results.sheets import Sheet, sheets
 from extrap.runs.folder import Named, read_json, write_json
 from extrap.runs.layout import CURVE, RESULTS, RUNS, SAFE, USED, ResultFile, of_rows
 from extrap.utils import files as atomic
@@ -106,7 +107,7 @@ class Entry:
     def finished(self, task: str) -> bool:
         """True if this task has its rows."""
         file = self.file(task)
-        return self.folder.evaluated(file.note, self.tasks[task], file.rows)
+        return self.folder.evaluated(file.note, self.tasks[task], file.sheet)
 
 
 def write(jobs: Sequence[Entry]) -> None:
@@ -176,7 +177,7 @@ def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
         return State.FAILED, reason
     if folder.trained or folder.checkpoint.exists():
         return State.RESUMABLE, ""
-    tables = ((task, _table(entry.file(task).rows)) for task in entry.tasks)
+    tables = ((task, _table(entry.file(task).sheet)) for task in entry.tasks)
     # an extension that changes no frequencies has an empty file
     if all(rows or (task == USED and rows is not None) for task, rows in tables):
         return _outcome(entry), "rows without their run folder"
@@ -185,7 +186,7 @@ def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
 
 def _outcome(entry: Entry) -> State:
     """Returns how a finished job ended, by its rows."""
-    rows = [row for task in entry.tasks for row in _table(entry.file(task).rows) or []]
+    rows = [row for task in entry.tasks for row in _table(entry.file(task).sheet) or []]
     if any(row.get("status") == State.DIVERGED for row in rows):
         return State.DIVERGED
     # a run on text alone does not learn retrieval
@@ -196,7 +197,7 @@ def _outcome(entry: Entry) -> State:
 def studies() -> list[str]:
     """Returns the names of all studies with jobs or rows."""
     names = {file.parent.name for file in (RUNS / ".jobs").glob("*/*.json")}
-    return sorted({*names, *(folder.name for folder in having(RESULTS, "rows/*.csv"))})
+    return sorted({*names, *(folder.name for folder in with_rows(RESULTS))})
 
 
 def entries(study: str) -> list[Entry]:
@@ -211,8 +212,8 @@ def entries(study: str) -> list[Entry]:
         if e and e.study == study
     }
     runs = {run for run, _ in found}
-    for path in sorted((place(RESULTS, study) / "rows").glob("*.csv")):
-        if (file := of_rows(path)) is None or (file.task == CURVE and file.run in runs):
+    for sheet in sheets(place(RESULTS, study)):
+        if (file := of_rows(sheet)) is None or (file.task == CURVE and file.run in runs):
             continue
         new = Entry(study, file.run, file.extension, {})
         entry = found.setdefault((file.run, file.extension), new)
@@ -224,14 +225,18 @@ def entries(study: str) -> list[Entry]:
 def _config(file: ResultFile) -> str:
     """Returns the hash of an evaluation from its note, else from its rows."""
     noted = Named(file.run).note(file.note).get("config")
-    known = (row.get("config") or "" for row in _table(file.rows) or [])
+    known = (row.get("config") or "" for row in _table(file.sheet) or [])
     return noted if isinstance(noted, str) else next(known, "")
 
 
 def uses(run: str) -> set[str]:
     """Returns the studies with a job or rows of a run."""
     names = {path.parent.name for path in (RUNS / ".jobs").glob(f"*/{run}__*.json")}
-    return names | {folder.name for folder in having(RESULTS, f"rows/{run}__*.csv")}
+    of_run = f"{run}__"
+    for folder in with_rows(RESULTS):
+        if any(sheet.name.startswith(of_run) for sheet in sheets(folder)):
+            names.add(folder.name)
+    return names
 
 
 def _folder(study: str) -> Path:
@@ -248,8 +253,11 @@ def _read(path: Path) -> Entry | None:
     return entry if all(isinstance(name, str) and SAFE.fullmatch(name) for name in names) else None
 
 
-def _table(path: Path) -> list[dict[str, str]] | None:
-    """Returns the rows of a file; None if it is missing or damaged."""
+def _table(sheet: Sheet) -> list[dict[str, Any]] | None:
+    """Returns the rows of a sheet; None if it is missing or damaged."""
+    path = sheet.path
+    if not path.exists() and sheet.packed is not None:
+        return sheet.records()
     if not path.is_file():  # reading a pipe or a device never ends
         return None
     try:

@@ -37,7 +37,7 @@ Progress = Callable[[int, int], Any]
 
 @dataclass
 class Result:
-    """rows: dicts in the columns of the results schema (extrap.results.rows.MEASURED), at least
+    """rows: dicts in the columns of the results schema (extrap.results.schema.MEASURED), at least
     `metric` and `value`, `ok` where they have no status; items: the per-document or per-trial
     scores behind them.
     """

@@ -27,6 +27,15 @@ def repository() -> Path | None:
     return root if Path(conf_dir()) == root / "conf" else None
 
 
+def baselines() -> Path:
+    """Returns the folder of the studies whose rows an installed package brings: in the repository,
+    results.
+    """
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "baselines"
+    return inside if inside.is_dir() else package.parent / "results"
+
+
 def in_package(place: str) -> Path:
     """Returns a file beside the code of an installed package, `package:NAME/FILE`, without running
     the code. Raises UserError if the package or the file is missing.

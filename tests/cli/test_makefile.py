@@ -9,7 +9,7 @@ from shutil import which
 import pytest
 import yaml
 
-from extrap.results.places import having
+from extrap.results.places import with_rows
 
 ROOT = Path(__file__).parents[2]
 RESULTS, CONF = ROOT / "results", ROOT / "conf" / "experiment"
@@ -57,7 +57,7 @@ def test_experiments_come_in_order_and_parts_after_the_whole(made):
 
 
 def test_every_committed_study_is_made(made):
-    names = {folder.name for folder in having(RESULTS, "rows/*.csv")}
+    names = {folder.name for folder in with_rows(RESULTS)}
     committed = {
         path.relative_to(CONF).with_suffix("").as_posix()
         for path in CONF.rglob("*.yaml")

@@ -46,6 +46,18 @@ def test_extrap_composes_from_an_empty_folder(installed, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_installed_package_brings_baselines(installed, tmp_path):
+    code = """
+from extrap.results import rows
+from extrap.utils.paths import baselines
+for study in rows.studies(baselines()):
+    print(study, rows.open_study(baselines(), study)["scheme"].nunique())
+"""
+    lines = run(installed, tmp_path, "-c", code).splitlines()
+    assert [line.split()[0] for line in lines] == ["extension", "reference", "zoo"]
+    assert all(int(line.split()[1]) > 1 for line in lines)
+
+
 def test_console_script(installed, tmp_path):
     script = (installed / "bin" / "extrap").read_text(encoding="utf-8")
     assert "from extrap.cli.commands import main" in script

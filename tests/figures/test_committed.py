@@ -10,7 +10,7 @@ import pytest
 
 from extrap import figures
 from extrap.cli import report
-from extrap.results.places import having, place
+from extrap.results.places import has_rows, having, place
 from extrap.results.rows import read
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -19,7 +19,7 @@ PAGE, LEGIBLE = 7, 5
 TABLES = {"audit"}
 """Figures for a screen: a line for each scheme, a column for each property."""
 STUDIES = [folder.name for folder in having(RESULTS, "figures/*.svg")]
-DRAWN = [study for study in STUDIES if (place(RESULTS, study) / "rows").is_dir()]
+DRAWN = [study for study in STUDIES if has_rows(place(RESULTS, study))]
 
 
 def committed(study):

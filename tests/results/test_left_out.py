@@ -1,16 +1,13 @@
-"""Rows that are left out of git: what the rules name, no more, and none of them committed."""
+"""Rows that packing leaves out: what the rules name, and no more."""
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from extrap.cli import thin as command
-from extrap.results import left_out, rows
-from extrap.results.places import having, place
+from extrap.results import left_out, packing, rows
 from extrap.utils.errors import UserError
 
-RESULTS = Path(__file__).resolve().parents[2] / "results"
-THINNED = [folder.name for folder in having(RESULTS, left_out.FILE)]
 RUN = {"run": "rope-s0", "study": "mine", "scheme": "rope", "data": "text", "extension": "direct"}
 RUN |= {"seed": 0, "train_length": 64, "config": "c"}
 
@@ -38,10 +35,17 @@ def declare(results: Path, text: str) -> Path:
     return results / "mine"
 
 
+def packed(study: Path) -> pd.DataFrame:
+    """Packs a study and returns what a clone of it reads."""
+    packing.pack(study)
+    for path in (study / "rows").iterdir():
+        path.unlink()
+    return rows.read_with_sheets(study)
+
+
 def test_rules_name_values_lists_and_any(results):
     study = declare(results, "- {metric: [format, mid]}\n- {task: diagnostics, head: any}\n")
-    assert left_out.thin(study) == 2
-    found = rows.read(study)
+    found = packed(study)
     assert "format" not in set(found["metric"])
     assert found[found["task"] == "diagnostics"]["head"].isna().tolist() == [True]
     assert len(found) == len(CURVE) + 2
@@ -49,25 +53,19 @@ def test_rules_name_values_lists_and_any(results):
 
 def test_between_keeps_multiples_and_the_end(results):
     study = declare(results, "- {task: train, axis: step, between: 100}\n")
-    left_out.thin(study)
-    assert rows.read(study).query("task == 'train'")["at"].tolist() == [0.0, 100.0, 175.0]
+    assert packed(study).query("task == 'train'")["at"].tolist() == [0.0, 100.0, 175.0]
 
 
-def test_what_is_kept_is_written_as_it_was(results):
-    study = declare(results, "- {metric: format}\n")
-    untouched = study / "rows" / "rope-s0__direct__train.csv"
-    before = untouched.read_bytes()
-    left_out.thin(study)
-    assert untouched.read_bytes() == before
-    again = [file.read_bytes() for file in rows.files(study)]
-    assert left_out.thin(study) == 0
-    assert [file.read_bytes() for file in rows.files(study)] == again
-
-
-def test_a_file_of_which_nothing_is_kept_goes(results):
+def test_a_sheet_of_which_nothing_is_kept_goes(results):
     study = declare(results, "- {task: kv}\n")
-    left_out.thin(study)
-    assert not (study / "rows" / "rope-s0__direct__kv.csv").exists()
+    assert "rope-s0__direct__kv" not in {*packed(study)["sheet"]}
+
+
+def test_the_files_of_jobs_stay_and_count_as_packed(results):
+    study = declare(results, "- {metric: format}\n")
+    before = {path: path.read_bytes() for path in (study / "rows").iterdir()}
+    assert packing.pack(study) == len(rows.read(study)) == len(CURVE) + 3
+    assert {path: path.read_bytes() for path in (study / "rows").iterdir()} == before
 
 
 @pytest.mark.parametrize(
@@ -84,23 +82,3 @@ def test_a_file_of_which_nothing_is_kept_goes(results):
 def test_a_damaged_rule_is_named(results, text, said):
     with pytest.raises(UserError, match=said.replace("[", r"\[")):
         left_out.rules(declare(results, text))
-
-
-def test_the_command_counts_and_asks_for_rules(results, capsys):
-    words = ["mine", "--results", str(results)]
-    with pytest.raises(SystemExit, match="2"):
-        command.main(words)
-    assert "left_out.yaml: holds no rules; write which rows" in capsys.readouterr().err
-    declare(results, "- {metric: format}\n")
-    command.main(words)
-    assert capsys.readouterr().out == "mine: 1 rows left out\n"
-
-
-@pytest.mark.sample(6)
-@pytest.mark.parametrize("study", THINNED)
-def test_no_committed_row_is_one_that_is_left_out(study):
-    """A row that a rule names was forgotten; a rule that names a drawn row would go unnoticed."""
-    folder = place(RESULTS, study)
-    known = left_out.rules(folder)
-    for file in sorted((folder / "rows").glob("*.csv")):
-        assert not left_out.left(rows.read_files([file]), known).any(), file.name

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from extrap.results.places import having, place, root
+from extrap.results.places import place, root, with_rows
 from extrap.results.rows import open_study, studies, write
 from extrap.runs.layout import ResultFile, of_rows
 from tests.support.plausible import run_rows
@@ -25,13 +25,13 @@ def test_a_part_is_a_study_of_its_own(results):
     assert place(results, "whole") == results / "whole"
     assert {root(place(results, study)) for study in ("part", "whole")} == {results}
     assert len(open_study(results, "part")) == len(open_study(results, "whole"))
-    assert [folder.name for folder in having(results, "rows/*.csv")] == ["part", "whole"]
+    assert [folder.name for folder in with_rows(results)] == ["part", "whole"]
 
 
 def test_a_part_goes_on_where_its_rows_lie(results):
     file = ResultFile("part", "rope-s0", "direct", "kv")
     assert file.rows == results / "whole" / "part" / "rows" / "rope-s0__direct__kv.csv"
-    assert of_rows(file.rows) == file
+    assert of_rows(file.sheet) == file
     assert file.items.parent == results / "whole" / "part" / "items"
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extrap.results import rows
+from extrap.results import rows, schema
 from extrap.results.csv_table import REAL, TEXT, WHOLE
 from extrap.utils.errors import UserError
 from tests.support.plausible import around, identity, run_rows
@@ -22,13 +22,13 @@ GOOD |= plain("nll", "nonoverlap", 64, "nll", **around(2.0, 0.1), n=64, tokens=4
 text = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=8)
 whole = st.integers(-(2**63) + 1, 2**63 - 1)
 real = st.floats(allow_nan=False)
-drawn = {name: {TEXT: text, WHOLE: whole, REAL: real}[kind] for name, kind in rows.SCHEMA.items()}
+drawn = {name: {TEXT: text, WHOLE: whole, REAL: real}[kind] for name, kind in schema.SCHEMA.items()}
 always = {name: drawn[name] for name in (*rows.REQUIRED, "value")} | {
-    "status": st.sampled_from(rows.STATUSES)
+    "status": st.sampled_from(schema.STATUSES)
 }
 row = st.fixed_dictionaries(
     always,
-    optional={name: drawn[name] for name in rows.SCHEMA if name not in (*always, "low", "high")},
+    optional={name: drawn[name] for name in schema.SCHEMA if name not in (*always, "low", "high")},
 )
 
 
@@ -45,7 +45,7 @@ def test_rows_read_back_exactly(tmp_path_factory, written):
     assert list(back.columns) == [*rows.COLUMNS, rows.MULTIPLE]
     back = back[[*rows.COLUMNS]]
     back = back.astype(object).where(back.notna(), None).to_dict("records")
-    empty = {name: "" if kind is TEXT else None for name, kind in rows.SCHEMA.items()}
+    empty = {name: "" if kind is TEXT else None for name, kind in schema.SCHEMA.items()}
     assert sorted(map(repr, back)) == sorted(repr(empty | r) for r in written)
 
 
@@ -135,6 +135,6 @@ def test_items_read_back(tmp_path):
     expected = pd.DataFrame(items).astype(
         {"length": "Int64", "item": "str", "protocol": "str", "metric": "str"}
     )
-    pd.testing.assert_frame_equal(back, expected[list(rows.ITEM_SCHEMA)])
+    pd.testing.assert_frame_equal(back, expected[list(schema.ITEM_SCHEMA)])
     with pytest.raises(ValueError, match="item or value is empty"):
         rows.write_items(tmp_path / "b.csv", [items[0] | {"value": None}])

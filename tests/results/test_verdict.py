@@ -10,7 +10,8 @@ from extrap.results.findings.design import limit
 from extrap.results.findings.interval import learning
 from extrap.results.findings.statement import FILE, read
 from extrap.results.findings.verdict import findings
-from extrap.results.rows import SCHEMA, frame, write
+from extrap.results.rows import frame, write
+from extrap.results.schema import SCHEMA
 from extrap.results.stats.intervals import exact_share
 from extrap.utils.errors import UserError
 from tests.support.plausible import around, identity

@@ -10,7 +10,7 @@ import pytest
 import wandb
 
 from extrap.cli import dashboard as command
-from extrap.results import rows
+from extrap.results.schema import ROWS
 from extrap.runs.dashboard import WandB, workspace
 from extrap.runs.dashboard.study import read
 from tests.support.plausible import written
@@ -92,7 +92,7 @@ def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(study, capsy
     shown = read("demo")
     command.show(board, shown)
     files = Path("results").rglob("*.csv")
-    assert len(shown.records) == sum(len(rows.records([path])) for path in files)
+    assert len(shown.records) == sum(len(ROWS.records([path])) for path in files)
     study = ["curves", "figures", "page"]
     assert [page[1:] for page in board.pages] == [["nll"], ["nll"], study]
     err = capsys.readouterr().err

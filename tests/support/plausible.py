@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 from extrap.results import rows as files
-from extrap.results.rows import COLUMNS, MEASURED
+from extrap.results.schema import COLUMNS, MEASURED
 from extrap.results.stats.intervals import depth_contrasts, wilson
 
 L = 64

@@ -9,7 +9,8 @@ import pytest
 
 import extrap
 from extrap.results.csv_table import TEXT
-from extrap.results.rows import COLUMNS, SCHEMA, checked_frame
+from extrap.results.rows import checked_frame
+from extrap.results.schema import COLUMNS, SCHEMA
 from extrap.utils.errors import UserError
 
 ROW = {name: "a" if kind is TEXT else 1 for name, kind in SCHEMA.items()} | {"status": "ok"}

@@ -53,10 +53,9 @@ class Items(NamedTuple):
 
 def opened(study: Path) -> list[Series]:
     """Returns the series of a study, below the gate or not: `mark` holds the status of a row,
-    `file` the stem of its file. Raises UserError for a damaged file.
+    `sheet` the name of its file. Raises UserError for a damaged file.
     """
-    parts = [rows.read_files([path]).assign(file=path.stem) for path in rows.files(study)]
-    return whole(pd.concat(parts, ignore_index=True))
+    return whole(rows.read_with_sheets(study))
 
 
 def measured(found: Series) -> dict[Cell, dict[int, float]]:
@@ -93,10 +92,10 @@ def items(scores_of: Scores, found: Series) -> tuple[dict[Cell, dict[int, Items]
     differ from the rows.
     """
     values, out, lacking = measured(found), {}, set()
-    for (file, task, seed), _ in found.rows.groupby(["file", "task", "seed"]):
+    for (sheet, task, seed), _ in found.rows.groupby(["sheet", "task", "seed"]):
         if not any(cell.task == task for cell in values):
             continue
-        path, table = scores_of(file)
+        path, table = scores_of(sheet)
         if table is None:
             lacking.add(task)
             continue

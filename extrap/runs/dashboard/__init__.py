@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from extrap.results.sheets import Sheet
 from extrap.runs.dashboard import library, view
 from extrap.runs.dashboard.library import reason
 from extrap.runs.dashboard.page import BEST, Page
@@ -31,7 +32,7 @@ class Dashboard:
     def log(self, task: str, rows: Sequence[dict]) -> None:
         """Shows the rows of one task."""
 
-    def draw(self, files: Sequence[Path], plugins: Sequence[str] = ()) -> None:
+    def draw(self, sheets: Sequence[Sheet], plugins: Sequence[str] = ()) -> None:
         """Shows figures of the rows in files. plugins: packages with figures of their own."""
 
     def finish(self, code: int = 0) -> None:
@@ -203,8 +204,8 @@ class WandB(Dashboard):
         """Shows one table."""
         self.run.log({name: self.library().Table(columns=list(columns), data=list(data))})
 
-    def draw(self, files: Sequence[Path], plugins: Sequence[str] = ()) -> None:
-        """Shows every figure that has rows in these files as an image."""
+    def draw(self, sheets: Sequence[Sheet], plugins: Sequence[str] = ()) -> None:
+        """Shows every figure that has rows in these sheets as an image."""
         from PIL import Image
 
         from extrap import figures
@@ -212,7 +213,8 @@ class WandB(Dashboard):
 
         if self.run is None:  # the job had nothing left to measure
             return
-        frame = rows.frame(rows.records(file for file in files if file.exists()))
+        records = [row for sheet in sheets if sheet.exists() for row in sheet.records()]
+        frame = rows.frame(records)
         for name, figure in figures.available(plugins=plugins).items():
             if (drawn := figures.render(figure, frame, kinds=("png",))) is not None:
                 image = Image.open(io.BytesIO(drawn["png"]))

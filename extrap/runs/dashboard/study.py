@@ -5,7 +5,6 @@ series of its tables and figures, with their means and intervals, as one table t
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from extrap.figures.drawing.palette import colour_and_marker
@@ -14,6 +13,7 @@ from extrap.figures.report.views import View, views
 from extrap.results import rows
 from extrap.results.effective import effective_lengths
 from extrap.results.series import Series, select, whole
+from extrap.results.sheets import Sheet
 from extrap.runs.dashboard.page import Page
 from extrap.runs.folder import read_json
 from extrap.runs.layout import CURVE, DIRECT
@@ -40,14 +40,14 @@ one model differ by their own parameters.
 
 @dataclass(frozen=True)
 class Study:
-    """records, files: of all rows; pages: of each job the page and its rows by task; parts: by
+    """records, sheets: of all rows; pages: of each job the page and its rows by task; parts: by
     label of a series, the part that shows it; lines: of the table; best: by label, the values that
     series are ranked by; place: task and protocol of these.
     """
 
     name: str
     records: list[dict]
-    files: list[Path]
+    sheets: list[Sheet]
     pages: list[tuple[Page, dict[str, list[dict]]]]
     series: list[Series]
     parts: Mapping[str, str]
@@ -80,12 +80,12 @@ def read(study: str) -> Study:
     the intervals of the tables; seeds below the gate of a task have lines of their own. Raises
     UserError without rows and for mixed corpora.
     """
-    files: dict[Path, list[dict]] = {}  # the curve of a run is one file for several jobs
+    files: dict[Sheet, list[dict]] = {}  # the curve of a run is one file for several jobs
     jobs = []
     for entry in entries(study):
         tasks = sorted(entry.tasks, key=lambda task: task != CURVE)  # W&B takes steps in order only
-        own = {task: file for task in tasks if (file := entry.file(task).rows).exists()}
-        files |= {file: rows.records([file]) for file in own.values() if file not in files}
+        own = {task: file for task in tasks if (file := entry.file(task).sheet).exists()}
+        files |= {file: file.records() for file in own.values() if file not in files}
         if any(files[file] for file in own.values()):
             jobs.append((entry, {task: files[file] for task, file in own.items()}))
     if not jobs:

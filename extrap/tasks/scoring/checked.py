@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from extrap.results.rows import check_measured
+from extrap.results.schema import check_measured
 from extrap.tasks.base import Result
 from extrap.utils.errors import UserError
 from extrap.utils.plugins import defined_at

@@ -1,0 +1,51 @@
+"""Print the rows of a study as CSV: all of them, or those of some values.
+
+`extrap rows zoo --where scheme=rope,alibi task=kv` prints the rows of two schemes. An empty value
+stands for a missing one; a number is compared as a number.
+"""
+
+from argparse import Namespace
+from collections.abc import Iterator
+
+import pandas as pd
+
+from extrap.cli.shared import argument, command
+from extrap.results import rows as table
+from extrap.results.csv_table import TEXT
+from extrap.results.schema import COLUMNS, ROWS, SCHEMA
+from extrap.utils.errors import UserError, choose
+
+WHERE = argument("--where", nargs="+", default=[], metavar="COLUMN=VALUE",
+                 help="rows of this value, or of one of several separated by commas")  # fmt: skip
+
+
+@command("study results", WHERE)
+def main(args: Namespace) -> Iterator[str]:
+    rows = table.open_study(args.results, args.study)
+    for word in args.where:
+        rows = rows[_fits(rows, word)]
+    rows = rows.drop(columns=table.MULTIPLE)
+    yield ROWS.encoded(rows.to_dict("records")).decode().rstrip("\n")
+
+
+def _fits(rows: pd.DataFrame, word: str) -> pd.Series:
+    """Returns a mask of the rows that have one of the values of `column=value,value`."""
+    name, sign, text = word.partition("=")
+    if not sign or name not in COLUMNS:
+        remedy = choose(name, COLUMNS)
+        raise UserError("--where", word, "not of the form column=value", remedy)
+    values = text.split(",")
+    column = rows[name]
+    if SCHEMA[name] is TEXT:
+        return column.isin(values)
+    known = [_number(name, value) for value in values if value]
+    fits = column.isin(known).fillna(False).astype(bool)
+    return fits | column.isna() if "" in values else fits
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        problem = "expected a number"
+        raise UserError("--where", f"{name}={text}", problem, f"as in {name}=1") from None

@@ -1,0 +1,201 @@
+"""The packed rows of a study: one Parquet file that holds the rows of many jobs.
+
+    ...                the columns of rows, in their order
+    sheet      text    name of the file of rows that a job wrote, without `.csv`
+    digest     text    the first 16 hexadecimal digits of that file's SHA-256
+
+Rows stand in the order of their files. A file without rows is one row whose `run` is empty. The
+same sheets are the same bytes under the same version of pyarrow.
+"""
+
+import io
+import re
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from extrap.results.csv_table import REAL, TEXT, WHOLE, Damaged
+from extrap.results.schema import KEY, REQUIRED, ROWS, SCHEMA, STATUSES
+from extrap.utils import files as atomic
+from extrap.utils.errors import UserError
+from extrap.utils.untrusted import TABLE
+
+SHEET, DIGEST = "sheet", "digest"
+MOST = 5_000_000
+"""Rows of a packed file."""
+
+LONGEST = 4096
+"""Bytes of a text in a packed file."""
+
+NAME = re.compile(r"[A-Za-z0-9][^/]*")
+"""Names of sheets, which become parts of paths."""
+
+TYPES = {TEXT: pa.string(), WHOLE: pa.int64(), REAL: pa.float64()}
+EMPTY = {name: "" if kind is TEXT else None for name, kind in SCHEMA.items()}
+OWN = SCHEMA | {SHEET: TEXT, DIGEST: TEXT}
+TEXTS = [name for name, kind in OWN.items() if kind is TEXT]
+REALS = [name for name, kind in OWN.items() if kind is REAL]
+DICTIONARY = pa.dictionary(pa.int32(), pa.string())
+PLAIN = pa.schema([(name, TYPES[kind]) for name, kind in OWN.items()])
+CODED = pa.schema([(n, DICTIONARY if kind is TEXT else TYPES[kind]) for n, kind in OWN.items()])
+AGAIN = "fetch the file again, or pack the study again"
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """The content of a packed file. columns: its Arrow table, text as dictionaries."""
+
+    path: Path
+    columns: pa.Table
+
+    @cached_property
+    def sheets(self) -> dict[str, tuple[int, int]]:
+        """{sheet: (its first row, the row behind its last)}, in the order of the file."""
+        names = self.columns[SHEET].to_pylist()
+        starts = [i for i in range(len(names)) if i == 0 or names[i] != names[i - 1]]
+        ends = [*starts[1:], len(names)]
+        found = {names[i]: (i, end) for i, end in zip(starts, ends, strict=True)}
+        if len(found) < len(starts):
+            raise UserError(self.path, problem="a sheet lies in two pieces", remedy=AGAIN)
+        return found
+
+    def digest(self, sheet: str) -> str:
+        """Returns the digest of the file that a sheet was packed from."""
+        return self.columns[DIGEST][self.sheets[sheet][0]].as_py()
+
+    def records(self, sheet: str) -> list[dict[str, Any]]:
+        """Returns the rows of a sheet as dicts, None for a missing value."""
+        start, end = self.sheets[sheet]
+        found = self.columns.slice(start, end - start).drop_columns([SHEET, DIGEST]).to_pylist()
+        return [row for row in found if row["run"]]
+
+    def frame(self) -> pd.DataFrame:
+        """Returns all rows and their sheet, typed as `Table.frame` types them."""
+        real = pc.not_equal(self.columns["run"], "")
+        kept = self.columns.drop_columns([DIGEST]).filter(real)
+        return pd.DataFrame({name: _column(kept[name]) for name in kept.column_names})
+
+
+def _column(column: pa.ChunkedArray) -> Any:
+    if pa.types.is_dictionary(column.type):
+        return pd.array(column.to_numpy(), dtype="str")
+    if pa.types.is_integer(column.type):
+        return column.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get).array
+    return column.to_numpy()
+
+
+def write(path: Path, sheets: Mapping[str, tuple[str, Sequence[dict]]]) -> None:
+    """Writes a packed file. sheets: {name: (digest, rows)}, in the order of the file."""
+    listed: dict[str, list] = {name: [] for name in OWN}
+    for name, (digest, rows) in sheets.items():
+        for row in rows or [EMPTY]:
+            listed[SHEET].append(name)
+            listed[DIGEST].append(digest)
+            for column in SCHEMA:
+                listed[column].append(row[column])
+    out = io.BytesIO()
+    pq.write_table(
+        pa.table(listed, schema=PLAIN),
+        out,
+        compression="zstd",
+        compression_level=19,
+        use_dictionary=TEXTS,
+        row_group_size=MOST,
+        write_statistics=False,
+        store_schema=False,
+    )
+    atomic.replace(path, out.getvalue())
+
+
+def read(path: Path) -> Packed | None:
+    """Returns the content of a packed file, None without the file. Raises UserError for a damaged
+    file and for a row that `rows.write` would not write.
+    """
+    try:
+        about = path.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(about.st_mode):  # a pipe or a device would be read for ever
+        raise UserError(path, problem="not a file", remedy=AGAIN)
+    if about.st_size > TABLE:
+        problem = f"larger than {TABLE // 2**20} MiB, the most for its kind"
+        raise UserError(path, problem=problem, remedy=AGAIN)
+    return _read(path, (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns))
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, version: tuple[int, ...]) -> Packed:
+    del version  # a file that changes is another entry of the cache
+    try:
+        _check_shape(pq.read_metadata(path))
+        file = pq.ParquetFile(path, read_dictionary=TEXTS)
+        if not file.schema_arrow.remove_metadata().equals(CODED):
+            raise pa.ArrowInvalid("a column has another type")
+        found = Packed(path, file.read().unify_dictionaries().combine_chunks())
+        _check_cells(found.columns)
+        frame = found.frame()
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise UserError(path, problem=f"no packed rows ({reason})", remedy=AGAIN) from None
+    _check_rows(path, frame)
+    return found
+
+
+def _check_shape(about: pq.FileMetaData) -> None:
+    """Raises ArrowInvalid for other columns, and for more bytes or rows than a study has."""
+    if about.schema.names != [*OWN]:
+        raise pa.ArrowInvalid(f"wrong columns; columns are {','.join(OWN)}")
+    if about.num_rows > MOST:
+        raise pa.ArrowInvalid(f"{about.num_rows} rows; {MOST} are the most")
+    groups = [about.row_group(i) for i in range(about.num_row_groups)]
+    chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
+    if sum(chunk.total_uncompressed_size for chunk in chunks) > 4 * TABLE:
+        raise pa.ArrowInvalid(f"unpacks to more than {4 * TABLE // 2**20} MiB")
+
+
+def _check_cells(columns: pa.Table) -> None:
+    """Raises ArrowInvalid for a missing, an unprintable or a longer text, and for nan."""
+    for name in TEXTS:
+        if columns[name].null_count:
+            raise pa.ArrowInvalid(f"{name}: a text is missing")
+        for value in _values(columns[name]):
+            if not value.isprintable():
+                raise pa.ArrowInvalid(f"{name}: {value!r:.60} holds unprintable characters")
+            if len(value) > LONGEST:
+                raise pa.ArrowInvalid(f"{name}: a text of {len(value)} characters")
+    if strange := [name for name in _values(columns[SHEET]) if not NAME.fullmatch(name)]:
+        raise pa.ArrowInvalid(f"{strange[0]!r:.60} names no sheet")
+    for name in REALS:
+        if pc.any(pc.is_nan(columns[name])).as_py():
+            raise pa.ArrowInvalid(f"{name}: nan, where a missing number is empty")
+
+
+def _values(column: pa.ChunkedArray) -> set[str]:
+    """Returns the different texts of a column."""
+    chunks = cast(list[pa.DictionaryArray], column.chunks)
+    return {value for chunk in chunks for value in chunk.dictionary.to_pylist()}
+
+
+def _check_rows(path: Path, rows: pd.DataFrame) -> None:
+    """Raises UserError for a row that may not exist and for repeated coordinates."""
+    sound = rows["status"].isin(STATUSES) & (rows["metric"] != "") & rows["value"].notna()
+    for name in REQUIRED:
+        sound &= rows[name].notna() & (rows[name] != "").fillna(False)
+    sound &= ~(rows["low"] > rows["high"])
+    for number, row in rows[~sound.astype(bool)].iterrows():  # a diverged run has no value
+        known = {name: None if pd.isna(row[name]) else row[name] for name in SCHEMA}
+        try:
+            ROWS.check(known)
+        except Damaged as error:
+            raise UserError(f"{path}: row {number}", problem=error, remedy=AGAIN) from None
+    if (twice := rows.duplicated([*KEY])).any():
+        sheet = rows.loc[twice.idxmax(), SHEET]
+        raise UserError(path, problem=f"{sheet}: two rows at the same coordinates", remedy=AGAIN)

@@ -1,0 +1,58 @@
+"""Packs the sheets of a study into its rows.parquet, which git keeps."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from extrap.results import left_out, packed, rows
+from extrap.results.places import PACKED
+from extrap.results.schema import ROWS
+from extrap.results.sheets import in_order, sheets
+from extrap.utils.errors import UserError
+
+Content = tuple[str, list[dict]]
+"""The digest and the rows of a sheet."""
+
+
+def pack(study: Path, others: Sequence[Path] = ()) -> int:
+    """Writes all sheets of a study into rows.parquet, and those of other packed files: of another
+    branch, of another person. Rows that left_out.yaml names stay out, and so does a sheet of which
+    nothing else is left. Returns the number of packed rows.
+
+    Raises UserError for a damaged file, and for a sheet that two files hold with different rows.
+    """
+    rules = left_out.rules(study)
+    rows.read(study)  # refuses repeated coordinates
+    found: dict[str, Content] = {}
+    for sheet in sheets(study):
+        kept = _kept(sheet.records(), rules)
+        if kept is not None:
+            found[sheet.name] = sheet.digest or "", kept
+    for path in others:
+        _add(found, path, rules)
+    packed.write(study / PACKED, {name: found[name] for name in in_order(found)})
+    return sum(len(kept) for _, kept in found.values())
+
+
+def _add(found: dict[str, Content], path: Path, rules: list[left_out.Rule]) -> None:
+    """Adds the sheets of another packed file."""
+    other = packed.read(path)
+    if other is None:
+        raise UserError("--add", path, "no such file", "give the rows.parquet of a study")
+    for name in other.sheets:
+        kept = _kept(other.records(name), rules)
+        if kept is None:
+            continue
+        if name in found and found[name][1] != kept:
+            remedy = "evaluate its run again, or pack without this file"
+            raise UserError("--add", path, f"has other rows of {name}", remedy)
+        found.setdefault(name, (other.digest(name), kept))
+
+
+def _kept(sheet: list[dict], rules: list[left_out.Rule]) -> list[dict] | None:
+    """Returns the rows that no rule leaves out, None if rules leave out all rows of a sheet."""
+    if not sheet or not rules:
+        return sheet
+    out = left_out.left(ROWS.frame(sheet), rules)
+    if out.all():
+        return None
+    return [row for row, gone in zip(sheet, out, strict=True) if not gone]
