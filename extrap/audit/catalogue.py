@@ -152,9 +152,13 @@ def _options_and_sources(node: dict[str, Any], plugins: Sequence[str]) -> dict[s
 def _sources(node: dict[str, Any], plugins: Sequence[str]) -> list[str]:
     """What the docstrings of the classes and modules of a configuration name as sources."""
     texts = _docstrings(node, plugins)
-    found = [source for text in texts for source in SOURCE.findall(" ".join(text.split()))]
-    inner = (v for v in node.values() if isinstance(v, dict) and "_target_" in v)
-    return [*found, *(source for part in inner for source in _sources(part, plugins))]
+    found = []
+    for text in texts:
+        found += SOURCE.findall(" ".join(text.split()))
+    for part in node.values():
+        if isinstance(part, dict) and "_target_" in part:
+            found += _sources(part, plugins)
+    return found
 
 
 ROWS: dict[str, Callable[[dict[str, Any], str, Sequence[str]], dict[str, str]]] = {

@@ -64,13 +64,13 @@ def audit(
 
 def cells(frame: pd.DataFrame) -> pd.DataFrame:
     """Returns the cells of the table, under the heads of the columns."""
-    written = {c.head: [c.cell(value) for value in frame[c.name].tolist()] for c in COLUMNS}
+    written = {c.head: [*map(c.cell, frame[c.name].tolist())] for c in COLUMNS}
     return pd.DataFrame(written, index=frame.index)
 
 
 def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     """Returns True, False or None for each property."""
-    held = {c.head: [c.verdict(value) for value in frame[c.name].tolist()] for c in COLUMNS}
+    held = {c.head: [*map(c.verdict, frame[c.name].tolist())] for c in COLUMNS}
     return pd.DataFrame(held, index=frame.index, dtype=object)
 
 

@@ -8,7 +8,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from extrap.cli.shared import argument, command
-from extrap.runs.layout import CURVE
+from extrap.results import packing
+from extrap.results.places import PACKED
+from extrap.results.sheets import Sheet, packed_of
+from extrap.runs.layout import CURVE, ResultFile
 from extrap.runs.study import Entry, State, entries, standing, uses
 from extrap.utils import lock
 from extrap.utils.errors import UserError
@@ -57,21 +60,28 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
     with ExitStack() as held:
         left = _not_meant(jobs)
         folders = [*_folders(jobs, left, held)] if runs else []
-        files = _files(jobs, left, folders, held) if rows else []
+        free = _free(jobs, folders, held) if rows else []
+        files = [path for job in free for path in _files(job, left)]
+        packed = {sheet for job in free for sheet in _packed(job, left)}
         paths = [*dict.fromkeys([*folders, *files])]  # the jobs of a run share its curve
         # files in a folder that goes, go with it
         paths = [path for path in paths if not {*paths} & {*path.parents}]
-        if not paths:
+        if not paths and not packed:
             return _tell("nothing to remove")
         for path in paths:
             inside = path.rglob("*") if path.is_dir() else [path]
             size = sum(file.lstat().st_size for file in inside)
             print(f"  {path}  {size / 1e6:.1f} MB")
-        if not yes and not _agreed(f"remove these {len(paths)}? [y/N] "):
+        for sheet in sorted(packed, key=lambda sheet: sheet.name):
+            print(f"  {sheet.study / PACKED}: {sheet.name}")
+        count = len(paths) + len(packed)
+        if not yes and not _agreed(f"remove these {count}? [y/N] "):
             return _tell("nothing removed")
         for path in paths:
             _remove(path)
-        _tell(f"{len(paths)} removed")
+        for study in {sheet.study for sheet in packed}:
+            packing.remove(study, {sheet.name for sheet in packed})
+        _tell(f"{count} removed")
 
 
 def _not_meant(jobs: list[Entry]) -> dict[str, list[str]]:
@@ -108,12 +118,9 @@ def _folders(jobs: list[Entry], left: dict[str, list[str]], held: ExitStack) -> 
                 yield folder
 
 
-def _files(
-    jobs: list[Entry], left: dict[str, list[str]], folders: list[Path], held: ExitStack
-) -> Iterator[Path]:
-    """Yields the files of jobs, and locks each job outside the locked folders. Raises UserError if
-    a link leads to a file: its target may belong to another user.
-    """
+def _free(jobs: list[Entry], folders: list[Path], held: ExitStack) -> list[Entry]:
+    """Returns the jobs that no process works on, and locks each outside the locked folders."""
+    found = []
     for job in jobs:
         folder = job.folder.folder
         if folder.is_dir() and folder not in folders:
@@ -123,17 +130,34 @@ def _files(
             except lock.Held as taken:
                 _tell(f"{job.run}: left alone, {taken} works on it")
                 continue
-        tasks = [task for task in job.tasks if task != CURVE or job.run not in left]
-        found = [
-            job.path,
-            job.folder.reason(job.extension),
-            *(path for task in tasks for path in (job.file(task).rows, job.file(task).items)),
-            *(job.folder.done(job.file(task).note) for task in tasks),
-        ]
-        for path in found:
-            check_way(path.parent)
-            if path.is_symlink() or path.is_file():
-                yield path
+        found.append(job)
+    return found
+
+
+def _rows(job: Entry, left: dict[str, list[str]]) -> list[ResultFile]:
+    """Returns the rows of a job. The curve stays if another job of its run does."""
+    return [job.file(task) for task in job.tasks if task != CURVE or job.run not in left]
+
+
+def _packed(job: Entry, left: dict[str, list[str]]) -> Iterator[Sheet]:
+    """Yields the sheets of a job that the packed file of its study holds."""
+    for file in _rows(job, left):
+        found = packed_of(file.sheet.study)
+        if found is not None and file.sheet.name in found.sheets:
+            yield file.sheet
+
+
+def _files(job: Entry, left: dict[str, list[str]]) -> Iterator[Path]:
+    """Yields the files of a job. Raises UserError if a link leads to a file: its target may belong
+    to another user.
+    """
+    found = [job.path, job.folder.reason(job.extension)]
+    for file in _rows(job, left):
+        found += [file.rows, file.items, job.folder.done(file.note)]
+    for path in found:
+        check_way(path.parent)
+        if path.is_symlink() or path.is_file():
+            yield path
 
 
 def _agreed(question: str) -> bool:

@@ -10,7 +10,7 @@ from extrap.utils.errors import UserError, choose
 
 COMMANDS = (
     *("status", "plot", "table", "compare", "report", "findings", "dashboard", "clean", "rows"),
-    *("pack", "schemes", "audit", "export", "export-trials", "layers", "longrope"),
+    *("pack", "study", "schemes", "audit", "export", "export-trials", "layers", "longrope"),
 )
 """Each has a module in extrap.cli, which alone is imported for it."""
 

@@ -116,14 +116,18 @@ class Table:
 
     def records(self, files: Iterable[Path]) -> list[dict]:
         """Returns the rows of files as dicts, None for a missing value. Raises as `read`."""
-        return [record for file in files for _, record in self.read(Path(file))]
+        found = []
+        for file in files:
+            found += [record for _, record in self.read(Path(file))]
+        return found
 
     def frame(self, records: list[dict]) -> pd.DataFrame:
         """Returns text as str (empty if missing), whole numbers as Int64, numbers as float64."""
-        return pd.DataFrame({
-            name: pd.array([record[name] for record in records], dtype=DTYPES[kind])
-            for name, kind in self.schema.items()
-        })  # fmt: skip
+        columns = {}
+        for name, kind in self.schema.items():
+            cells = [record[name] for record in records]
+            columns[name] = pd.array(cells, dtype=DTYPES[kind])
+        return pd.DataFrame(columns)
 
     def as_read(self, rows: Iterable[Mapping]) -> pd.DataFrame:
         """Returns rows as a frame that equals what `write` and reading give, without a file."""

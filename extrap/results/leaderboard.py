@@ -34,11 +34,11 @@ def leaderboard(
     spans = _spans(recipes)
     most = max((len(one) for one in spans.values()), default=0)
     head = tuple(cell.format(most) for cell in HEAD)
-    plain = [(select(rows, extension="direct"), layers) for rows, layers in parts]
-    schemes = (
-        (scheme, layers, own) for rows, layers in plain for scheme, own in rows.groupby("scheme")
-    )
-    lines = sorted((_line(*one, spans) for one in schemes), reverse=True)
+    lines = []
+    for rows, layers in parts:
+        plain = select(rows, extension="direct")
+        lines += [_line(scheme, layers, own, spans) for scheme, own in plain.groupby("scheme")]
+    lines.sort(reverse=True)
     return [head, *(line for _, line in lines)]
 
 

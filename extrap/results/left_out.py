@@ -10,6 +10,7 @@ the last row of its file: of a training curve every 200th step and the end.
 """
 
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ def _check(where: str, rule: Any) -> None:
 
 def tasks(rules: list[Rule]) -> set[str]:
     """Returns the tasks of which no row is kept."""
-    return {task for rule in rules if {*rule} == {"task"} for task in _values(rule["task"])}
+    whole = [_values(rule["task"]) for rule in rules if {*rule} == {"task"}]
+    return set(chain.from_iterable(whole))
 
 
 def left(rows: pd.DataFrame, rules: list[Rule]) -> pd.Series:

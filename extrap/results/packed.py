@@ -155,9 +155,11 @@ def _check_shape(about: pq.FileMetaData) -> None:
         raise pa.ArrowInvalid(f"wrong columns; columns are {','.join(OWN)}")
     if about.num_rows > MOST:
         raise pa.ArrowInvalid(f"{about.num_rows} rows; {MOST} are the most")
-    groups = [about.row_group(i) for i in range(about.num_row_groups)]
-    chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
-    if sum(chunk.total_uncompressed_size for chunk in chunks) > 4 * TABLE:
+    size = 0
+    for i in range(about.num_row_groups):
+        group = about.row_group(i)
+        size += sum(group.column(j).total_uncompressed_size for j in range(group.num_columns))
+    if size > 4 * TABLE:
         raise pa.ArrowInvalid(f"unpacks to more than {4 * TABLE // 2**20} MiB")
 
 
@@ -180,8 +182,10 @@ def _check_cells(columns: pa.Table) -> None:
 
 def _values(column: pa.ChunkedArray) -> set[str]:
     """Returns the different texts of a column."""
-    chunks = cast(list[pa.DictionaryArray], column.chunks)
-    return {value for chunk in chunks for value in chunk.dictionary.to_pylist()}
+    found = set()
+    for chunk in cast(list[pa.DictionaryArray], column.chunks):
+        found |= {*chunk.dictionary.to_pylist()}
+    return found
 
 
 def _check_rows(path: Path, rows: pd.DataFrame) -> None:

@@ -33,6 +33,16 @@ def pack(study: Path, others: Sequence[Path] = ()) -> int:
     return sum(len(kept) for _, kept in found.values())
 
 
+def remove(study: Path, names: set[str]) -> None:
+    """Removes sheets from rows.parquet."""
+    found = packed.read(study / PACKED)
+    if found is None:
+        return
+    kept = [name for name in found.sheets if name not in names]
+    sheets = {name: (found.digest(name), found.records(name)) for name in kept}
+    packed.write(study / PACKED, sheets)
+
+
 def _add(found: dict[str, Content], path: Path, rules: list[left_out.Rule]) -> None:
     """Adds the sheets of another packed file."""
     other = packed.read(path)

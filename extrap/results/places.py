@@ -37,7 +37,8 @@ def root(folder: Path) -> Path:
 def having(results: Path, file: str) -> Iterator[Path]:
     """Yields the folders of studies that hold such a file, by a glob such as `figures/*.svg`."""
     up = len(Path(file).parts) - 1
-    found = {p.parents[up] for where in ("*", "*/*") for p in results.glob(f"{where}/{file}")}
+    paths = [*results.glob(f"*/{file}"), *results.glob(f"*/*/{file}")]
+    found = {path.parents[up] for path in paths}
     yield from sorted(found, key=lambda folder: folder.name)
 
 

@@ -31,7 +31,11 @@ write_items, items_as_read = ITEMS.write, ITEMS.as_read
 
 def write(path: Path | str, rows: Iterable[Mapping]) -> str:
     """Writes rows, those of a frame among them, as `Table.write` does. No file has `multiple`."""
-    return ROWS.write(path, ({k: v for k, v in row.items() if k != MULTIPLE} for row in rows))
+
+    def known(row: Mapping) -> dict:
+        return {name: value for name, value in row.items() if name != MULTIPLE}
+
+    return ROWS.write(path, map(known, rows))
 
 
 def frame(records: list[dict]) -> pd.DataFrame:

@@ -2,6 +2,8 @@
 retrieval; the gates of all tasks; and who learns retrieval, how fast, and how far.
 """
 
+from itertools import chain
+
 import numpy as np
 import pandas as pd
 
@@ -40,9 +42,11 @@ def reach(rows: pd.DataFrame) -> pd.DataFrame:
     mixed corpora.
     """
     lines = {s.label: found for s in whole(rows) if (found := effective_lengths(s))}
-    places = sorted({place for line in lines.values() for place in line})
-    cells = [[line.get(place, NOTHING) for place in places] for line in lines.values()]
-    return pd.DataFrame(cells, [*lines], [" ".join(place) for place in places], object)
+    places = sorted(set(chain.from_iterable(lines.values())))
+    columns = {}
+    for place in places:
+        columns[" ".join(place)] = [line.get(place, NOTHING) for line in lines.values()]
+    return pd.DataFrame(columns, [*lines], dtype=object)
 
 
 def gates(rows: pd.DataFrame) -> pd.DataFrame:

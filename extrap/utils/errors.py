@@ -72,8 +72,11 @@ def choose(name: str, allowed: Iterable[str]) -> str:
 
 def one_edit_apart(a: str, b: str) -> bool:
     """True if one letter more, less, changed or moved makes b of a."""
-    short = ({word, *(word[:n] + word[n + 1 :] for n in range(len(word)))} for word in (a, b))
-    return a != b and not set.isdisjoint(*short)
+
+    def shortened(word: str) -> set[str]:
+        return {word, *(word[:n] + word[n + 1 :] for n in range(len(word)))}
+
+    return a != b and not shortened(a).isdisjoint(shortened(b))
 
 
 def first_line(error: BaseException) -> str:

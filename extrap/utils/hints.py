@@ -12,6 +12,7 @@ import re
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple
+from itertools import chain
 from math import isfinite
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -91,7 +92,7 @@ def members(hint: Any) -> tuple[Any, ...]:
     if get_origin(hint) is Annotated:
         return members(get_args(hint)[0])
     if get_origin(hint) in (Union, types.UnionType):
-        return tuple(inner for h in get_args(hint) for inner in members(h))
+        return tuple(chain.from_iterable(map(members, get_args(hint))))
     return (hint,)
 
 

@@ -2,11 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 
+ESCAPED = "\\|"
+
 
 def table(lines: Iterable[Sequence[str]]) -> str:
     """Returns lines of cells, the header first, as a table."""
-    head, *rows = [[cell.replace("|", "\\|") for cell in line] for line in lines]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows))
+
+    def written(line: Sequence[str]) -> str:
+        return f"| {' | '.join(cell.replace('|', ESCAPED) for cell in line)} |"
+
+    head, *rows = lines
+    return "\n".join(map(written, (head, ["---"] * len(head), *rows)))
 
 
 def between(text: str, name: str, content: str) -> str:

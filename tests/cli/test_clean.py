@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import clean
+from extrap.results import packing, rows
 from extrap.runs.folder import Named
 from extrap.runs.study import State, entries
 from extrap.utils import lock
@@ -191,3 +192,16 @@ def test_a_link_is_not_followed(place, asked, tmp_path, capsys):
     said = capsys.readouterr().err
     assert said.startswith(f"extrap clean: {place}: a link, and extrap does not"), said
     assert sorted(path for path in outside.rglob("*")) == before
+
+
+def test_packed_rows_go_too(capsys):
+    entry = finished("rope-1-s0")
+    finished("alibi-1-s0")
+    packing.pack(Path("results/s"))
+    for path in Path("results/s/rows").iterdir():
+        path.unlink()
+    assert told(entry) == (State.DONE, [], "")  # the note knows the packed sheet
+    clean.main(["s", "rope-1-s0", "--rows", "--yes"])
+    assert "  results/s/rows.parquet: rope-1-s0__direct__kv\n" in capsys.readouterr().out
+    assert {*rows.read("results/s")["run"]} == {"alibi-1-s0"}
+    assert not entry.file("kv").sheet.exists()

@@ -1,7 +1,6 @@
 """`make study`: the commands that it runs, in order, for every committed study; `make demo`."""
 
 import os
-import re
 import subprocess
 from pathlib import Path
 from shutil import which
@@ -9,11 +8,12 @@ from shutil import which
 import pytest
 import yaml
 
-from extrap.results.places import with_rows
+from extrap.cli import study
+from extrap.results.places import has_rows, with_rows
 
 ROOT = Path(__file__).parents[2]
 RESULTS, CONF = ROOT / "results", ROOT / "conf" / "experiment"
-WHOLE = sorted(path.parent.name for path in RESULTS.glob("*/rows"))
+WHOLE = sorted(folder.name for folder in RESULTS.iterdir() if has_rows(folder))
 
 pytestmark = [
     pytest.mark.subprocess,
@@ -31,16 +31,10 @@ def make(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def made(tmp_path):
-    """study -> the command lines of `make study`, run by a program that does nothing."""
-    (tmp_path / "extrap").write_text("#!/bin/sh\n")
-    (tmp_path / "extrap").chmod(0o755)
-
-    def run(study: str) -> list[str]:
-        done = make("study", f"STUDY={study}", f"BIN={tmp_path}")
-        return re.findall(rf"^\+ {tmp_path}/(.*)$", done.stderr, re.MULTILINE)
-
-    return run
+def made(monkeypatch):
+    """study -> the command lines of `extrap study`."""
+    monkeypatch.chdir(ROOT)
+    return lambda name: [f"extrap {' '.join(words)}" for words in study.commands(name)]
 
 
 def test_experiments_come_in_order_and_parts_after_the_whole(made):
@@ -63,9 +57,30 @@ def test_every_committed_study_is_made(made):
         for path in CONF.rglob("*.yaml")
         if yaml.safe_load(path.read_text())["study"] in names
     }
-    lines = [line for study in WHOLE for line in made(study)]
+    lines = [line for name in WHOLE for line in made(name)]
     assert {line.split("=")[1] for line in lines if "experiment=" in line} == committed
     assert {line.split()[2] for line in lines if line.startswith("extrap table")} == names
+
+
+def test_a_failed_command_ends_the_study(monkeypatch, capsys):
+    assert "extrap study zoo" in make("-n", "study", "STUDY=zoo").stdout
+    started = []
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(
+        study.subprocess, "run", lambda words, check: started.append(words[4:]) or Failed
+    )
+    with pytest.raises(SystemExit, match="3"):
+        study.main(["zoo"])
+    assert started == [["experiment=zoo"]]
+    study.main(["zoo", "--dry-run"])
+    assert "+ extrap plot zoo who_learns" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        study.main(["nobody"])
+    assert "STUDY=nobody: no experiment makes this study" in capsys.readouterr().err
+
+
+class Failed:
+    returncode = 3
 
 
 def test_the_demo_draws_two_models_first_and_writes_where_git_ignores():
@@ -77,9 +92,9 @@ def test_the_demo_draws_two_models_first_and_writes_where_git_ignores():
         "experiment=demo", "plot", "table",
     ]  # fmt: skip
     assert (first[3:], second[2:]) == (["sweep.grid=null", "scheme=rope,alibi"], [])
-    (study,) = {line[1] for line in words if line[0] in ("plot", "table")}
-    assert f"study={study}" in first and f"study={study}" in second
-    for path in f"results/{study}/rows/a.csv", f"runs/{study}":
+    (name,) = {line[1] for line in words if line[0] in ("plot", "table")}
+    assert f"study={name}" in first and f"study={name}" in second
+    for path in f"results/{name}/rows/a.csv", f"runs/{name}":
         ignored = ["git", "check-ignore", "-q", path]
         assert subprocess.run(ignored, cwd=ROOT, check=False).returncode == 0
-    assert not (CONF / f"{study}.yaml").exists()
+    assert not (CONF / f"{name}.yaml").exists()

@@ -2,6 +2,7 @@
 asked about.
 """
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +41,8 @@ def contrasts(a: Series, b: Series, of_a: Scores, of_b: Scores) -> list[Contrast
         seeds = sorted(left[cell].keys() & right[cell].keys())
         if not seeds:
             continue
-        ours, theirs = (np.array([side[cell][seed] for seed in seeds]) for side in (left, right))
+        ours = np.array([left[cell][seed] for seed in seeds])
+        theirs = np.array([right[cell][seed] for seed in seeds])
         here = [(of_a.get(cell, {}).get(seed), of_b.get(cell, {}).get(seed)) for seed in seeds]
         at_hand = all(x and y for x, y in here)
         alike = at_hand and all(_same(x, y) and _same(x, here[0][0]) for x, y in here)
@@ -62,13 +64,17 @@ def adjusted(pairs: list[list[Contrast]], together: bool) -> list[list[Contrast]
     """Returns contrasts with p adjusted by Holm: over every contrast (`together`), or over the
     pairs within each cell.
     """
-    every = [one for pair in pairs for one in pair if one.difference.p is not None]
+    every = [one for one in chain.from_iterable(pairs) if one.difference.p is not None]
     adjusted: dict[int, float] = {}
     for cell in [None] if together else {one.cell for one in every}:
         family = [one for one in every if together or one.cell == cell]
         p = holm([one.difference.p for one in family])
         adjusted |= zip(map(id, family), map(float, p), strict=True)
-    return [[one._replace(p=adjusted.get(id(one))) for one in pair] for pair in pairs]
+
+    def replaced(pair: list[Contrast]) -> list[Contrast]:
+        return [one._replace(p=adjusted.get(id(one))) for one in pair]
+
+    return [replaced(pair) for pair in pairs]
 
 
 def _same(x: Items, y: Items) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -69,12 +69,15 @@ def paired(
         for other, theirs in zip(chosen[1:], of_items[1:], strict=True)
     ]
     unlike = sorted({c.cell.task for c in chain(*pairs) if c.unlike})
-    kept = [
-        [c for c in pair if not declared or any(_fits(words, c.cell) for words in declared)]
-        for pair in pairs
-    ]
-    pairs = adjusted(kept, together=bool(declared))
+    if declared:
+        pairs = [_declared(pair, declared) for pair in pairs]
+    pairs = adjusted(pairs, together=bool(declared))
     return pairs, sorted(set(chain(*lacking))), unlike
+
+
+def _declared(pair: list[Contrast], declared: Sequence[Sequence[str]]) -> list[Contrast]:
+    """Returns the contrasts in cells that were declared."""
+    return [one for one in pair if any(_fits(words, one.cell) for words in declared)]
 
 
 def _fits(words: str, cell: Cell) -> bool:
@@ -100,11 +103,11 @@ def in_memory(
     absent = f"no scores of single items ({', '.join(lacking)}): one seed has no interval"
     for words in [absent] * bool(lacking) + [unlike_words(unlike)] * bool(unlike):
         warnings.warn(words, stacklevel=3)
-    return pd.DataFrame(
-        {"first": chosen[0].label, "second": other.label} | cell_values(contrast)
-        for other, pair in zip(chosen[1:], pairs, strict=True)
-        for contrast in pair
-    )
+    found = []
+    for other, pair in zip(chosen[1:], pairs, strict=True):
+        names = {"first": chosen[0].label, "second": other.label}
+        found += [names | cell_values(contrast) for contrast in pair]
+    return pd.DataFrame(found)
 
 
 def cell_values(contrast: Contrast) -> dict:

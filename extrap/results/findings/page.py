@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -130,7 +131,7 @@ def written(results: Path) -> dict[Path, str]:
             raise UserError(place(results, study) / FILE, problem=problem)
         return known[name]
 
-    every = [one for study in found.values() for one in study]
+    every = [*chain.from_iterable(found.values())]
     parts = {
         "verdicts": f"{summary(every)} {survive(every)}".strip(),
         "leaderboard": _board(results, rows),

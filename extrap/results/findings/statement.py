@@ -39,7 +39,9 @@ twin        the id of a statement that reads the same rows in the same way and i
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -114,13 +116,13 @@ class Statement:
     @property
     def compares(self) -> bool:
         """Whether it subtracts readings, whose documents and trials are the same."""
-        terms = [term for contrast in self.contrasts for term in contrast]
+        terms = chain.from_iterable(self.contrasts)
         return self.statistic == "spread" or any(term.times < 0 for term in terms)
 
     @property
     def learning(self) -> bool:
         """Whether it says of gates, each between 0 and 1, that seeds learn a task or do not."""
-        terms = [self.rows | term.rows for contrast in self.contrasts for term in contrast]
+        terms = [self.rows | term.rows for term in chain.from_iterable(self.contrasts)]
         gates = all(rows.get("metric") == "gate" for rows in terms)
         return gates and not self.compares and self.statistic in LEARNING and not self.unit
 
@@ -217,7 +219,11 @@ def _contrasts(where: str, entry: dict, statistic: str) -> tuple[tuple[Term, ...
     _need(lists, where, "terms: expected a list of selections")
     two = statistic != OF_TERMS[1] or len(given[0]) == 2
     _need(two, where, "terms: expected the two selections to compare")
-    return tuple(tuple(_term(where, term) for term in terms) for terms in given)
+
+    def contrast(terms: Sequence[Any]) -> tuple[Term, ...]:
+        return tuple(_term(where, term) for term in terms)
+
+    return tuple(contrast(terms) for terms in given)
 
 
 def _term(where: str, term: Any) -> Term:

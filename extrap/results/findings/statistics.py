@@ -102,9 +102,12 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
         units = rows.groupby([*statement.unit], dropna=False).ngroup()
         replicate = units.map("unit {}".format)
     rows = rows.assign(replicate=replicate)
-    parts = [[_term(statement, term, rows) for term in terms] for terms in statement.contrasts]
-    weights = [[term.times for term in terms] for terms in statement.contrasts]
-    values = [[part for part, _ in one] for one in parts]
+    values, weights, states = [], [], []
+    for terms in statement.contrasts:
+        parts = [_term(statement, term, rows) for term in terms]
+        values.append([part for part, _ in parts])
+        weights.append([term.times for term in terms])
+        states += [status for _, status in parts]
     p, items = 0.0, 0
     if statement.statistic == "rank_correlation":
         a, b = (part["value"].unstack() for part in values[0])  # (seeds, items) of two orders
@@ -117,7 +120,7 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
         found = _combined(statement, [_sum(*one) for one in zip(values, weights, strict=True)])
     if found.empty:
         raise NotMeasured("no seed has all that is compared")
-    status = pd.concat([status for one in parts for _, status in one])
+    status = pd.concat(states)
     below = status.ne("ok").groupby(level=0).any()
     return Read(*(found[name] for name in COLUMNS), len(below), int(below.sum()), p, items)
 

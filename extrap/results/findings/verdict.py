@@ -20,6 +20,7 @@ decided. This premise was added on 2026-11-24, after the rows.
 
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,8 @@ def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
     own, found = table(rows), []
     other = cache(lambda name: table(open_study(root(study), name)))
     for one in statements:
-        selections = [one.rows, *(term.rows for terms in one.contrasts for term in terms)]
+        terms = chain.from_iterable(one.contrasts)
+        selections = [one.rows, *(term.rows for term in terms)]
         named = sorted({str(asked["study"]) for asked in selections if asked.get("study")})
         if not named:
             found.append(judge(one, own))

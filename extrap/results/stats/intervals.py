@@ -188,7 +188,10 @@ def depth_summaries(correct, depths) -> dict[str, tuple[float, float, float]]:
     if (mid := round(found["mid"][0], 12)) in (0, 1):
         found["mid"] = mid, *wilson(mid * len(correct), len(correct))
     # A flat curve has a contrast of 1e-16, which must not look like an interval above 0.
-    return {name: tuple(round(x, 12) for x in summary) for name, summary in found.items()}
+    rounded = {}
+    for name, (value, low, high) in found.items():
+        rounded[name] = round(value, 12), round(low, 12), round(high, 12)
+    return rounded
 
 
 def bootstrap_share(correct) -> tuple[float, float, float]:
