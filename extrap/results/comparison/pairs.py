@@ -98,15 +98,15 @@ def in_memory(
             return found, read_items(found) if found.exists() else None
         return Path(run), found
 
-    chosen = choose(whole(rows.assign(file=rows["run"] + " " + rows["config"])), names)
+    chosen = choose(whole(rows.assign(sheet=rows["run"] + " " + rows["config"])), names)
     pairs, lacking, unlike = paired(chosen, scores, [])
     absent = f"no scores of single items ({', '.join(lacking)}): one seed has no interval"
     for words in [absent] * bool(lacking) + [unlike_words(unlike)] * bool(unlike):
         warnings.warn(words, stacklevel=3)
     found = []
     for other, pair in zip(chosen[1:], pairs, strict=True):
-        names = {"first": chosen[0].label, "second": other.label}
-        found += [names | cell_values(contrast) for contrast in pair]
+        labels = {"first": chosen[0].label, "second": other.label}
+        found += [labels | cell_values(contrast) for contrast in pair]
     return pd.DataFrame(found)
 
 
