@@ -33,6 +33,8 @@ def test_every_parameter_is_there_with_its_default(name):
         assert given | (
             {"corpus", "vocabulary"} if name == "mixture" and not path else set()
         ) == set(parameters), path
+        if call.get("name", "???") != "???":
+            continue  # a corpus of a hub by name chooses its own values
         for key in given - {path.rpartition(".")[2] for path, _ in calls(call)}:
             default = parameters[key].default
             assert call[key] == ("???" if default is inspect.Parameter.empty else default), key
