@@ -18,11 +18,11 @@ import matplotlib.style
 import pandas as pd
 from matplotlib.figure import Figure
 
-from extrap.figures.drawing.page import PAGE, fitted
+from extrap.figures.drawing.page import PAGE, fitted, noted
 from extrap.figures.drawing.style import RC
 from extrap.figures.drawing.svg import slim
 from extrap.results.schema import SCHEMA
-from extrap.results.series import select
+from extrap.results.series import select, steps
 from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError, first_line
 from extrap.utils.files import replace
@@ -162,8 +162,10 @@ def pictured(figure: Any) -> Iterator[None]:
 def drawn(figure: Any, *rows: pd.DataFrame) -> Figure:
     """Returns a figure, drawn. Raises UserError for a mistake inside a figure of a plug-in."""
     plugin = figure.__name__.partition(".")[0]
+    uneven = steps(rows[0]) if rows else ""
     try:
-        made = figure.draw(*rows)
+        with noted(f"runs {uneven}" if uneven else ""):
+            made = figure.draw(*rows)
     except UserError:
         raise
     except Exception as error:

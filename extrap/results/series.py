@@ -134,13 +134,19 @@ def told_apart(rows: pd.DataFrame, alike: list[str]) -> pd.Series:
 
 
 def steps(rows: pd.DataFrame) -> str:
-    """Returns `20 to 1500 steps` if runs of a study trained for different numbers of steps, as far
-    as their curves tell; else nothing.
+    """Returns `trained for 20 to 1500 steps` if runs of one study trained for different numbers of
+    steps, as far as their curves tell; else nothing. A curve ends less than one of its intervals
+    before its run does.
     """
     curve = rows[(rows["task"] == "train") & (rows["axis"] == "step")]
-    last = curve.groupby("run")["at"].max()
-    least, most = (last.min(), last.max()) if len(last) else (0, 0)
-    return f"trained for {least:g} to {most:g} steps" if least < most else ""
+    points = curve[["study", "run", "at"]].drop_duplicates().sort_values("at")
+    points["apart"] = points.groupby("run")["at"].diff().fillna(0.0)
+    ends = points.groupby(["study", "run"]).tail(1)
+    ends = ends.assign(most=ends["at"] + ends["apart"])
+    for _, part in ends.groupby("study"):
+        if part["at"].max() > part["most"].min():
+            return f"trained for {part['at'].min():g} to {part['at'].max():g} steps"
+    return ""
 
 
 def judged(rows: pd.DataFrame) -> pd.Series:

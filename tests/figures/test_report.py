@@ -274,6 +274,12 @@ def test_runs_of_other_lengths_of_training_are_marked(frame):
     rows = frame(study_rows(("rope", "alibi"), (0,)))
     assert steps(rows) == ""
     curve = (rows["task"] == "train") & (rows["axis"] == "step") & (rows["scheme"] == "rope")
+    fewer = rows.drop(rows.index[curve & (rows["at"] == rows.loc[curve, "at"].max())])
+    assert steps(fewer) == "", "a curve of 14 points in place of 15 is no shorter training"
     rows.loc[curve, "at"] *= 3
     assert steps(rows).startswith("trained for ")
     assert steps(rows) in page.page(rows, images=False) and steps(rows) in table_text(rows)
+    for name in ("loss_length", "kv_length"):
+        made = figures.drawn(figures.available()[name], rows)
+        notes = [text.get_text() for text in made.texts]
+        assert any(steps(rows) in " ".join(note.split()) for note in notes)

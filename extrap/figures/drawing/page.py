@@ -1,5 +1,6 @@
-"""The page a figure is drawn for: its width in force, and sizes of text on it."""
+"""The page of a figure: its width in force, words of its note, and sizes of text on it."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from weakref import WeakKeyDictionary
@@ -12,6 +13,8 @@ PAGE = 8.4
 """Inches that a figure has at most: on a page of 7 inches, text of 6 points is one of 5."""
 PITCH = 1.22 * LABEL * POINT
 WIDTH: ContextVar[float | None] = ContextVar("width", default=None)
+UNEVEN: ContextVar[str] = ContextVar("uneven", default="")
+"""What the note of a figure says of runs that trained for different numbers of steps."""
 NAMED: WeakKeyDictionary = WeakKeyDictionary()
 """{figure: {label: Style}} of the legend of a fitted figure."""
 
@@ -24,6 +27,16 @@ def fitted(width: float | None):
         yield
     finally:
         WIDTH.reset(before)
+
+
+@contextmanager
+def noted(words: str) -> Iterator[None]:
+    """Notes of figures drawn within end with these words."""
+    before = UNEVEN.set(words)
+    try:
+        yield
+    finally:
+        UNEVEN.reset(before)
 
 
 def text_width(labels, size: float) -> float:

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from extrap.figures.drawing.layout import leftmost
-from extrap.figures.drawing.page import LABEL, NAMED, PITCH, POINT, WIDTH, text_width
+from extrap.figures.drawing.page import LABEL, NAMED, PITCH, POINT, UNEVEN, WIDTH, text_width
 
 CHARACTER = 0.052
 """Inches that a character of the small note takes, with some room."""
@@ -16,8 +16,10 @@ TITLE_LINE = 0.17
 
 def entitle(figure: Figure, title: str, note: str) -> None:
     """Writes a title over the panels and a small note (study, training length, seeds, kind of
-    interval) under them; in a fitted figure the legend between.
+    interval) under them; in a fitted figure the legend between. The note says so if the study has
+    runs of different numbers of steps.
     """
+    note += f" · {UNEVEN.get()}" if UNEVEN.get() else ""
     width, height = figure.get_size_inches()
     notes = textwrap.wrap(note, int(width / CHARACTER))
     titles = textwrap.wrap(title, max(12, int(width / 0.088)))
