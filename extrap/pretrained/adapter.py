@@ -17,16 +17,9 @@ from extrap.model.scheme import OutOfRange, Scheme, Shape, Where
 from extrap.pretrained.causal import fault
 from extrap.pretrained.compared import difference
 from extrap.pretrained.families import BLOOM, GPT2, MPT, OPT
-from extrap.pretrained.layer import Layer, Unreadable
+from extrap.pretrained.layer import Unreadable
 from extrap.pretrained.layers import read
-from extrap.pretrained.plain import (
-    ALLOWED,
-    Plain,
-    config_of,
-    device_of,
-    length_of,
-    table_rows,
-)
+from extrap.pretrained.plain import ALLOWED, Plain, config_of, device_of, length_of, table_rows
 from extrap.pretrained.rotation import GivenSink, scheme_of
 from extrap.pretrained.seam import forgetting, quiet, reason, replaced, still, through, transformers
 from extrap.pretrained.shortened import SHORT, of_each_kind, shortened
@@ -35,6 +28,9 @@ from extrap.utils.errors import UserError
 
 APART = 0.01
 """Difference of logits, in standard deviations, that is no rounding."""
+FAR = 4096
+"""Tokens of the longest text in which logits are compared."""
+PAST = "past a window, a top-k or another length of its config"
 READ = {family.model_type: family for family in (BLOOM(), MPT(), GPT2(), OPT())}
 """By model_type: families that become a GPT of ours."""
 
@@ -255,15 +251,8 @@ def adapt(net: Any, length: int | None = None) -> GPT:
                 made = Adapted(net, length).train(net.training)
             if off := difference(made, net, length):
                 raise Unreadable(f"its logits differ by {off:.1e} with attention of extrap")
-            if (
-                isinstance(made, Adapted)
-                and not net.device.type == "meta"
-                and parts_ways(net, made.layers)
-            ):
-                raise Unreadable(
-                    "past a window, a top-k or another length of its config its logits differ with "
-                    "attention of extrap"
-                )
+            if isinstance(made, Adapted) and not net.device.type == "meta" and parts_ways(made):
+                raise Unreadable(f"{PAST} its logits differ with attention of extrap")
     except Unreadable as error:
         raise UserError("model_type", kind, str(error)) from None
     except Exception as error:  # of whatever class the code of a model raises
@@ -272,24 +261,35 @@ def adapt(net: Any, length: int | None = None) -> GPT:
 
 
 @torch.no_grad()
-def parts_ways(net: Any, layers: list[Layer]) -> bool:
+def parts_ways(made: Adapted) -> bool:
     """True if logits differ past a length of the config, in a copy where every length is short.
-    The copy has one layer of each kind of these layers, or all if it does not run so.
-    False if the class of the model makes no such copy.
+    The copy has one layer of each kind, or all if it does not run so. If no copy runs, the model
+    itself reads past its context. False if the config has no length. Raises Unreadable if nothing
+    can be compared.
     """
     try:
-        short = shortened(net)
+        if (short := shortened(made.net, made.layers)) is None:
+            return False
     except Exception:  # of whatever class a model of odd sizes raises
-        return False
-    if short is None:
-        return False
-    for model in (of_each_kind(short, layers), short):
+        return _far(made)
+    for some in (partial(of_each_kind, short, made.layers), lambda: short):
         try:
-            copy = copy_of(model)
+            copy = copy_of(some())
             tokens = 7 * torch.arange(3 * SHORT)[None] % len(copy.get_input_embeddings().weight)
             own = copy(input_ids=tokens, use_cache=False).logits
             apart = Adapted(copy, SHORT)(tokens) - own
             return float(apart.abs().max()) > APART * float(own.std())
         except Exception:  # as above
             continue
-    return False
+    return _far(made)
+
+
+def _far(made: Adapted) -> bool:
+    """True if logits differ in a text as long as the context of the config. Raises Unreadable for a
+    context of more than FAR tokens.
+    """
+    n = length_of(made.net.config) or made.scheme.shape.length
+    if n > FAR:
+        words = "no copy of it with short lengths runs, and {:,} tokens are too many to compare"
+        raise Unreadable(words.format(n))
+    return difference(made, made.net, n, whole=True) > 0

@@ -23,11 +23,13 @@ ROUNDINGS = 4
 
 
 @torch.no_grad()
-def difference(made: GPT, net: Any, length: int) -> float:
+def difference(made: GPT, net: Any, length: int, whole: bool = False) -> float:
     """Returns the difference from the model's own logits, 0 for a model without storage: the
     largest, 0 if it is below 1e-4 of their spread, with the weights of half precision as float32
     for as long as both read. A model that has no room for these weights, or that is quantised, is
     read as it is: the root of the mean square, 0 if it is below ROUNDINGS roundings of the spread.
+
+    length: L in tokens; whole: reads past L however long it is.
     """
     weight = made.embedding.weight
     if weight.is_meta:
@@ -37,14 +39,14 @@ def difference(made: GPT, net: Any, length: int) -> float:
     made.eval()
     try:
         if weight.dtype not in HALF:
-            return _largest(*_both(made, net, length))
-        return _rounded(made, net, length)
+            return _largest(*_both(made, net, length, whole))
+        return _rounded(made, net, length, whole)
     finally:
         made.train(training)
         net.train(training)
 
 
-def _rounded(made: GPT, net: Any, length: int) -> float:
+def _rounded(made: GPT, net: Any, length: int, whole: bool) -> float:
     """Returns the difference for weights in half precision."""
     tensors = {id(t): t for m in (net, made) for t in (*m.parameters(), *m.buffers())}
     plain = all(type(t) in (Tensor, nn.Parameter) for t in tensors.values())
@@ -53,10 +55,10 @@ def _rounded(made: GPT, net: Any, length: int) -> float:
     if plain and not whole and FLOAT * numbers < memory() // 2:
         try:
             with _in_float32(list(tensors.values())):
-                return _largest(*_both(made, net, length))
+                return _largest(*_both(made, net, length, whole))
         except Exception:  # of whatever class: no room on a GPU, a precision that the code names
             pass
-    own, apart = _both(made, net, length)
+    own, apart = _both(made, net, length, whole)
     off = float(apart.square().mean().sqrt())
     most = ROUNDINGS * torch.finfo(made.embedding.weight.dtype).eps * float(own.std())
     return 0.0 if off <= most else off
@@ -80,16 +82,17 @@ def _largest(own: Tensor, apart: Tensor) -> float:
     return 0.0 if off <= most else off
 
 
-def _both(made: GPT, net: Any, length: int) -> tuple[Tensor, Tensor]:
+def _both(made: GPT, net: Any, length: int, whole: bool) -> tuple[Tensor, Tensor]:
     """Returns the model's own logits, and what the others are away from them, in float32."""
     weight, g = made.embedding.weight, torch.Generator().manual_seed(0)
-    near = length <= NEAR and weight.device.type == "cpu"  # a GPU asserts past a table
-    n = length + PAST if near and table_rows(net) is None else min(PROBE, length)
+    near = (whole or length <= NEAR) and weight.device.type == "cpu"  # a GPU asserts past a table
+    inside = length if whole else min(PROBE, length)
+    n = length + PAST if near and table_rows(net) is None else inside
     tokens = torch.randint(len(weight), (2, n), generator=g).to(weight.device)
     try:
         own = _logits(net, tokens)
     except Exception:  # of whatever class: a table or a limit that ends at L
-        tokens = tokens[:, : min(PROBE, length)]
+        tokens = tokens[:, :inside]
         own = _logits(net, tokens)
     return own, made(tokens).float() - own
 

@@ -12,28 +12,45 @@ import torch
 from torch import nn
 
 from extrap.pretrained.layer import Layer
+from extrap.pretrained.seam import transformers
 
 SHORT = 9
 """Tokens of every length; more than a probe reads, so that a probe passes none."""
 
 
-def shortened(net: Any) -> nn.Module | None:
-    """Returns the copy, without storage; None if its class makes none, or if the config has no
-    length.
+def shortened(net: Any, layers: list[Layer]) -> nn.Module | None:
+    """Returns the copy, without storage; None if the config has no length. layers: what a probe
+    found. Raises ValueError if no class makes a copy with the attention of the model.
     """
     config = deepcopy(net.config)
     text = config.get_text_config()
-    shapes, made = _shapes(net), None
+    kind, shapes = _class(net, layers)
+    made = None
     for name, value in [*vars(text).items()]:
         if (short := _short(value)) == value:
             continue
         setattr(text, name, short)
-        built = _built(type(net), config)
+        built = _built(kind, config)
         if built is not None and _shapes(built) == shapes:
             made = built
         else:
             setattr(text, name, value)
     return made
+
+
+def _class(net: Any, layers: list[Layer]) -> tuple[type, dict[str, torch.Size]]:
+    """Returns a class that makes a model of the config, and the shapes of its weights: the class of
+    the model, or the family's own for one that is wrapped or quantised around the same attention.
+    """
+    family = transformers().AutoModelForCausalLM._model_mapping.get(type(net.config), None)
+    attention = {type(net.get_submodule(layer.name)) for layer in layers}
+    for kind in (type(net), family):
+        built = _built(kind, net.config)
+        if built is None or not attention <= {type(module) for module in built.modules()}:
+            continue
+        if kind is family or _shapes(built) == _shapes(net):
+            return kind, _shapes(built)
+    raise ValueError(f"{type(net).__name__} makes no model of its config")
 
 
 def of_each_kind(made: nn.Module, layers: list[Layer]) -> nn.Module:
@@ -95,11 +112,11 @@ def _short(value: Any) -> Any:
     return min(value, SHORT) if type(value) is int else value
 
 
-def _built(kind: type, config: Any) -> nn.Module | None:
-    """Returns a model without storage; None if its class refuses the config."""
+def _built(kind: Any, config: Any) -> nn.Module | None:
+    """Returns a model without storage; None if there is no class, or if it refuses the config."""
     try:
         with torch.device("meta"):
-            return kind._from_config(deepcopy(config)).eval()  # type: ignore[attr-defined]
+            return kind._from_config(deepcopy(config)).eval()
     except Exception:  # of whatever class the code of a model raises
         return None
 

@@ -39,7 +39,7 @@ def copy_of(net: nn.Module) -> nn.Module:
                 torch.empty_like(b, device="cpu") if b.is_meta else b.cpu()
             )
         if any(b.is_meta for b in mine.values()):
-            made._init_weights(module)
+            getattr(module, "_init_weights", made._init_weights)(module)
     return made
 
 

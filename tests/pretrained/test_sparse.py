@@ -79,6 +79,38 @@ def test_attention_that_changes_past_a_length_is_refused(options, length, expect
         adapt(made(**options), length)
 
 
+class Single(Model):
+    """A model whose class makes no other one."""
+
+    _from_config = None
+
+
+@pytest.mark.parametrize(
+    ("far", "context", "expected"),
+    [
+        (300, 400, "past a window, a top-k or another length of its config"),
+        (300, 4097, "no copy of it with short lengths runs, and 4,097 tokens are too many"),
+        (0, 400, None),
+    ],
+)
+def test_a_model_without_a_copy_is_read_itself(far, context, expected):
+    model = made(far=far, max_position_embeddings=context)
+    model.__class__ = Single
+    if expected is None:
+        assert len(adapt(model, L).layers) == 4
+        return
+    with pytest.raises(UserError, match=expected):
+        adapt(model, L)
+
+
+def test_a_wrapped_model_is_compared_in_a_copy_of_its_family():
+    """Its projections are other modules, its attention is that of the family."""
+    model = families.made("llama", max_position_embeddings=131072)
+    for layer in model.model.layers:
+        layer.self_attn.q_proj = torch.nn.Sequential(layer.self_attn.q_proj)
+    assert len(adapt(model, L).layers) == 4
+
+
 def test_attention_that_never_changes_is_read():
     """No length of the config makes it cooler."""
     assert len(adapt(made(far=0), L).layers) == 4
@@ -96,6 +128,7 @@ def test_a_copy_with_short_lengths_has_a_layer_of_each_kind(options, expected):
     """The comparison past every length reads no layer twice."""
     family = "gemma3_text" if options else "llama"
     model = families.made(family, num_hidden_layers=6, **options)
-    short = shortened(model)
-    fewer = of_each_kind(short, adapt(model, L).layers)
+    layers = adapt(model, L).layers
+    short = shortened(model, layers)
+    fewer = of_each_kind(short, layers)
     assert len(fewer.model.layers) == expected and len(short.model.layers) == 6
