@@ -48,11 +48,13 @@ class UserError(Exception):
 
     def _line(self, remedy: str) -> str:
         place = self.option if self.value is ... else f"{self.option}={shown(self.value)}"
-        line = ": ".join(part for part in (place, self.problem) if part)
-        return f"{line}; {remedy}" if remedy else line
+        words = f"{self.problem}; {remedy}" if remedy else self.problem
+        return ": ".join(part for part in (place, LISTED.sub(r"'\g<0>'", words)) if part)
 
 
 OPTION = re.compile(r"([\w.@/~+-]+)=")
+LISTED = re.compile(r"(?<!['\w.@/~+-])[\w.@/~+-]+=\[[^]\s'\"]*\](?!')")
+"""A word with a list, which some shells take for a pattern of files."""
 
 
 class NotApplicable(UserError):

@@ -283,5 +283,5 @@ def test_a_choice_with_the_name_of_one_of_ours_is_refused(mine, monkeypatch, cap
 def test_what_is_no_name_of_a_package_is_one_line(capsys):
     with pytest.raises(SystemExit, match="2"):
         plot.main(["--list", "--plugins", "a-b"])
-    line = "plugins=['a-b']: names of packages, such as plugins=[my_package]"
+    line = "plugins=['a-b']: names of packages, such as 'plugins=[my_package]'"
     assert capsys.readouterr().err == f"extrap plot: {line}\n"

@@ -7,6 +7,7 @@ cases_runs.py (rows and runs).
 """
 
 import gzip
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -217,3 +218,12 @@ def test_every_message_belongs_to_a_case(messages):
     known |= {f"extrap {words}" for words in cases_whole.CASES}
     known |= {f"{kind}: {name}" for kind, names in kinds.items() for name in names}
     assert {*messages.lines} <= {*map(printable, known)}
+
+
+UNQUOTED = re.compile(r"(?:^|[\s`(])[\w.@/+~-]+=[^\s'\"]*[\[{*?]")
+"""A word that zsh takes for a pattern of files."""
+
+
+def test_what_a_message_tells_to_type_is_quoted(messages):
+    words = [line.partition(": ")[2] for line in messages.lines.values()]
+    assert [line for line in words if UNQUOTED.search(line)] == []

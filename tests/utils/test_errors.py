@@ -42,6 +42,16 @@ def test_an_option_may_come_with_its_value() -> None:
     assert str(error) == "task.kv.path=a.jsonl: empty"
 
 
+def test_lists_that_a_reader_types_are_quoted_for_the_shell() -> None:
+    remedy = "give task=[nll,kv], 'task=[kv]', or `extrap task=[kv] model.dim=8`; plugins=[\"a\"]"
+    quoted = (
+        "give 'task=[nll,kv]', 'task=[kv]', or `extrap 'task=[kv]' model.dim=8`; plugins=[\"a\"]"
+    )
+    assert str(UserError("task", [1, 2], "as in a=[1]", remedy)) == (
+        f"task=[1, 2]: as in 'a=[1]'; {quoted}"
+    )
+
+
 def test_a_remedy_is_worked_out_for_the_whole_line_alone() -> None:
     asked = []
     error = NotApplicable("extension", "pi", "needs RoPE", lambda: asked.append(1) or "give alibi")
