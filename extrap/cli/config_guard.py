@@ -38,7 +38,7 @@ def checked(conf: str, words: Sequence[str], config_dir: str | Path | None = Non
     parsed = OverridesParser.create().parse_overrides(list(words))
     folders = [str(Path(config_dir).absolute())] if config_dir is not None else []
     for one in parsed:
-        _check_names(one, conf)
+        check_names(one, conf)
         if one.key_or_group.startswith("hydra") and OUTSIDE.search(str(one.input_line)):
             problem = "an option of Hydra takes no reference to options outside hydra"
             raise UserError(f"{one.input_line}: {problem}; give the value itself")
@@ -67,7 +67,7 @@ def _check_own(folder: Path) -> None:
             )
 
 
-def _check_names(override: Override, conf: str) -> None:
+def check_names(override: Override, conf: str) -> None:
     """Raises UserError for a word without an option, and for a choice that is no name."""
     group, word, values = override.key_or_group, override.input_line, override.value()
     if not group:

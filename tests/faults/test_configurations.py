@@ -99,6 +99,8 @@ GRIDS = {
     "scheme: {glob: '*', exclude: rope}": "scheme: expected a list of values or",
 }
 
+NO_NAMES = ["task: [[0]]", "scheme: [[10000, 20000]]", "scheme: [null]", "extension: 3"]
+
 WHOLE = {
     "scheme": f"scheme: {MAKE}",
     "trainer": f"trainer: {{plugins: {MAKE}}}",
@@ -183,6 +185,13 @@ def test_what_a_grid_says_is_not_typed(canary, grid, line, monkeypatch, capsys):
     experiment("x", f"sweep: {{grid: {{data: [text, retrieval], {grid}}}}}", canary)
     [said] = refused(monkeypatch, capsys, "experiment=x")
     assert said.startswith(f"extrap: sweep.grid: {line}") or "nothing else" in said
+
+
+@pytest.mark.parametrize("choice", NO_NAMES)
+def test_a_choice_of_a_grid_is_a_name(choice, monkeypatch, capsys):
+    experiment("x", f"sweep: {{grid: {{{choice}}}}}")
+    [said] = refused(monkeypatch, capsys, "experiment=x")
+    assert f"{choice.partition(':')[0]} takes the name of a choice" in said
 
 
 @pytest.mark.parametrize("text", WHOLE.values(), ids=WHOLE)

@@ -2,7 +2,7 @@
 and lists every mistake.
 """
 
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
@@ -12,9 +12,11 @@ from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
+from extrap.cli.config_guard import check_names
 from extrap.cli.sweep import grid
 from extrap.cli.sweep.grid import MOST
 from extrap.utils.errors import UserError
+from extrap.utils.paths import conf_dir
 
 OF_FILES = 10_000
 """Jobs of the grids of a file, which nobody typed."""
@@ -35,11 +37,13 @@ class LocalSweeper(Sweeper):
         )
 
     def sweep(self, arguments: list[str]) -> Any:
-        """Launches one job per combination. Raises UserError for an option without values, and for
-        more than MOST jobs, or OF_FILES jobs of grids.
+        """Launches one job per combination. Raises UserError for an option without values, for a
+        choice of a grid that is no name, and for more than MOST jobs, or OF_FILES jobs of grids.
         """
         parser = OverridesParser.create(config_loader=self.loader)
         grids = [parser.parse_overrides(own) for own in self.grids]
+        for one in chain(*grids):
+            check_names(one, conf_dir())
         jobs: list[list[str]] = []
         for words in grid.chosen(grids, parser.parse_overrides(arguments)):
             jobs += self._jobs(words)
