@@ -1,4 +1,4 @@
-"""Draw the figures of a study from its rows, as SVG and PNG."""
+"""Draw the figures of a study from its rows, as SVG and PNG, or for the page of a paper."""
 
 import re
 from argparse import Namespace
@@ -10,7 +10,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from extrap import figures
+from extrap.cli.part import CHOICES, words
 from extrap.cli.shared import argument, command, need_study
+from extrap.figures.drawing.formats import WRITERS
+from extrap.figures.drawing.naming import Naming
+from extrap.figures.drawing.paper import HOUSE, LEGENDS, PAPERS, Paper, font, page
 from extrap.figures.drawing.part import Part
 from extrap.results.places import place
 from extrap.results.rows import open_study
@@ -21,74 +25,108 @@ FLAGS = {
     "--list": "list the figures and end",
     "--analytic": "draw figures that need no study: --analytic [FIGURE ...]",
     "--pdf": "draw PDF as well",
+    "--bare": "no title and no note: print the caption as LaTeX, and write it beside the figure",
+    "--panels": "a file for each panel",
 }
 UNITS = {"in": 1.0, "cm": 2.54, "mm": 25.4}
 
 
-def words(names: str) -> tuple[str, ...]:
-    """Returns names with commas between as a tuple."""
-    return tuple(names.split(","))
-
-
-def inches(size: str) -> float:
-    """Returns a width in inches. Raises UserError for anything but a number from 2 to 40 inches
+def inches(size: str, option: str = "--width") -> float:
+    """Returns a size in inches. Raises UserError for anything but a number from 2 to 40 inches
     with its unit.
     """
     found = re.fullmatch(r"([0-9]*\.?[0-9]+)(in|cm|mm)", size)
     wide = float(found.group(1)) / UNITS[found.group(2)] if found else 0.0
     if not 2 <= wide <= 40:
         remedy = "give a number with in, cm or mm, such as 3.3in"
-        raise UserError("--width", size, "expected 2in to 40in", remedy)
+        raise UserError(option, size, "expected 2in to 40in", remedy)
     return wide
 
 
-def multiples(lengths: str) -> tuple[float, ...]:
-    """Returns multiples of the training length, of `4` or `1,4,8`. Raises UserError for text."""
-    try:
-        return tuple(map(float, words(lengths)))
-    except ValueError:
-        problem = "expected multiples of the training length"
-        raise UserError("--lengths", lengths, problem, "give numbers, such as 4 or 1,4,8") from None
+def kinds(names: str) -> tuple[str, ...]:
+    """Returns formats of files. Raises UserError for an unknown one."""
+    return _each("--format", names, WRITERS)
+
+
+def legends(names: str) -> tuple[str, ...]:
+    """Returns what stands behind names of lines. Raises UserError for an unknown word."""
+    return _each("--legend", names, LEGENDS)
+
+
+def _each(option: str, names: str, known) -> tuple[str, ...]:
+    for name in words(names):
+        if name not in known:
+            raise UserError(option, name, "unknown", choose(name, known))
+    return words(names)
 
 
 FIGURES = "figures to draw; by default all figures that have rows"
-SERIES = "draw these alone, such as rope,alibi+yarn: schemes, or series as extrap table has them"
-PROTOCOLS = "draw the panels of these protocols alone, such as records; commas between"
-LENGTHS = "draw these evaluation lengths alone, in training lengths, such as 4 or 1,4,8"
 WIDTH = "fit figures to a page, such as 3.3in or 8.4cm; text keeps its size"
+HEIGHT = "inches that figures have at most, such as 9in; panels become shorter"
+PAPER = f"page of a template: {', '.join(PAPERS)}; single: a column, double: two columns"
+FONT = "points of names of axes, or a font (sans, serif, times), or both, such as 'times 9'"
+FORMAT = f"formats of the files: {', '.join(WRITERS)}; commas between"
+LEGEND = "behind names of lines: n, the number of seeds; se, the standard error over seeds"
 
 
 @command(
-    "study? results plugins",
+    "study? results plugins conf",
     argument("figures", metavar="FIGURE", nargs="*", help=FIGURES),
     *(argument(flag, action="store_true", help=says) for flag, says in FLAGS.items()),
-    argument("--series", type=words, default=(), metavar="NAMES", help=SERIES),
-    argument("--protocol", type=words, default=(), metavar="NAMES", help=PROTOCOLS),
-    argument("--lengths", type=multiples, default=(), metavar="MULTIPLES", help=LENGTHS),
+    argument("--paper", type=page, metavar="PAGE", help=PAPER),
     argument("--width", type=inches, metavar="SIZE", help=WIDTH),
+    argument("--height", type=partial(inches, option="--height"), metavar="SIZE", help=HEIGHT),
+    argument("--font", type=font, default={}, metavar="FONT", help=FONT),
+    argument("--format", type=kinds, metavar="NAMES", help=FORMAT),
+    *CHOICES,
+    argument("--legend", type=legends, default=(), metavar="NAMES", help=LEGEND),
 )
 def main(args: Namespace) -> "str | list[Path]":
     part = Part(args.series, args.protocol, args.lengths)
-    form = Form(part, args.width, (*figures.KINDS, *["pdf"] * args.pdf), args.plugins)
+    form = Form(part, _paper(args), _kinds(args), args.plugins, _naming(args))
     if args.list:
         return listing(args.analytic, form.plugins)
     if args.analytic:
-        return plot_analytic(args.results, [*filter(None, [args.study]), *args.figures], form)
-    return plot(args.results, need_study(args), args.figures, form)
+        drawn = plot_analytic(args.results, [*filter(None, [args.study]), *args.figures], form)
+    else:
+        drawn = plot(args.results, need_study(args), args.figures, form)
+    captions = [path.read_text(encoding="utf-8") for path in drawn if path.suffix == ".tex"]
+    return [*map(str, drawn), *captions]
+
+
+def _paper(args: Namespace) -> Paper:
+    """Returns the page of a template, with what is set by hand."""
+    given = {"width": args.width, "height": args.height} | args.font
+    given |= {"bare": args.bare, "panels": args.panels, "legend": args.legend}
+    return (args.paper or HOUSE)._replace(**{name: one for name, one in given.items() if one})
+
+
+def _kinds(args: Namespace) -> tuple[str, ...]:
+    """Returns the formats; a paper takes PDF."""
+    usual = ("pdf",) if args.paper else figures.KINDS
+    return tuple(dict.fromkeys([*(args.format or usual), *["pdf"] * args.pdf]))
+
+
+def _naming(args: Namespace) -> Naming:
+    folders = (args.config_dir,) if args.config_dir else ()
+    return Naming(dict(args.label), args.order, folders)
 
 
 class Form(NamedTuple):
-    """The part to draw, the width and formats of the files, and packages with more figures."""
+    """The part to draw, the page, the formats of the files, packages with more figures, and what
+    series are called.
+    """
 
     part: Part = Part()
-    width: float | None = None
+    paper: Paper = HOUSE
     kinds: tuple[str, ...] = figures.KINDS
     plugins: Sequence[str] = ()
+    naming: Naming = Naming()
 
     @property
     def folder(self) -> tuple[str, ...]:
         """The folder of the files: a part of a figure never replaces the whole figure."""
-        whole = self.part == Part() and self.width is None
+        whole = (self.part, self.paper, self.naming) == (Part(), HOUSE, Naming())
         return ("figures",) if whole else ("figures", "paper")
 
 
@@ -114,14 +152,11 @@ def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[P
     known = figures.available(form.plugins, formulas=True)
     _check_names(names, known, form.plugins)
     check_links(results / "analytic")
-    return [
-        path
-        for name in names or known
-        for path in figures.save(
-            figures.image(partial(figures.drawn, known[name]), form.width, form.kinds),
-            results.joinpath("analytic", *form.folder, name),
-        )
-    ]
+    drawn = []
+    for name in names or known:
+        contents = figures.written(known[name], paper=form.paper, kinds=form.kinds)
+        drawn += figures.save(contents, results.joinpath("analytic", *form.folder, name))
+    return drawn
 
 
 def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> list[Path]:
@@ -134,13 +169,15 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     known = figures.available(form.plugins)
     _check_names(names, known, form.plugins)
     rows = form.part.of_study(open_study(results, study))
+    form.naming.check(rows)
     folder = place(results, study)
     check_links(folder)
     drawn = []
     for name in names or known:
         whole = figures.with_beside(known[name], rows, partial(_other, results))
         part = form.part.of_figure(known[name], whole)
-        contents = figures.render(known[name], part, form.width, form.kinds)
+        with form.naming.in_force():
+            contents = figures.render(known[name], form.naming.of(part), form.paper, form.kinds)
         if contents is not None:
             drawn += figures.save(contents, folder.joinpath(*form.folder, name))
         elif names and figures.served(known[name], whole):

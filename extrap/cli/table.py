@@ -7,16 +7,23 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from extrap.cli import typeset
 from extrap.cli.columns import aligned
-from extrap.cli.shared import as_json, command, need_study, plain
+from extrap.cli.part import CHOICES
+from extrap.cli.shared import argument, as_json, command, need_study, plain
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.naming import Naming
+from extrap.figures.drawing.part import Part
 from extrap.results import methods as extensions
 from extrap.results.effective import SHARE, Effective
 from extrap.results.in_force import KEY, in_force, share_words
+from extrap.results.published import published
 from extrap.results.rows import open_study
 from extrap.results.series import select, settings, steps
 from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, gates, reach, summary
 from extrap.runs.folder import Named
 from extrap.runs.layout import SAFE
+from extrap.utils.errors import UserError
 
 TITLES = {
     "nonoverlap": "non-overlapping", "last_segment": "last segment",
@@ -40,12 +47,37 @@ WIDTH = 120
 """Characters of a line, beyond which a table goes on in another block."""
 
 
-@command("study? results json")
+FORMS = {
+    "--latex": "print scores with intervals as a table of LaTeX (booktabs)",
+    "--markdown": "print them as a table of Markdown",
+    "--csv": "print them as CSV, a line for each score",
+}
+
+
+@command(
+    "study? results json",
+    *(argument(flag, action="store_true", help=says) for flag, says in FORMS.items()),
+    *CHOICES,
+)
 def main(args: Namespace) -> str:
-    rows = open_study(args.results, need_study(args))
+    part = Part(args.series, args.protocol, args.lengths)
+    naming = Naming(dict(args.label), args.order)
+    rows = part.of_study(open_study(args.results, need_study(args)))
+    naming.check(rows)
+    asked = [flag for flag in (*FORMS, "--json") if getattr(args, flag[2:])]
+    if len(asked) > 1:
+        raise UserError(asked[1], problem=f"not together with {asked[0]}", remedy="choose one")
     if args.json:
         return as_json(values(rows))
-    return text(rows)
+    if not asked:
+        return text(rows)
+    with naming.in_force():
+        table = published(naming.of(part.of_cells(rows)), not args.protocol, not args.lengths)
+    if not table.columns:
+        raise UserError("STUDY", args.study, "no scores at these lengths", "choose others")
+    caption = note(rows).replace(" · ", "; ")
+    made = {"--latex": typeset.as_latex, "--markdown": typeset.as_markdown}
+    return made[asked[0]](table, caption) if asked[0] in made else typeset.as_csv(table)
 
 
 def values(rows: pd.DataFrame) -> dict:

@@ -4,9 +4,8 @@ The file system is the registry: this folder, `figures` of a study of extrap.stu
 of a plug-in.
 """
 
-import io
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -18,9 +17,13 @@ import matplotlib.style
 import pandas as pd
 from matplotlib.figure import Figure
 
-from extrap.figures.drawing.page import PAGE, fitted, noted
+from extrap.figures.drawing.caption import environment
+from extrap.figures.drawing.fitting import made_for
+from extrap.figures.drawing.formats import WRITERS
+from extrap.figures.drawing.page import fitted, noted
+from extrap.figures.drawing.palette import chosen
+from extrap.figures.drawing.paper import FAMILIES, HOUSE, Paper
 from extrap.figures.drawing.style import RC
-from extrap.figures.drawing.svg import slim
 from extrap.results.schema import SCHEMA
 from extrap.results.series import select, steps
 from extrap.utils.docs import docstring
@@ -28,11 +31,6 @@ from extrap.utils.errors import UserError, first_line
 from extrap.utils.files import replace
 from extrap.utils.plugins import fault, imported
 
-METADATA = {
-    "svg": {"Date": None, "Creator": None},
-    "png": {"Software": None},
-    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-}
 KINDS = ("svg", "png")
 STUDIES = "extrap.studies"
 """Packages with figures of their own, on a floor above."""
@@ -135,13 +133,21 @@ def command(figure: Any, study: str) -> str:
 
 
 def render(
-    figure: Any, rows: pd.DataFrame, width: float | None = None, kinds=KINDS
+    figure: Any, rows: pd.DataFrame, paper: Paper = HOUSE, kinds=KINDS
 ) -> dict[str, bytes] | None:
-    """Returns {kind: bytes} of a figure, None if the rows that it needs are missing; width and
+    """Returns {ending: bytes} of a figure, None if the rows that it needs are missing; paper and
     kinds as in `image`. Raises UserError for mixed corpora, and as `pictured`.
     """
     with pictured(figure):
-        return image(partial(drawn, figure, rows), width, kinds) if served(figure, rows) else None
+        return written(figure, rows, paper=paper, kinds=kinds) if served(figure, rows) else None
+
+
+def written(
+    figure: Any, *rows: pd.DataFrame, paper: Paper = HOUSE, kinds=KINDS
+) -> dict[str, bytes]:
+    """Returns `image` of a figure with its rows; of a bare one with its caption, ending `tex`."""
+    name = figure.__name__.rpartition(".")[2]
+    return image(partial(drawn, figure, *rows), paper, kinds, (name, caption(figure)))
 
 
 @contextmanager
@@ -164,7 +170,7 @@ def drawn(figure: Any, *rows: pd.DataFrame) -> Figure:
     plugin = figure.__name__.partition(".")[0]
     uneven = steps(rows[0]) if rows else ""
     try:
-        with noted(f"runs {uneven}" if uneven else ""):
+        with noted(f"runs {uneven}" if uneven else ""), chosen(*rows):
             made = figure.draw(*rows)
     except UserError:
         raise
@@ -180,41 +186,51 @@ def drawn(figure: Any, *rows: pd.DataFrame) -> Figure:
     return made
 
 
-def image(draw: Callable[[], Figure], width: float | None = None, kinds=KINDS) -> dict[str, bytes]:
-    """Returns {kind: bytes} of a figure in the common style.
+def image(
+    draw: Callable[[], Figure],
+    paper: Paper = HOUSE,
+    kinds=KINDS,
+    named: tuple[str, str] = ("figure", ""),
+) -> dict[str, bytes]:
+    """Returns {ending: bytes} of a figure in the common style. An ending is a kind; a figure in
+    panels has several of each, `-1.pdf` for the first panel; a bare figure has a caption, `tex`.
 
     Args:
         draw: makes the figure.
-        width: inches that it has at most; None for its natural width, or PAGE if that is more.
-        kinds: of svg, png, pdf.
+        paper: the page that it is drawn for.
+        kinds: of svg, png, pdf, pgf.
+        named: the name of its files, and the sentence of its caption.
+    Raises:
+        UserError: for a figure that does not fit its page.
     """
-    with matplotlib.style.context(RC, after_reset=True):
-        with fitted(width):
-            made = draw()
-        if width is None and made.get_figwidth() > PAGE:
-            with fitted(PAGE), suppress(UserError):  # a table of many columns stays as it is
-                made = min(made, draw(), key=lambda figure: figure.get_figwidth())
-        return {kind: _written(made, kind) for kind in kinds}
-
-
-def _written(figure: Figure, kind: str) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=kind, metadata=METADATA[kind])
-    return slim(buffer.getvalue()) if kind == "svg" else buffer.getvalue()
+    found = {}
+    with matplotlib.style.context(RC | {"font.family": FAMILIES[paper.family]}, after_reset=True):
+        made = made_for(paper, draw)
+        for name, one in made.items():
+            files = {kind: WRITERS[kind](one, paper.scale) for kind in kinds}
+            found |= {f"{name}{kind}": content for kind, content in files.items()}
+    if paper.bare:
+        first = next(iter(made.values()))
+        wide = first.get_figwidth() * paper.scale
+        found["tex"] = environment(first, *named, found, wide).encode()
+    return found
 
 
 def shown(draw: Callable[[], Figure], width: float | None = None) -> Figure:
     """Returns a figure in the common style that a notebook shows by itself."""
     with matplotlib.style.context(RC, after_reset=True), fitted(width):
         made = draw()
-        picture = _written(made, "png")
+        picture = WRITERS["png"](made)
     made._repr_png_ = lambda: picture  # type: ignore[attr-defined]
     return made
 
 
 def save(contents: dict[str, bytes], path: Path) -> list[Path]:
-    """Writes a rendered figure to `path` with the ending of each format; returns the files."""
-    files = [path.with_name(f"{path.name}.{kind}") for kind in contents]
+    """Writes a rendered figure to `path` with the ending of each file; returns the files."""
+    files = [
+        path.with_name(f"{path.name}{'' if ending.startswith('-') else '.'}{ending}")
+        for ending in contents
+    ]
     for file, content in zip(files, contents.values(), strict=True):
         replace(file, content)
     return files

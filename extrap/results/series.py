@@ -2,6 +2,7 @@
 replicates.
 """
 
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ MIXTURE = "mixture"
 CONTROLS = {"text": "text only", "retrieval": "retrieval only"}
 SHARES = ("accuracy", "restricted", "format", "substring", "recall", "handed", "all", "token")
 """Metrics that lie in [0, 1], and so do their intervals."""
+ORDER: ContextVar[tuple[str, ...]] = ContextVar("order", default=())
+"""Schemes and extensions that come first."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +98,16 @@ def series(rows: pd.DataFrame) -> list[Series]:
             seeds = part["run"].nunique()
             name += f" ({seeds} of {every} seeds)" * (seeds < every)
             found.append(Series(scheme, data, extension, str(status), name, part, condition))
-    return sorted(
-        found, key=lambda s: (not s.ok, s.data in CONTROLS, s.scheme, s.extension, s.label)
-    )
+    first = ORDER.get()
+
+    def rank(s: Series) -> int:
+        named = [first.index(name) for name in (s.scheme, s.extension) if name in first]
+        return min(named, default=len(first))
+
+    def place(s: Series) -> tuple:
+        return rank(s), not s.ok, s.data in CONTROLS, s.scheme, s.extension, s.label
+
+    return sorted(found, key=place)
 
 
 def whole(rows: pd.DataFrame) -> list[Series]:

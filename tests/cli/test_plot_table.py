@@ -108,3 +108,30 @@ def test_many_gates_are_told_in_blocks_that_fit(tmp_path, capsys):
     assert max(map(len, lines)) <= 120
     headers = [line.rstrip("\\").split()[1:] for line in lines if line.startswith("task")]
     assert [*chain(*headers)] == names
+
+
+def test_the_table_of_a_paper_has_intervals_the_best_and_the_gate(tmp_path, capsys):
+    runs = [run_rows("alibi", seed) for seed in range(3)] + [run_rows("nope", 0)]
+    rows.write(tmp_path / "s" / "rows" / "a.csv", [row for run in runs for row in run])
+    asked = ["s", "--results", str(tmp_path), "--label", "alibi=Our_s", "--order", "nope"]
+    table.main([*asked, "--csv"])
+    lines = [line.split(",") for line in capsys.readouterr().out.splitlines()]
+    scores = {(line[0], line[2], line[4]): line[5:] for line in lines[1:]}
+    every = rows.read(tmp_path / "s")
+    own = every[(every["scheme"] == "alibi") & (every["protocol"] == "records")]
+    own = own[(own["metric"] == "accuracy") & (own["length"] == 256)]
+    value, low, high, seeds, below = scores["Our_s", "records", "4.0"]
+    assert float(value) == pytest.approx(own["value"].mean()) and (seeds, below) == ("3", "0")
+    assert float(low) < float(value) < float(high)
+    assert scores["nope", "records", "4.0"][1:] == ["", "", "1", "1"]
+    losses = every[(every["scheme"] == "alibi") & (every["protocol"] == "sliding")]
+    losses = losses.loc[(losses["metric"] == "nll") & (losses["length"] == 256), "value"]
+    assert float(scores["Our_s", "sliding", "4.0"][0]) == pytest.approx(np.exp(losses.mean()))
+    table.main([*asked, "--latex", "--lengths", "4"])
+    said = capsys.readouterr().out
+    assert "Our\\_s & \\textbf{" in said and "scriptsize[" in said and "$^\\dagger$" in said
+    assert said.index("nope &") < said.index("Our\\_s &")
+    assert "2\\,$L$" not in said and "\\toprule" in said
+    table.main([*asked, "--markdown"])
+    said = capsys.readouterr().out
+    assert said.startswith("| series |") and " †" in said and "**" in said

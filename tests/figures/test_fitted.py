@@ -6,11 +6,15 @@ import re
 
 import matplotlib.style
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from extrap import figures
 from extrap.cli import plot
-from extrap.figures.drawing.page import fitted
+from extrap.figures.drawing.fitting import made_for
+from extrap.figures.drawing.formats import latex, pgf
+from extrap.figures.drawing.page import HIGH, fitted
+from extrap.figures.drawing.paper import HOUSE, PAPERS
 from extrap.figures.drawing.part import Part
 from extrap.figures.drawing.style import RC
 from extrap.results import rows
@@ -109,7 +113,7 @@ def test_a_protocol_and_a_length_pick_one_panel(results, capsys):
     words = ["demo", "kv_depth", "--protocol", "records", "--lengths", "4", "--width", "3.3in"]
     plot.main([*words, "--results", str(results)])
     text = (results / "demo" / "figures" / "paper" / "kv_depth.svg").read_text()
-    assert text.count("axes_") == 1 and ">4x (256 tokens)<" in text and ">records: pairs<" in text
+    assert text.count("axes_") == 1 and ">records 4 L<" in text
 
 
 def test_a_figure_without_the_picked_panels_is_not_drawn(results, capsys):
@@ -136,6 +140,11 @@ def test_reference_lines_stay_with_a_picked_panel(serving):
         (["--protocol", "recods"], "--protocol=recods: not in this study; did you mean records?"),
         (["--lengths", "3"], "--lengths=3: not in this study; choose one of 1,"),
         (["--lengths", "far"], "--lengths=far: expected multiples of the training length; give"),
+        (["--paper", "acm"], "--paper=acm: no such page; did you mean acl"),
+        (["--font", "arial"], "--font=arial: no such font; give 5 to 20 points"),
+        (["--format", "eps"], "--format=eps: unknown;"),
+        (["--label", "mine=Ours"], "--label=mine: not in this study; choose one of"),
+        (["--label", "rope=t5"], "--label=t5: is the name of another series"),
     ],
 )
 def test_a_mistake_is_one_line(results, capsys, words, line):
@@ -143,3 +152,63 @@ def test_a_mistake_is_one_line(results, capsys, words, line):
         plot.main(["demo", *words, "--results", str(results)])
     said = capsys.readouterr().err
     assert said.startswith(f"extrap plot: {line}") and said.count("\n") == 1
+
+
+def test_a_figure_for_a_paper_is_bare_and_its_caption_is_latex(results, capsys):
+    words = ["demo", "kv_depth", "--paper", "acl", "--bare", "--format", "pdf,svg,pgf"]
+    words += ["--label", "alibi=Ours_1", "--order", "alibi", "--legend", "n"]
+    plot.main([*words, "--results", str(results)])
+    said = capsys.readouterr().out
+    folder = results / "demo" / "figures" / "paper"
+    svg = (folder / "kv_depth.svg").read_text()
+    width, height = (
+        float(size) / 72 for size in re.findall(r'(?:width|height)="([\d.]+)pt"', svg)[:2]
+    )
+    assert width == pytest.approx(7.7 / 2.54, abs=0.01) and height < 24.7 / 2.54
+    assert ">Ours_1 n = 1<" in svg and ">alibi" not in svg and "study demo" not in svg
+    assert svg.index(">Ours_1 n = 1<") < svg.index(">rope n = 1<")
+    assert "STIXGeneral" in svg
+    pdf = (folder / "kv_depth.pdf").read_bytes()
+    box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+)", pdf)
+    assert box and float(box[1]) / 72 == pytest.approx(width, abs=0.01)
+    caption = (folder / "kv_depth.tex").read_text()
+    assert caption in said
+    assert "\\includegraphics{kv_depth.pdf}" in caption and "study demo" in caption
+    assert "95 \\% Wilson" in caption
+    assert "Ours\\_1" in (folder / "kv_depth.pgf").read_text()
+
+
+def test_text_in_pgf_is_no_command():
+    """Names come from rows of strangers: LaTeX prints them, and reads no file for them."""
+    assert latex(r"\input{/etc/passwd}") == r"\textbackslash{}input\{/etc/passwd\}"
+    figure = Figure(figsize=(2, 1))
+    figure.text(0.5, 0.5, r"\write18{x} $a$ 5 % _^&#~")
+    text = pgf(figure).decode()
+    assert r"\write" not in text and "$" not in text.replace(r"\$", "")
+
+
+def test_a_file_for_each_panel_has_the_names_of_its_axes(results):
+    words = ["demo", "kv_depth", "--panels", "--format", "svg", "--protocol", "padded"]
+    plot.main([*words, "--results", str(results)])
+    files = sorted((results / "demo" / "figures" / "paper").glob("kv_depth-*.svg"))
+    assert len(files) > 3
+    for file in files:
+        text = file.read_text()
+        assert "accuracy<" in text and "depth (0 = start" in text and text.count("axes_") == 1
+
+
+@pytest.mark.parametrize("name", ["kv_depth", "kv_heatmap", "loss_length", "training_curves"])
+def test_a_figure_of_many_series_fits_the_height_of_a_page(name, frame):
+    names = {f"s{k:02d}": run_rows("t5") for k in range(13)}
+    own = [
+        row | {"scheme": name, "run": f"{name}-cafe0123-s0"}
+        for name, rows in names.items()
+        for row in rows
+    ]
+    rows = frame(own)
+    paper = PAPERS["single"]._replace(bare=True)
+    made = made_for(paper, lambda: figures.drawn(ALL[name], rows))[""]
+    assert made.get_figheight() <= paper.height + 1e-6
+    assert made_for(HOUSE, lambda: figures.drawn(ALL[name], rows))[""].get_figheight() <= HIGH
+    spare = [panel for panel in made.axes if not panel.has_data() and panel.get_label() == ""]
+    assert not spare

@@ -4,6 +4,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,10 +15,19 @@ from extrap.figures.drawing import palette
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.ends import BELOW, End, label_ends, spaced
 from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.palette import BELOW_GATE, COLOURS, MARKERS, registered
+from extrap.figures.drawing.naming import Naming
+from extrap.figures.drawing.palette import (
+    BELOW_GATE,
+    COLOURS,
+    MARKERS,
+    chosen,
+    colour_and_marker,
+    registered,
+)
 from extrap.figures.drawing.style import CONDITIONS, EXTENDED, SOLID, Style, scheme_style, style_of
 from extrap.figures.drawing.titles import NOTE_LINE, entitle
 from extrap.results.series import select, series
+from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 from tests.support.plausible import run_rows
 
@@ -81,20 +91,61 @@ def test_every_file_has_a_style_and_relatives_of_one_colour_differ_in_marker(gro
 
 
 def test_a_new_scheme_needs_no_edit_here(tmp_path, monkeypatch):
-    """A YAML that names a colour has this colour. Any other name has a colour by its hash."""
+    """A YAML that names a colour has this colour, in one's own folder, too. In a figure any other
+    name has a colour and a shape that its rows use least.
+    """
     (tmp_path / "hydra").mkdir()
     (tmp_path / "scheme").mkdir()
     for name, line in (("mine", "# Drawn: plum s\n"), ("yours", "")):
         (tmp_path / "scheme" / f"{name}.yaml").write_text(f"{line}_target_: module.Scheme\n")
     monkeypatch.setattr(palette, "conf_dir", lambda: str(tmp_path))
-    palette.registered.cache_clear()
-    try:
+    assert scheme_style("mine") == Style(COLOURS["plum"], SOLID, "s")
+    assert scheme_style("mine-full-x8").colour == COLOURS["plum"]
+    assert scheme_style("yours").colour in COLOURS.values()
+    monkeypatch.undo()
+    naming = Naming(folders=(tmp_path,))
+    with naming.in_force():
         assert scheme_style("mine") == Style(COLOURS["plum"], SOLID, "s")
-        assert scheme_style("mine-full-x8").colour == COLOURS["plum"]
-        assert scheme_style("yours").colour in COLOURS.values()
-        assert scheme_style("unheard") == scheme_style("unheard")
-    finally:
-        palette.registered.cache_clear()
+    (tmp_path / "scheme" / "odd.yaml").write_text("# Drawn: pink s\n")
+    palette._registered.cache_clear()
+    with naming.in_force(), pytest.raises(UserError, match="pink"):
+        scheme_style("mine")
+
+
+def test_a_name_without_a_colour_takes_what_a_study_uses_least():
+    twelve = [*PUBLISHED, "learned"]
+    rows = pd.DataFrame({"scheme": [*twelve, "ours", "yours"], "extension": "direct"})
+    with chosen(rows):
+        mine = [colour_and_marker(name) for name in ("ours", "yours")]
+        others = [colour_and_marker(name) for name in twelve]
+    assert len({*mine, *others}) == len(mine) + len(others)
+    used = [colour for colour, _ in others]
+    assert all(used.count(colour) <= min(map(used.count, COLOURS.values())) for colour, _ in mine)
+    with Naming({"ours": "Ours"}).in_force(), chosen(rows):
+        assert colour_and_marker("Ours") == mine[0]
+
+
+PUBLISHED = (
+    "sinusoidal", "rope", "p-rope", "alibi", "kerple-log", "t5", "fire", "transformer-xl",
+    "deberta", "forgetting", "nope", "rnope-swa",
+)  # fmt: skip
+"""Schemes that studies draw side by side."""
+
+
+@pytest.mark.parametrize("group", ["scheme", "extension"])
+def test_no_two_names_share_colour_and_marker(group):
+    styles = [*registered(group).values()]
+    assert len({*styles}) == len(styles)
+
+
+@pytest.mark.parametrize("vision", ["deutan", "protan"])
+def test_schemes_of_one_figure_that_look_alike_in_colour_differ_in_shape(vision):
+    """Such as ALiBi and KERPLE-log under a red-green deficiency."""
+    styles = {name: colour_and_marker(name) for name in (*PUBLISHED, "learned")}
+    seen = {name: lab(VISIONS[vision] @ linear(colour)) for name, (colour, _) in styles.items()}
+    for a, b in combinations(styles, 2):
+        if np.linalg.norm(seen[a] - seen[b]) < 23:
+            assert palette.shape(styles[a][1]) != palette.shape(styles[b][1]), (a, b)
 
 
 def test_a_control_has_the_colour_of_its_scheme_and_another_line(demo):

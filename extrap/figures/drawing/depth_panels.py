@@ -7,9 +7,10 @@ import numpy as np
 
 from extrap.figures.drawing.axes import DOTS, SHARE, level, span, spread_note
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
-from extrap.figures.drawing.layout import leftmost, panels
+from extrap.figures.drawing.layout import leftmost, lowest, panels
 from extrap.figures.drawing.length_panels import with_ends
 from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.page import NARROW, PAGE, WIDTH
 from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series
@@ -24,7 +25,8 @@ def quarters(panel, named: bool) -> None:
     """The axis of depths."""
     panel.set(xlim=(-0.04, 1.04), xticks=list(QUARTERS))
     panel.set_xticklabels(QUARTERS.values() if named else [])
-    panel.set_xlabel("depth (0 = start, 1 = end)" if named else "")
+    words = "depth (0 = start)" if (WIDTH.get() or PAGE) < NARROW else "depth (0 = start, 1 = end)"
+    panel.set_xlabel(words if named else "")
 
 
 def depth_figure(
@@ -61,8 +63,10 @@ def depth_figure(
     room = label_room({name for group in groups for name in with_ends(group)})
     size = (1.95, label_height(max(map(len, groups)), 1.7))
     grid = (len(shown), len(columns))
-    figure, axes = panels(grid, size, right=room, gap=0.18, between=0.32, left=0.95)
-    broken = len({panel.get_position().y0 for panel in axes.flat}) > len(shown)  # a narrow page
+    narrow = (WIDTH.get() or PAGE) < NARROW  # no room for words beside a row, which goes on
+    form = {"left": 0.5, "flow": True} if narrow else {"left": 0.95}
+    figure, axes = panels(grid, size, right=room, gap=0.18, between=0.32, **form)
+    broken = len({panel.get_position().y0 for panel in axes.flat}) > len(shown)
     for (i, j), panel in np.ndenumerate(axes):
         protocol, here = shown[i], rows[rows["panel"] == columns[j]]
         _guesses(panel, here["length"], guesses, protocol)
@@ -71,16 +75,26 @@ def depth_figure(
         ends = [_curve(panel, s, columns[j]) for s in parts[protocol]]
         panel.set(ylim=SHARE, yticks=list(QUARTERS))
         panel.set_yticklabels(QUARTERS.values() if leftmost(panel) else [])
-        panel.set_ylabel(f"{protocols[protocol]}\n\naccuracy" if leftmost(panel) else "")
-        across(panel, i == len(shown) - 1)
-        if i == 0 or broken:
-            panel.set_title(_title(columns[j], here, items, counted))
+        name, words = _title(columns[j], here, items, counted), protocols[protocol]
+        beside = "accuracy" if narrow else f"{words}\n\naccuracy"
+        panel.set_ylabel(beside if leftmost(panel) else "")
+        across(panel, lowest(panel) if narrow else i == len(shown) - 1)
+        if narrow:
+            name = _title(
+                columns[j], here, items, counted, f"{_short(words)} " * (len(protocols) > 1)
+            )
+        if i == 0 or broken or narrow:
+            panel.set_title(name)
         if j == len(columns) - 1:
             label_ends(panel, ends)
     trials = span(rows["n"].dropna()) or "all"
     bars = f"bars: 95 % Wilson over {trials} trials"
     entitle(figure, title, f"{spread_note(rows, bars)} · {marks}")
     return figure
+
+
+def _short(words: str) -> str:
+    return " ".join(words.partition(":")[0].split())
 
 
 def _curve(panel, s, column) -> End:
@@ -90,8 +104,12 @@ def _curve(panel, s, column) -> End:
     return curve(panel, s, rows, "depth", bars=True, within=(0, 1))
 
 
-def _title(column, here, items: str, counted: bool) -> str:
-    """Returns `8 items (256 tokens)` if counted, else `2x (256 tokens, items = 8)`."""
+def _title(column, here, items: str, counted: bool, short: str | None = None) -> str:
+    """Returns `8 items (256 tokens)` if counted, else `2x (256 tokens, items = 8)`; in short what
+    goes before it and `8 items` or `2 L`.
+    """
+    if short is not None:
+        return f"{short}{column:g} {items if counted else 'L'}"
     if counted:
         return f"{column:g} {items} ({span(here['length'])} tokens)"
     lengths, counts = here["length"].unique(), here["at"].dropna().unique()

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from scipy.optimize import isotonic_regression
 
-from extrap.figures.drawing.page import LABEL, NAMED, PITCH, POINT, WIDTH, text_width
+from extrap.figures.drawing.page import LABEL, LEGEND, NAMED, PITCH, POINT, WIDTH, text_width
 from extrap.figures.drawing.style import Style
 
 BELOW = 2
@@ -28,11 +28,27 @@ class End:
     x: float
     y: float
     elsewhere: bool = False
+    seeds: int = 0
+    error: float = math.nan
+
+    @property
+    def behind(self) -> str:
+        """What a legend says of it: n, the number of seeds; ±, the greatest standard error of its
+        points over seeds.
+        """
+        asked = LEGEND.get()
+        said = f" n = {self.seeds}" if "n" in asked and self.seeds else ""
+        if "se" in asked and not math.isnan(self.error):
+            said += f" ± {self.error:.2g}".replace("± 0.", "± .")
+        return said
 
 
 def label_room(labels) -> float:
     """Returns the inches beside a panel that `label_ends` needs."""
-    return 0.14 if WIDTH.get() else POINT * (27 + 8 + text_width(labels, LABEL))
+    behind = {"n": " n = 99", "se": " ± .999"}
+    more = "".join(behind[one] for one in LEGEND.get())
+    named = [f"{label}{more}" for label in labels]
+    return 0.14 if WIDTH.get() else POINT * (27 + 8 + text_width(named, LABEL))
 
 
 def label_height(count: int, least: float) -> float:
@@ -71,9 +87,13 @@ def label_ends(axes, ends: list[End]) -> None:
         f"{e.label} (to {e.x:g})" if cut else e.label for e, cut in zip(ends, early, strict=True)
     ]
     if WIDTH.get():
-        styles = (end.style for end in ends)
-        NAMED.setdefault(axes.figure, {}).update(zip(labels, styles, strict=True))
+        named = NAMED.setdefault(axes.figure, {})
+        for label, end in zip(labels, ends, strict=True):
+            known = named.get(label)
+            greater = known is None or not end.error <= known.error
+            named[label] = end if greater else known
         return
+    labels = [f"{label}{end.behind}" for label, end in zip(labels, ends, strict=True)]
     axes.get_xlim(), axes.get_ylim()  # reading the limits brings pending ones into force
     width, height = np.asarray(axes.get_position().size) * axes.figure.get_size_inches() / POINT
     tails = [axes.transLimits.transform(axes.transScale.transform((end.x, end.y))) for end in ends]

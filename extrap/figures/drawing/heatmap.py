@@ -2,7 +2,7 @@
 and protocol.
 """
 
-import math
+import re
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -10,15 +10,27 @@ from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import leftmost, panels
-from extrap.figures.drawing.page import POINT, text_width
+from extrap.figures.drawing.layout import leftmost, lowest, wrapped
+from extrap.figures.drawing.page import NARROW, PAGE, POINT, WIDTH, text_width
 from extrap.figures.drawing.palette import BELOW_GATE, ink_on
 from extrap.figures.drawing.style import style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing.titles import entitle, folded
 from extrap.results.series import select, series
 
 ACROSS, DISTANCES, INK = 5, (1, 2, 4), "#ff1f5b"
-GAP, TITLE = 0.36, 7.5
+CELL, SMALL, LOW, TITLE = (0.34, 0.225), 0.08, 0.045, 7.5
+"""Inches: a cell, the least width and height of one; points of a title."""
+FULL = 8.6
+"""Inches of height that maps take at most."""
+MARGINS = {"left": 0.62, "right": 0.95, "gap": 0.36, "between": 0.5, "top": 0.66}
+NARROW_MARGINS = {"left": 0.5, "right": 0.7, "gap": 0.14, "between": 0.38, "top": 0.66}
+READABLE = (0.24, 0.12)
+CROWDED = 0.13
+"""Inches of width and height of a cell from which on it holds its number; size of a cell up to
+which the ends of an axis alone are numbered.
+"""
+SAYS = re.compile(r" – below the gate| \(\d+ of \d+ seeds\)")
+"""What names of series say of gates, for which a narrow page has no room: cells are hatched."""
 MARKS = (
     "red line: the training length L; dashed: records that lie L, 2L and 4L tokens before the "
     "query; hatched: below the gate"
@@ -46,35 +58,67 @@ def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):
     """Returns a figure of the rows that a module NEEDS, the panels of a protocol side by side."""
     rows = select(rows, **needs).dropna(subset="depth")
     rows = rows[rows["protocol"].isin(protocols)]
-    blocks = [[(s, p) for s in series(rows[rows["protocol"] == p])] for p in protocols]
-    blocks = [block for block in blocks if block]
-    most = max(map(len, blocks))
-    columns = math.ceil(most / math.ceil(most / ACROSS))
-    lines = [block[k : k + columns] for block in blocks for k in range(0, len(block), columns)]
+    maps = [(s, p) for p in protocols for s in series(rows[rows["protocol"] == p])]
     depths, lengths = np.unique(rows["depth"]), np.unique(rows["length"].astype(int))
-    titles = [f"{s.label} · {p}" for block in blocks for s, p in block]
-    width = max(0.34 * len(lengths), POINT * text_width(titles, TITLE) + 0.12 - GAP)
-    size, margins = (width, 0.225 * len(depths)), {"right": 0.95, "gap": GAP, "between": 0.5}
-    figure, axes = panels((len(lines), columns), size, least=0.27 * len(lengths), **margins)
-    for i, j in np.ndindex(axes.shape):
-        panel = axes[i, j]
-        if j >= len(lines[i]):
-            panel.remove()
-            continue
-        s, protocol = lines[i][j]
+    margins = NARROW_MARGINS if (WIDTH.get() or PAGE) < NARROW else MARGINS
+    columns, size = _grid(len(maps), len(depths), len(lengths), margins)
+    figure, found = wrapped(len(maps), columns, size, **margins, least=0, low=LOW * len(depths))
+    for panel, (s, protocol) in zip(found, maps, strict=True):
         _map(panel, s, depths, lengths)
-        panel.set_title(f"{s.label} · {protocol}", color=style_of(s).text, fontsize=TITLE, pad=3)
-        panel.set_xticks(np.arange(len(lengths)) + 0.5, map(str, lengths), fontsize=6.5)
-        named = [f"{depth:g}" if leftmost(panel) else "" for depth in depths]
-        panel.set_yticks(np.arange(len(depths)) + 0.5, named)
-        panel.set_ylabel("depth (0 = start)" if leftmost(panel) else "")
-        panel.set_xlabel("length (tokens)" if i == len(lines) - 1 or j >= len(lines[i + 1]) else "")
-    box, inch = axes[0, -1].get_position(), 1 / figure.get_size_inches()[0]
-    beside = figure.add_axes((box.x1 + 0.35 * inch, box.y0, 0.1 * inch, box.height))
+        look = {"color": style_of(s).text, "fontsize": TITLE, "pad": 3}
+        panel.set_title(_titled(s.label, protocol, size[0]), **look)
+        shown = lengths if _fit(lengths, size[0]) else lengths[:: max(1, len(lengths) - 1)]
+        panel.set_xticks(np.searchsorted(lengths, shown) + 0.5, map(str, shown), fontsize=6.5)
+        high = _cell(panel, depths, lengths)[1]
+        named = [*range(len(depths))] if high > CROWDED else [0, len(depths) - 1]
+        words = [f"{depths[k]:g}" if leftmost(panel) else "" for k in named]
+        panel.set_yticks([k + 0.5 for k in named], words)
+        what = "depth (0 = start)" if high > CROWDED else "depth"
+        panel.set_ylabel(what if leftmost(panel) else "")
+        panel.set_xlabel("length (tokens)" if lowest(panel) else "")
+    box, inch = found[columns - 1].get_position(), 1 / figure.get_size_inches()[0]
+    away = (margins["right"] - 0.6) * inch
+    beside = figure.add_axes((box.x1 + away, box.y0, 0.1 * inch, box.height))
     bar = figure.colorbar(ScalarMappable(Normalize(0, 1), "viridis"), cax=beside, label="accuracy")
     bar.outline.set_visible(False)
     entitle(figure, title, f"{note(rows)} · {MARKS}")
     return figure
+
+
+def _grid(maps: int, depths: int, lengths: int, margins: dict) -> tuple[int, tuple[float, float]]:
+    """Returns the columns, and the width and height of a map, with which the maps fit the height of
+    a page, if possible with cells that hold numbers; of such, those with the fewest empty cells.
+    """
+    page = WIDTH.get() or PAGE
+    room, gap = page - margins["left"] - margins["right"], margins["gap"]
+    widths = {n: (room - (n - 1) * gap) / n - 1e-6 for n in range(1, ACROSS + 1)}
+    fine = [n for n, width in widths.items() if width >= SMALL * lengths and n <= maps] or [1]
+    high = CELL[1] * depths
+    least = {n: -(-maps // n) * (READABLE[1] * depths + margins["between"]) for n in fine}
+    clear = [n for n in fine if least[n] < FULL and widths[n] >= READABLE[0] * lengths]
+    low = {n: -(-maps // n) * (LOW * depths + margins["between"]) for n in fine}
+    fits = clear or [n for n in fine if low[n] < FULL]
+    columns = min(fits or fine[-1:], key=lambda n: (-maps % n, n))
+    return columns, (min(CELL[0] * lengths, widths[columns]), high)
+
+
+def _titled(label: str, protocol: str, width: float) -> str:
+    """Returns the title of a map, in two lines at most if that leaves out what its cells show."""
+    room = width / POINT + 8
+    title = folded(f"{label} · {protocol}", room, TITLE)
+    if title.count("\n") < 2:
+        return title
+    return folded(f"{SAYS.sub('', label)} · {protocol}", room, TITLE)
+
+
+def _cell(panel, depths, lengths) -> np.ndarray:
+    """Returns the width and height of a cell in inches."""
+    return panel.get_position().size * panel.figure.get_size_inches() / (len(lengths), len(depths))
+
+
+def _fit(lengths, width: float) -> bool:
+    """True if the names of all lengths fit under a map."""
+    return POINT * text_width(map(str, lengths), 6.5) * 1.25 < width / len(lengths)
 
 
 def _map(panel, s, depths, lengths) -> None:
@@ -82,7 +126,10 @@ def _map(panel, s, depths, lengths) -> None:
     means = s.rows.groupby(["depth", "length"])["value"].mean().unstack()
     table = means.reindex(index=depths, columns=lengths).to_numpy(float)
     colours = {"cmap": "viridis", "vmax": 1} if s.ok else {"cmap": "Greys", "vmax": 2}
-    cells(panel, table, lambda share: f"{share:.2f}".lstrip("0"), vmin=0, **colours)
+    wide, high = _cell(panel, depths, lengths)
+    crowded = wide < READABLE[0] or high < READABLE[1]
+    form = (lambda _: "") if crowded else (lambda share: f"{share:.2f}".lstrip("0"))
+    cells(panel, table, form, vmin=0, **colours)
     read = int(np.flatnonzero(~np.isnan(table).all(axis=0))[-1]) + 1
     if not s.ok:
         lost = {"facecolor": "none", "edgecolor": BELOW_GATE, "hatch": "////", "linewidth": 0}
@@ -109,4 +156,5 @@ def _distance(panel, depths, lengths, distance: int) -> None:
         dashed = {"linestyle": (0, (3, 1.5)), "linewidth": 0.9, "color": INK}
         panel.plot(x, y, label=f"{distance} tokens to the query", **dashed)
         beside = {"textcoords": "offset points", "va": "center", "fontsize": 6}
-        panel.annotate(f"{distance}", (x[-1], y[-1]), (1.5, 0), color=INK, **beside)
+        if _cell(panel, depths, lengths)[0] > CROWDED:
+            panel.annotate(f"{distance}", (x[-1], y[-1]), (1.5, 0), color=INK, **beside)

@@ -9,11 +9,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from extrap.figures.drawing.ends import label_height, label_room
-from extrap.figures.drawing.page import WIDTH
+from extrap.figures.drawing.page import SHORTER, STACKED, WIDTH
 from extrap.utils.errors import UserError
 
-NARROWEST = 0.85
-"""Inches below which a panel is not drawn, but put into another row."""
+NARROWEST, LOWEST = 0.85, 0.5
+"""Inches of width below which a panel is not drawn, but put into another row; its least height."""
+BROKEN, FLOWING = 0.98, 0.3
+"""Inches between rows of panels where a row is broken; and where all panels have one x axis."""
 
 
 def panels(
@@ -28,6 +30,8 @@ def panels(
     left=0.62,
     top=0.66,
     least=NARROWEST,
+    low=LOWEST,
+    flow=False,
 ):
     """Returns a Figure and its Axes (rows, columns), a grid of panels in inches.
 
@@ -36,7 +40,8 @@ def panels(
         size: width and height of a panel.
         labels: names that `label_ends` writes beside the last column, or beside each one.
         right, left, top: margins; gap: between columns; between: rows.
-        least: width below which a panel cannot be drawn.
+        least, low: width and height below which a panel cannot be drawn.
+        flow: panels have the same axes, so that a broken row goes on in the line of the next one.
     Raises:
         UserError: for a grid without panels, and where not one panel fits into the width.
     """
@@ -51,17 +56,30 @@ def panels(
     page = WIDTH.get()
     if page and left + columns * width + (columns - 1) * gap + right > page:
         across, width = _fitting(columns, width, page - left - right, gap, least)
-        if across < columns:
-            between = max(between, 0.98)
+        flow = flow and rows > 1 and across < columns
+        if flow:
+            most = int((page - left - right + gap) / (least + gap))
+            across = min(range(2, max(2, most) + 1), key=lambda n: (-rows * columns % n, -n))
+            width = min(size[0], (page - left - right - (across - 1) * gap) / across)
+            between = max(between, FLOWING)
+        elif across < columns:
+            between = max(between, BROKEN)
         if least == NARROWEST:
             height = min(height, 1.2 * width)
+    else:
+        flow = False
+    height = max(min(low, height), SHORTER.get() * height)
     deep = -(-columns // across)
+    lines = -(-rows * columns // across) if flow else rows * deep
     wide = left + across * width + (across - 1) * gap + right
-    high = bottom + rows * deep * height + (rows * deep - 1) * between + top
+    high = bottom + lines * height + (lines - 1) * between + top
     figure = Figure(figsize=(wide, high))
+    STACKED[figure] = lines * height if height > low else 0.0
     axes = np.empty(grid, object)
     for i, j in np.ndindex(grid):
         down, along = i * deep + j // across, j % across
+        if flow:
+            down, along = divmod(i * columns + j, across)
         x = left + along * (width + gap)
         y = high - top - height - down * (height + between)
         axes[i, j] = figure.add_axes((x / wide, y / high, width / wide, height / high))

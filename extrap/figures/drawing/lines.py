@@ -25,7 +25,8 @@ def line(
     zorder: float = 3,
     **stroke,
 ) -> End:
-    """Draws rows over the column `by`; returns where the line ends, y nan if there are no rows.
+    """Draws rows over the column `by`; returns where the line ends, y nan if there are no rows,
+    with the number of seeds and their greatest standard error.
 
     Args:
         through: a function of values before they are drawn (np.exp of a loss).
@@ -50,7 +51,10 @@ def line(
         shade = {"color": style.colour, "alpha": band, "linewidth": 0}
         panel.fill_between(middle.index, low, high, **shade)
     panel.plot(middle.index, middle["value"], label=label, zorder=zorder, **style.stroke | stroke)
-    return End(label, style, middle.index[-1], middle["value"].iloc[-1])
+    place, count = (middle.index[-1], middle["value"].iloc[-1]), table.shape[1]
+    errors = table.std(axis=1, ddof=1) / table.notna().sum(axis=1) ** 0.5
+    error = float(errors.max()) if count > 1 else math.nan
+    return End(label, style, *place, seeds=count, error=error)
 
 
 def curve(panel, s, rows, by: str, style: Style | None = None, **more) -> End:

@@ -11,22 +11,44 @@ POINT = 1 / 72
 LABEL = 6.8
 PAGE = 8.4
 """Inches that a figure has at most: on a page of 7 inches, text of 6 points is one of 5."""
+NARROW = 5.0
+"""Inches of width below which panels have no words beside them, but in their titles."""
+HIGH = 10.8
+"""Inches of height that such a figure has at most: then its page is 9 inches high."""
 PITCH = 1.22 * LABEL * POINT
 WIDTH: ContextVar[float | None] = ContextVar("width", default=None)
 UNEVEN: ContextVar[str] = ContextVar("uneven", default="")
 """What the note of a figure says of runs that trained for different numbers of steps."""
+BARE: ContextVar[bool] = ContextVar("bare", default=False)
+LEGEND: ContextVar[tuple[str, ...]] = ContextVar("legend", default=())
+"""What stands behind names of lines: n, the number of seeds; se, the standard error."""
+SHORTER: ContextVar[float] = ContextVar("shorter", default=1.0)
+"""By what panels are shorter than they like to be."""
 NAMED: WeakKeyDictionary = WeakKeyDictionary()
-"""{figure: {label: Style}} of the legend of a fitted figure."""
+"""{figure: {label: End}} of the legend of a fitted figure."""
+SAID: WeakKeyDictionary = WeakKeyDictionary()
+"""{figure: (title, note)} of a bare figure, which its caption says."""
+STACKED: WeakKeyDictionary = WeakKeyDictionary()
+"""{figure: inches of height of the panels above each other that can be shorter}."""
 
 
 @contextmanager
-def fitted(width: float | None):
-    """Figures drawn within are at most so many inches wide; of natural width for None."""
-    before = WIDTH.set(width)
+def fitted(
+    width: float | None,
+    bare: bool = False,
+    legend: tuple[str, ...] = (),
+    shorter: float = 1.0,
+) -> Iterator[None]:
+    """Figures drawn within are at most so many inches wide; of natural width for None. bare: they
+    leave title and note to the caption; the others as LEGEND and SHORTER.
+    """
+    given = ((WIDTH, width), (BARE, bare), (LEGEND, legend), (SHORTER, shorter))
+    before = [(one, one.set(value)) for one, value in given]
     try:
         yield
     finally:
-        WIDTH.reset(before)
+        for one, token in before:
+            one.reset(token)
 
 
 @contextmanager

@@ -65,3 +65,12 @@ class Part(NamedTuple):
         if self.lengths:
             keep &= np.isin(panels["multiple"].to_numpy(), self.lengths)
         return rows.drop(index=panels.index[~keep]) if keep.any() else rows.iloc[:0]
+
+    def of_cells(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Returns the rows of these protocols and lengths, and all others without a protocol."""
+        keep = np.ones(len(rows), bool)
+        if self.protocols:
+            keep &= np.isin(rows["protocol"].to_numpy(str), self.protocols)
+        if self.lengths:
+            keep &= np.isin(rows["multiple"].to_numpy(), self.lengths)
+        return rows[keep]

@@ -6,23 +6,39 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from extrap.figures.drawing.layout import leftmost
-from extrap.figures.drawing.page import LABEL, NAMED, PITCH, POINT, UNEVEN, WIDTH, text_width
+from extrap.figures.drawing.page import (
+    BARE,
+    LABEL,
+    NAMED,
+    PITCH,
+    POINT,
+    SAID,
+    UNEVEN,
+    WIDTH,
+    text_width,
+)
 
 CHARACTER = 0.052
 """Inches that a character of the small note takes, with some room."""
 NOTE_LINE = 6.5 * 1.1 * POINT
 TITLE_LINE = 0.17
+NAMES = 0.45
+"""Inches under a panel for the numbers and the name of its axis."""
+EDGE = 0.03
+"""Inches around all that a bare figure shows."""
 
 
 def entitle(figure: Figure, title: str, note: str) -> None:
     """Writes a title over the panels and a small note (study, training length, seeds, kind of
     interval) under them; in a fitted figure the legend between. The note says so if the study has
-    runs of different numbers of steps.
+    runs of different numbers of steps. A bare figure keeps both for its caption.
     """
     note += f" · {UNEVEN.get()}" if UNEVEN.get() else ""
     width, height = figure.get_size_inches()
     notes = textwrap.wrap(note, int(width / CHARACTER))
     titles = textwrap.wrap(title, max(12, int(width / 0.088)))
+    if BARE.get():
+        SAID[figure], notes, titles = (title, note), [], []
     below = NOTE_LINE * max(0, len(notes) - 2)
     if WIDTH.get():
         for panel in figure.axes:
@@ -30,15 +46,23 @@ def entitle(figure: Figure, title: str, note: str) -> None:
                 panel.tick_params(labelleft=True)
             room = (panel.get_position().width * width + 0.1) / POINT
             for words in (panel.title, panel.xaxis.label):
-                words.set_text(_folded(words.get_text(), room, words.get_fontsize()))
+                words.set_text(folded(words.get_text(), room, words.get_fontsize()))
         entries = NAMED.pop(figure, {})
+        entries = {f"{label}{end.behind}": end.style for label, end in entries.items()}
         columns = max(1, int((width - 0.24) / (POINT * (30 + text_width(entries, LABEL)) + 0.1)))
         rows = -(-len(entries) // columns)
-        legend = 0.16 + PITCH * rows if entries else 0.0
-        height = _grow(figure, below + legend, TITLE_LINE * (len(titles) - 1))
-        _legend(figure, entries, (rows, columns), 0.12 + NOTE_LINE * len(notes))
+        inside = _spare(figure, entries)
+        legend = 0.16 + PITCH * rows if entries and inside is None else 0.0
+        height = _grow(figure, below + legend, TITLE_LINE * max(0, len(titles) - 1))
+        if inside is None:
+            _legend(figure, entries, (rows, columns), (0.12, 0.12 + NOTE_LINE * len(notes)))
+        else:
+            corner = (inside[0], inside[1] + below)
+            _legend(figure, entries, (len(entries), 1), corner)
     elif below:
         height = _grow(figure, below, 0)
+    if BARE.get():
+        return
     top, bottom = {"va": "top", "fontsize": 10}, {"va": "bottom", "fontsize": 6.5}
     bottom |= {"color": "#666666", "linespacing": 1.1}
     x = 0.12 / width
@@ -52,7 +76,7 @@ def legend_beside(panel, handles, sample: float = 1.2) -> None:
     panel.legend(handles=handles, frameon=False, fontsize=6.5, **at)
 
 
-def _folded(words: str, room: float, size: float) -> str:
+def folded(words: str, room: float, size: float) -> str:
     """Returns words in lines of at most `room` points."""
     lines = [""]
     for word in words.split():
@@ -64,6 +88,13 @@ def _folded(words: str, room: float, size: float) -> str:
     return "\n".join(lines)
 
 
+def trim(figure: Figure) -> None:
+    """Cuts what is empty over and under all that a figure shows."""
+    height = figure.get_size_inches()[1]
+    box = figure.get_tightbbox()
+    _grow(figure, EDGE - box.y0, box.y1 + EDGE - height)
+
+
 def _grow(figure: Figure, below: float, above: float) -> float:
     """Adds inches under and over all panels; returns the new height."""
     width, height = figure.get_size_inches()
@@ -73,15 +104,39 @@ def _grow(figure: Figure, below: float, above: float) -> float:
     for panel, box in places:
         y, h = box.y0 * height + below, box.height * height
         panel.set_position((box.x0, y / taller, box.width, h / taller))
+    for text in figure.texts:
+        text.set_y((text.get_position()[1] * height + below) / taller)
+    for sample in figure.findobj(Line2D):
+        if sample.get_transform() == figure.transFigure:
+            sample.set_ydata([(y * height + below) / taller for y in sample.get_ydata()])
     return taller
 
 
-def _legend(figure: Figure, entries: dict, grid: tuple[int, int], bottom: float) -> None:
-    """Draws samples of lines with their names, in columns, `bottom` inches above the border."""
+def _spare(figure: Figure, entries: dict) -> tuple[float, float] | None:
+    """Returns the left lower corner, in inches, of a cell without a panel at the end of the last
+    row that has room for the legend; None without one.
+    """
+    width, height = figure.get_size_inches()
+    boxes = [panel.get_position() for panel in figure.axes]
+    last = [box for box in boxes if abs(box.y0 - min(one.y0 for one in boxes)) < 1e-6]
+    starts = sorted({round(box.x0, 6) for box in boxes if box.x0 > max(b.x1 for b in last)})
+    if not entries or not starts or len(boxes) == len(last):
+        return None
+    room = (1 - starts[0]) * width - 0.31 - 0.06
+    tall = len(entries) * PITCH
+    if tall > last[0].height * height + NAMES or text_width(entries, LABEL) * POINT > room:
+        return None
+    return starts[0] * width, last[0].y1 * height - tall
+
+
+def _legend(
+    figure: Figure, entries: dict, grid: tuple[int, int], corner: tuple[float, float]
+) -> None:
+    """Draws samples of lines with their names, in columns from a corner (inches)."""
     (rows, columns), (width, height) = grid, figure.get_size_inches()
     for k, (label, style) in enumerate(entries.items()):
-        x = 0.12 + (k // rows) * (width - 0.24) / columns
-        y = bottom + PITCH * (rows - 0.5 - k % rows)
+        x = corner[0] + (k // rows) * (width - 0.24) / columns
+        y = corner[1] + PITCH * (rows - 0.5 - k % rows)
         ends = [(x + step) / width for step in (0, 0.13, 0.26)]
         stroke = style.stroke | {"markevery": [1]}
         figure.add_artist(Line2D(ends, [y / height] * 3, transform=figure.transFigure, **stroke))

@@ -1,0 +1,75 @@
+"""The table of a paper: scores of every series at multiples of the training length, with intervals
+over seeds; which is best, and which lies below the gate.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from extrap.results.cells import cells, counted, taught
+from extrap.results.series import SHARES, whole
+from extrap.results.stats.intervals import mean_over_seeds
+
+USUAL, LENGTHS = (("kv", "records"), ("nll", "sliding")), (1.0, 2.0, 4.0)
+"""(task, protocol) of the columns where none is chosen, and multiples of the training length."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A mean over seeds with its 95 % interval, nan without one; below: the series misses the gate
+    of this task.
+    """
+
+    value: float
+    low: float
+    high: float
+    seeds: int
+    below: bool
+
+
+@dataclass
+class Published:
+    """columns: (task, protocol, metric, multiple of the training length); lines: {label of a
+    series: {column: Score}}. A loss is a perplexity.
+    """
+
+    columns: list[tuple[str, str, str, float]] = field(default_factory=list)
+    lines: dict[str, dict[tuple[str, str, str, float], Score]] = field(default_factory=dict)
+
+    def best(self, column: tuple[str, str, str, float]) -> float:
+        """Returns the best score of a column, of series that pass the gate; nan without any."""
+        scores = [line[column] for line in self.lines.values() if column in line]
+        passed = [one.value for one in scores if not one.below]
+        choose = min if column[2] == "perplexity" else max
+        return choose(passed, default=np.nan)
+
+
+def published(rows: pd.DataFrame, protocols: bool = True, lengths: bool = True) -> Published:
+    """Returns the table of a study's rows; protocols: of USUAL alone; lengths: of LENGTHS alone.
+
+    Raises UserError for mixed corpora.
+    """
+    table = Published()
+    for s in whole(rows):
+        found = counted(taught(cells(s.rows)))
+        line = {}
+        for (task, protocol, metric, m), part in found.groupby(
+            ["task", "protocol", "metric", "multiple"]
+        ):
+            away = protocols and (task, protocol) not in USUAL
+            if m < 1 or away or (lengths and m not in LENGTHS):
+                continue
+            within = (0.0, 1.0) if metric in SHARES else (-np.inf, np.inf)
+            ends = mean_over_seeds(part["value"], within)
+            ends = tuple(np.exp(ends)) if metric == "nll" else ends
+            column = (task, protocol, "perplexity" if metric == "nll" else metric, float(m))
+            below = bool((part["mark"] != "ok").all())
+            line[column] = Score(*ends, len(part), below)
+        if line:
+            base = s.label.partition(" – ")[0]
+            table.lines[base] = table.lines.get(base, {}) | line
+    known = {column for line in table.lines.values() for column in line}
+    order = {place: k for k, place in enumerate(USUAL)}
+    table.columns = sorted(known, key=lambda c: (order.get(c[:2], len(order)), *c))
+    return table
