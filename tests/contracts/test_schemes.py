@@ -2,17 +2,20 @@
 tests/support/exceptions.py.
 """
 
+from functools import partial
+
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from torch import Tensor
 
+from extrap.audit import contracts
+from extrap.audit.contracts import close, definition, qkvx, tokens
 from extrap.model import attention as kernels
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.parts import kind, parts
-from extrap.model.scheme import OutOfRange, Scheme, Where
+from extrap.model.scheme import Where
 from extrap.utils.errors import UserError
 from tests.support.discover import gpt, names, scheme
 from tests.support.exceptions import EXCUSED
@@ -42,39 +45,8 @@ def no_gradients():
         yield
 
 
-def tokens(T: int = T, seed: int = 0, batch: int = 2) -> torch.Tensor:
-    return torch.randint(50, (batch, T), generator=torch.Generator().manual_seed(seed))
-
-
-def close(a: torch.Tensor, b: torch.Tensor, tolerance: float = 1e-10) -> None:
-    torch.testing.assert_close(a, b, atol=tolerance, rtol=tolerance)
-
-
-def qkvx(model: GPT, T: int = T) -> tuple[torch.Tensor, ...]:
-    shape, g = model.scheme.shape, torch.Generator().manual_seed(1)
-    q, k, v = torch.randn(3, 2, shape.heads, T, shape.head_dim, generator=g, dtype=torch.float64)
-    return q, k, v, torch.randn(2, T, shape.dim, generator=g, dtype=torch.float64)
-
-
-def definition(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """Attention without kernels: the whole matrix, then the gate."""
-    return scheme.gate(scheme.attend(q, k, v, at), at)
-
-
-def test_kernels_equal_the_definition(name, monkeypatch):
-    model = gpt(name)
-    q, k, v, x = qkvx(model)
-    at = model.where(tokens()).at_layer(1, x)
-    whole = model.scheme.attend(q, k, v, at)
-    every = {kernels.kernel(model.scheme, at)}
-    if not model.scheme.uses("attend", layer=1):
-        every.add(kernels.explicit)
-    if not model.scheme.uses("attend", "score", "normalise", "mix", layer=1):
-        every.add(kernels.masked)
-    for rows in (1, 2, 5, 256):
-        monkeypatch.setattr(kernels, "ROWS", rows)
-        for kernel in every:
-            close(kernel(model.scheme, q, k, v, at), whole, 1e-12)
+def test_kernels_equal_the_definition(name):
+    contracts.kernel(partial(gpt, name))
 
 
 def test_grouped_keys_equal_repeated_ones(name, monkeypatch):
@@ -112,35 +84,16 @@ def test_heads_that_do_not_fill_the_width(name):
     assert model(tokens()).shape == (2, T, 50)
 
 
-@torch.enable_grad()
 def test_kernel_gradients_equal_those_of_the_definition(name):
-    model = gpt(name)
-    q, k, v, x = qkvx(model)
-    grads = []
-    for attend in (kernels.attention, definition):
-        leaves = [z.clone().requires_grad_() for z in (q, k, v, x)]
-        at = model.where(tokens()).at_layer(1, leaves[3])
-        model.scheme.zero_grad()
-        attend(model.scheme, *leaves[:3], at).square().sum().backward()
-        own = [p.grad.clone() for p in model.scheme.parameters() if p.grad is not None]
-        grads.append([z.grad for z in leaves if z.grad is not None] + own)
-    assert len(grads[0]) == len(grads[1])
-    for a, b in zip(*grads, strict=True):
-        close(a, b, 1e-9)
+    contracts.gradients(partial(gpt, name))
 
 
 def test_causality(name):
-    model, x = gpt(name), tokens()
-    y = x.clone()
-    y[:, 25] = (y[:, 25] + 1) % 50
-    a, b = model(x), model(y)
-    assert torch.equal(a[:, :25], b[:, :25])
-    assert not torch.equal(a[:, 25:], b[:, 25:])
+    contracts.causal(partial(gpt, name))
 
 
 def test_prefix_consistency(name):
-    model, x = gpt(name), tokens()
-    close(model(x[:, :17]), model(x)[:, :17])
+    contracts.prefix(partial(gpt, name))
 
 
 def test_last_is_the_tail_of_the_full_pass(name):
@@ -158,31 +111,11 @@ def test_texts_that_begin_alike_are_read_as_each_alone(name):
 
 def test_shift_invariance_is_what_the_card_says(name):
     """Relative schemes do not feel a constant added to all coordinates; absolute ones do."""
-    model = gpt(name, length=128)
-
-    def run(shift: float) -> torch.Tensor:
-        x = tokens()
-        model.where = lambda _: Where.whole(
-            model.scheme.positions(torch.arange(T, dtype=torch.float64)) + shift,
-            model.scheme.scale,
-            tokens=x,
-            sees=model.scheme.sees if model.scheme.uses("sees") else None,
-        )
-        return model(x)
-
-    if kind(model.scheme) == "absolute":
-        assert not torch.allclose(run(0), run(3), atol=1e-6)
-    else:
-        close(run(0), run(3), 1e-9)
-        close(run(0), run(40), 1e-9)
+    contracts.shifted(partial(gpt, name))
 
 
-@torch.enable_grad()
 def test_every_parameter_is_reached_by_the_gradient(name):
-    model = gpt(name).train()
-    model(tokens()).square().sum().backward()
-    for p_name, p in model.named_parameters():
-        assert p.grad is not None and p.grad.isfinite().all() and p.grad.abs().sum() > 0, p_name
+    contracts.reached(partial(gpt, name))
 
 
 @torch.enable_grad()
@@ -209,38 +142,16 @@ def test_gradient_free_start_is_finite(name):
 
 
 def test_past_the_training_length_defined_or_refused(name):
-    model, x = gpt(name), tokens(128)
-    if model.scheme.limit < 128:
-        with pytest.raises(OutOfRange, match="past"):
-            model(x)
-    else:
-        assert model(x).isfinite().all()
+    contracts.past(partial(gpt, name))
 
 
-def test_state_dict_round_trip(name):
-    a, b = gpt(name, seed=0), gpt(name, seed=1)
-    b.load_state_dict(a.state_dict())
-    close(a(tokens()), b(tokens()), 0)
-
-
-def test_instances_do_not_meet(name):
-    """Two differently shaped instances, called in turn, give what each gives alone: no state
-    outside the object.
-    """
-    a, b = gpt(name), gpt(name, dim=64, heads=2, layers=3, length=96)
-    alone = a(tokens())
-    b(tokens(seed=3))
-    close(a(tokens()), alone, 0)
+def test_models_share_nothing_and_weights_are_all_that_one_holds(name):
+    contracts.apart(partial(gpt, name))
 
 
 def test_bfloat16(name):
     """Finite, and no farther from float64 than three digits of mantissa explain."""
-    model, x = gpt(name), tokens()
-    exact = model(x)
-    low = model.to(torch.bfloat16)(x)
-    assert low.dtype == torch.bfloat16 and low.isfinite().all()
-    error = (low.double() - exact).square().mean() / exact.square().mean()
-    assert error < 0.02
+    contracts.bfloat16(partial(gpt, name))
 
 
 def test_cards_are_complete(name):

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import yaml
 
-from extrap.model.decoder import Decoder
+from extrap.audit import contracts
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
 from extrap.runs.build import build
@@ -67,17 +67,5 @@ def gpt(name: str, seed: int = 0, dtype: torch.dtype = torch.float64, **shape) -
     """A small GPT in float64 carrying a discovered scheme, every parameter of the scheme moved off
     its initial value.
     """
-    shape = Shape(**({"dim": 32, "heads": 4, "layers": 2, "length": 64, "vocab": 50} | shape))
-    s = scheme(name, shape, seed)
-    for p in s.parameters():
-        torch.nn.init.normal_(
-            p.data,
-            mean=float(p.data.mean()),
-            std=0.3 + float(p.data.std()) if p.numel() > 1 else 0.1,
-        )
-    grouped = {"kv_heads": shape.kv_heads, "head_dim": shape.head_width}
-    return (
-        GPT(s, shape.vocab, Decoder(shape.dim, shape.layers, shape.heads, **grouped))
-        .to(dtype)
-        .eval()
-    )
+    made = Shape(**(contracts.SMALL | shape))
+    return contracts.around(scheme(name, made, seed), dtype)
