@@ -14,10 +14,10 @@ from extrap import figures
 from extrap.cli import report
 from extrap.cli.table import text as table_text
 from extrap.figures.drawing.palette import COLOURS
-from extrap.figures.report import leaderboard, page, sections, views
+from extrap.figures.report import page, sections, views
 from extrap.figures.report.chart import MARKS, mark
 from extrap.figures.report.text import number
-from extrap.results import rows
+from extrap.results import ranking, rows
 from extrap.results.findings.statement import FILE
 from extrap.results.series import select, spread, steps, whole
 from extrap.results.summary import summary
@@ -148,6 +148,10 @@ def test_the_leaderboard_ranks_by_retrieval_past_the_training_length(study, text
     mean = part[(part["length"] == 256) & part["depth"].notna()]["value"].mean()
     assert cells[0][1].startswith(number(mean))
     assert [line[2] for line in cells] == ["1", "2", "-"], "learned is not read that far"
+    far = part[part["length"] == 256].dropna(subset="depth")
+    seeds, depths = (far.groupby(by)["value"].mean() for by in ("seed", "depth"))
+    worst = f"{number(depths.min())} at {depths.idxmin():g}"
+    assert cells[0][3:5] == [number(seeds.min()), worst] and seeds.min() < seeds.mean()
 
 
 def test_a_sentence_at_the_top_says_what_the_leaderboard_says(frame, text):
@@ -254,8 +258,8 @@ def test_report_and_table_count_the_same_seeds(frame):
         rows.loc[lost, "status"] = "not trained"
         rows.loc[lost, "value"] *= 0.1
     found = whole(rows)
-    score = leaderboard.Score("kv", "records", "accuracy")
-    here = leaderboard._by_multiple(found, score)[2.0]
+    score = ranking.RETRIEVAL
+    here = ranking.by_multiple(found, score)[2.0]
     table = summary(rows)["mean 2x"]
     for i, one in enumerate(found):
         assert here[i].mean() == pytest.approx(table[one.label])

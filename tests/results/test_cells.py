@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrap.figures.report import leaderboard
 from extrap.figures.report.views import views
+from extrap.results import ranking
 from extrap.results.cells import PLACE, cells, counted
 from extrap.results.comparison.cells import Cell, measured
 from extrap.results.effective import crossing, effective_lengths
@@ -57,7 +57,7 @@ def test_every_reader_takes_the_same_rows_for_the_score(frame, way):
     compared = measured(found)
     (view,) = (view for view in views([found]) if view.kind == "length")
     length = effective_lengths(found)["mine", "one"]
-    ranked = leaderboard._by_multiple([found], leaderboard.Score("mine", "one", "accuracy"))
+    ranked = ranking.by_multiple([found], ranking.Score("mine", "one", "accuracy"))
     for at, value in zip((64, 128), expected, strict=True):
         assert compared[Cell("mine", "one", at, "accuracy")][0] == pytest.approx(value)
         assert view.points.set_index("x")["value"][at] == pytest.approx(value)

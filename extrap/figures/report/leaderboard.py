@@ -5,46 +5,18 @@ ranks that it may have; and the sentence that a reader takes from it.
 import math
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from extrap.figures.report.text import interval, measure, number, table
 from extrap.figures.report.views import View
-from extrap.results.cells import cells, counted, taught
-from extrap.results.effective import NOTHING, effective_lengths
-from extrap.results.series import Series, select
-from extrap.results.stats.intervals import mean_over_seeds
-from extrap.results.stats.ranks import rank_intervals
-
-FURTHEST = 4
-"""Greatest multiple of the training length at which series are ranked."""
-NONE = pd.Series(dtype=float)
+from extrap.results.ranking import NONE, Place, Score, by_multiple, places
+from extrap.results.series import Series
 
 
-class Score(NamedTuple):
-    """One measure of one task, by which series are ranked."""
-
-    task: str
-    protocol: str
-    metric: str
-
-    @property
-    def sign(self) -> int:
-        """1 where more is better, -1 of a loss."""
-        return -1 if self.metric == "nll" else 1
-
-    def mean(self, values: pd.Series) -> float:
-        """Returns the mean over seeds, nan without any; a perplexity for losses."""
-        mean = float(values.mean()) if len(values) else math.nan
-        return math.exp(min(mean, 700)) if self.sign < 0 else mean
-
-    def words(self, values: pd.Series) -> str:
-        """Returns the mean over seeds as text, with its interval from three seeds on."""
-        _, low, high = mean_over_seeds(values, (0, 1) if self.sign > 0 else (-np.inf, np.inf))
-        low, high = np.exp([low, high]) if self.sign < 0 else (low, high)
-        return interval(self.mean(values), low, high)
+def words(of: Score, values: pd.Series) -> str:
+    """Returns the mean over seeds as text, with its interval from three seeds on."""
+    return interval(*of.interval(values))
 
 
 def score(views: Sequence[View]) -> Score | None:
@@ -64,53 +36,51 @@ def leaderboard(views: Sequence[View], found: Sequence[Series]) -> tuple[str, st
     of = score(views)
     if of is None:
         return "This study has no score at several lengths.", "<p>No leaderboard.</p>"
-    values = _by_multiple(found, of)
-    multiple = max((m for m in values if m <= FURTHEST), default=1.0)
-    far, near = values.get(multiple, {}), values.get(1.0, {})
+    multiple, order = places(found, of)
     text = next((v for v in views if v.kind == "length" and v.loss), None)
     loss = Score(text.task, text.protocol, "nll") if text and of.sign > 0 else of
-    other = _by_multiple(found, loss).get(multiple, {}) if loss != of else {}
-    ranks = rank_intervals(pd.DataFrame({str(i): of.sign * far[i] for i in sorted(far)}))
-    lengths = {i: effective_lengths(found[i]).get(of[:2], NOTHING) for i in {*far, *near}}
-    best = sorted(far, key=lambda i: (-of.sign * far[i].mean(), found[i].label))
-    order = best + sorted({*near} - {*far}, key=lambda i: found[i].label)
-    head = ["series", f"{measure(*of)} at {multiple:.3g}x [95 %]", "ranks", "at 1x"]
+    other = by_multiple(found, loss).get(multiple, {}) if loss != of else {}
+    head = ["series", f"{measure(*of)} at {multiple:.3g}x [95 %]", "ranks", "worst seed"]
+    head += ["worst depth", "at 1x"]
     head += [f"{measure(*loss)} at {multiple:.3g}x"] if other else []
     head += ["effective length, tokens", "seeds", "below the gate", "parameters"]
     lines = []
-    for i in order:
-        rows, here, close = found[i].rows, far.get(i, NONE), of.mean(near.get(i, NONE))
-        place = ranks.get(str(i), (0, 0))
-        cells = [found[i].label, (of.words(here), of.mean(here)), _ranks(*place)]
-        means = [close, loss.mean(other.get(i, NONE))] if other else [close]
-        cells += [(number(mean), mean) for mean in means]
-        below = rows.loc[(rows["mark"] != "ok") & (rows["task"] == of.task), "run"].nunique()
+    for one in order:
+        rows = found[one.series].rows
+        scores = [(words(of, one.far), of.mean(one.far)), _ranks(one.best, one.worst)]
+        deep = f"{number(one.worst_depth)} at {one.depth:g}" if one.depth >= 0 else "-"
+        worst = [(number(one.worst_seed), one.worst_seed), (deep, one.worst_depth)]
+        means = [of.mean(one.near)]
+        means += [loss.mean(other.get(one.series, NONE))] if other else []
         size = float(rows["params"].astype(float).max())
-        cells += [(str(lengths[i]), lengths[i].tokens)]
-        cells += [(str(n), float(n)) for n in (int(rows["run"].nunique()), int(below))]
+        cells = [found[one.series].label, *scores, *worst]
+        cells += [(number(mean), mean) for mean in means]
+        cells += [(str(one.length), one.length.tokens)]
+        cells += [(str(n), float(n)) for n in (int(rows["run"].nunique()), one.below)]
         cells += [("-" if math.isnan(size) else f"{size:,.0f}", size)]
         lines.append(cells)
-    lead = _lead(found, best, of, multiple, far, ranks, lengths)
-    return lead, table(head, lines, kind="sorts", series=order)
+    ranked = [one for one in order if len(one.far)]
+    shown = [one.series for one in order]
+    return _lead(found, ranked, of, multiple), table(head, lines, kind="sorts", series=shown)
 
 
-def _lead(found, order: list[int], of: Score, multiple, far: dict, ranks, lengths) -> str:
+def _lead(found: Sequence[Series], order: Sequence[Place], of: Score, multiple: float) -> str:
     """Returns who is best, who may be as good, who is last, and how many keep their score."""
     if not order:
         return "No series was evaluated beyond its training length."
-    name = {i: f"<b>{escape(found[i].label)}</b>" for i in order}
+    name = {one.series: f"<b>{escape(found[one.series].label)}</b>" for one in order}
     best, last = order[0], order[-1]
-    words = f"At {multiple:.3g} times the training length, {name[best]} has the best "
-    words += f"{escape(measure(*of))}: {of.words(far[best])}."
+    said = f"At {multiple:.3g} times the training length, {name[best.series]} has the best "
+    said += f"{escape(measure(*of))}: {words(of, best.far)}."
     if len(order) > 1:
-        equal = [name[i] for i in order[1:] if ranks[str(i)][0] == 1]
-        words += _equal(equal, min(len(far[i]) for i in order))
-        words += f" The last of {len(order)}, {name[last]}, has {of.words(far[last])}."
+        equal = [name[one.series] for one in order[1:] if one.best == 1]
+        said += _equal(equal, min(len(one.far) for one in order))
+        said += f" The last of {len(order)}, {name[last.series]}, has {words(of, last.far)}."
     if of.sign > 0:
-        reach = [lengths[i].tokens / found[i].rows["train_length"].iloc[0] for i in order]
-        kept = sum(length >= multiple for length in reach)
-        words += f" {kept} of {len(order)} series keep 85 % of their score at L to this length."
-    return words
+        lengths = [(one, found[one.series].rows["train_length"].iloc[0]) for one in order]
+        kept = sum(one.length.tokens / trained >= multiple for one, trained in lengths)
+        said += f" {kept} of {len(order)} series keep 85 % of their score at L to this length."
+    return said
 
 
 def _equal(names: list[str], seeds: int) -> str:
@@ -127,17 +97,3 @@ def _ranks(best: int, worst: int) -> tuple[str, float]:
     if best == 0:
         return "-", math.nan
     return (f"{best}–{worst}" if worst > best else str(best)), best + worst / 1000
-
-
-def _by_multiple(found: Sequence[Series], of: Score) -> dict[float, dict[int, pd.Series]]:
-    """Returns {multiple of the training length: {series: values by seed}} of the cells that count;
-    losses in nats.
-    """
-    place = of._asdict()
-    own = [counted(cells(taught(select(s.rows, **place)))) for s in found]
-    rows = pd.concat([part.assign(series=i) for i, part in enumerate(own)])
-    means = rows.groupby(["multiple", "series", "seed"])["value"].mean()
-    return {
-        at: {i: one.droplevel([0, 1]) for i, one in part.groupby(level="series")}
-        for at, part in means.groupby(level=0)
-    }

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from extrap.figures.drawing.palette import colour_and_marker
-from extrap.figures.report.leaderboard import FURTHEST, Score, score
+from extrap.figures.report.leaderboard import score
 from extrap.figures.report.views import View, views
 from extrap.results import rows
 from extrap.results.effective import effective_lengths
+from extrap.results.ranking import FURTHEST, Score
 from extrap.results.series import Series, select, whole
 from extrap.results.sheets import Sheet
 from extrap.runs.dashboard.page import Page
