@@ -14,7 +14,7 @@ from typing import Any
 from extrap.utils.matplotlibrc import leave_out
 
 _MODULES = {
-    "extrap.api": ("TrainedRun", "compare", "evaluate", "plot", "rows", "train"),
+    "extrap.api": ("TrainedRun", "compare", "evaluate", "judge", "plot", "rows", "train"),
     "extrap.extensions.base": ("Extension", "SchemeExtension"),
     "extrap.model.scheme": ("Scheme", "Shape", "Where"),
     "extrap.model.stack": ("Stack",),

@@ -1,7 +1,8 @@
-"""What `import extrap` gives: train, evaluate, draw and compare from Python.
+"""What `import extrap` gives: train, evaluate, draw, compare and judge from Python.
 
     rows = extrap.evaluate(model, tokenizer=tok, tasks=["kv", "nll"], multiples=[0.5, 1, 2])
     extrap.plot(rows, "kv_depth")
+    extrap.judge("scheme=mine").board
 
 Each function composes the words of a command line and runs the code of the command line, so
 that values are the same bit for bit. Errors are UserError, in one line. Words such as
@@ -29,6 +30,7 @@ from extrap.utils.plugins import check_plugins
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from extrap.cli.judge import Judged
     from extrap.runs.job import Job
 
 
@@ -180,6 +182,22 @@ def compare(rows: pd.DataFrame, first: str, *others: str) -> pd.DataFrame:
     from extrap.results.rows import checked_frame
 
     return in_memory(checked_frame(rows), [first, *others], _ITEMS)
+
+
+@_alone
+@checked
+def judge(*words: str, config_dir: Path | str | None = None) -> "Judged":
+    """Trains a scheme or an extension and sets it beside those whose rows travel with extrap, as
+    `extrap judge WORDS` does: board, differences, contracts, text, files. config_dir: a folder of
+    your own choices. Raises UserError for a mistake.
+    """
+    from extrap.cli.apart import own_settings
+    from extrap.cli.judge import candidate, judged
+    from extrap.runs.source import reopen
+
+    reopen()
+    with own_settings():
+        return judged(candidate(words, None if config_dir is None else Path(config_dir)))
 
 
 _ITEMS: dict[tuple[str, str], pd.DataFrame | Path] = {}

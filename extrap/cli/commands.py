@@ -9,8 +9,9 @@ from extrap.utils import matplotlibrc
 from extrap.utils.errors import UserError, choose
 
 COMMANDS = (
-    *("status", "plot", "table", "compare", "report", "findings", "dashboard", "clean", "rows"),
-    *("pack", "study", "schemes", "audit", "export", "export-trials", "layers", "longrope"),
+    *("judge", "status", "plot", "table", "compare", "report", "findings", "dashboard"),
+    *("clean", "rows", "pack", "study", "schemes", "audit", "export", "export-trials"),
+    *("layers", "longrope"),
 )
 """Each has a module in extrap.cli, which alone is imported for it."""
 

@@ -1,7 +1,11 @@
-"""The experiments of conf/experiment that make a study."""
+"""The experiments of conf/experiment that make a study, and the commands that made one here."""
 
+import shlex
+from collections.abc import Iterable
 from pathlib import Path
 
+from extrap.runs.study import Entry, entries, studies
+from extrap.utils.errors import escaped
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_yaml
 
@@ -11,6 +15,29 @@ def experiments(study: str) -> list[str]:
     folder = Path(conf_dir()) / "experiment"
     own = [path for path in folder.rglob("*.yaml") if read_yaml(path).get("study") == study]
     return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in own)
+
+
+def commands(study: str) -> list[str]:
+    """Returns the commands that make a study: of its experiments, which are the same everywhere,
+    else those that asked for its jobs here; none if its rows came without jobs.
+    """
+    if names := experiments(study):
+        return [f"extrap experiment={name}" for name in names]
+    jobs = entries(study) if study in studies() else []
+    return [escaped(shlex.join(words)) for words in asked(jobs)]
+
+
+def asked(jobs: Iterable[Entry]) -> list[list[str]]:
+    """Returns the commands that asked for jobs, in words: commands of extrap alone."""
+    found = []
+    for line in dict.fromkeys(job.command for job in jobs):
+        try:
+            split = shlex.split(line)
+        except ValueError:
+            continue
+        if split[:1] == ["extrap"]:
+            found.append(split)
+    return found
 
 
 def seeds(study: str) -> int:

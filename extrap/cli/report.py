@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from extrap.cli.experiments import experiments
+from extrap.cli.experiments import commands
 from extrap.cli.shared import argument, command, need_study
 from extrap.figures.report.page import page
 from extrap.results.findings.statement import FILE
@@ -26,7 +26,7 @@ def text(results: Path, study: str, images: bool = True, plugins: Sequence[str] 
     rows = open_study(results, study)
     folder = place(results, study)
     found = findings(folder, rows) if (folder / FILE).is_file() else ()
-    return page(rows, found, images, plugins, experiments(study))
+    return page(rows, found, images, plugins, commands(study))
 
 
 OUTPUT = f"output file (default: {NAME} in the folder of the study)"

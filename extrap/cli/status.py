@@ -6,6 +6,7 @@ import shlex
 from argparse import Namespace
 from collections import Counter
 
+from extrap.cli.experiments import asked
 from extrap.cli.shared import as_json, command, plain
 from extrap.runs.study import ENDED, Standing, State, entries, standing, studies
 from extrap.utils.errors import escaped, printable
@@ -103,12 +104,4 @@ def _left(jobs: list[Standing]) -> list[str]:
 def _commands(jobs: list[Standing]) -> list[list[str]]:
     """Returns the commands that asked for the jobs left, in words: commands of extrap alone."""
     waiting = (job for job in jobs if job.left and job.state is not State.RUNNING)
-    found = []
-    for line in dict.fromkeys(job.entry.command for job in waiting):
-        try:
-            split = shlex.split(line)
-        except ValueError:
-            continue
-        if split[:1] == ["extrap"]:
-            found.append(split)
-    return found
+    return asked(job.entry for job in waiting)

@@ -32,7 +32,8 @@ def page(
     found: Sequence[Finding] = (),
     images: bool = True,
     plugins: Sequence[str] = (),
-    experiments: Sequence[str] = (),
+    commands: Sequence[str] = (),
+    verdict: str = "",
 ) -> str:
     """The page as text, less than LARGEST bytes where charts and tables leave room for figures.
 
@@ -41,7 +42,8 @@ def page(
         found: verdicts on its statements.
         images: whether figures are drawn into it.
         plugins: packages with figures of their own.
-        experiments: names of the experiments that make the study.
+        commands: those that make the study, by default what its rows tell.
+        verdict: a section in HTML about one series, before the leaderboard.
     Raises:
         UserError: for mixed corpora.
     """
@@ -59,8 +61,9 @@ def page(
         "style": _file("style.css"),
         "script": _file("script.js"),
         "symbols": symbols(),
-        "overview": sections.overview(rows, experiments),
+        "overview": sections.overview(rows, commands),
         "lead": lead,
+        "verdict": verdict,
         "leaderboard": board,
         "switches": _switches(all_series, styles),
         "charts": "".join(_chart(view, names, styles, lengths) for view in shown),

@@ -15,9 +15,9 @@ SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
 SIGNS |= {"premise not met": "–", "not measured": "–"}
 
 
-def overview(rows: pd.DataFrame, experiments: Sequence[str] = ()) -> str:
-    """Returns schemes, seeds, lengths and tasks in words, and the commands that make them again:
-    experiments of the study if it has some, as rows do not hold all options of a run.
+def overview(rows: pd.DataFrame, commands: Sequence[str] = ()) -> str:
+    """Returns schemes, seeds, lengths and tasks in words, and the commands that make them again, as
+    rows do not hold all options of a run.
     """
     tasks = _tasks(rows)
     lengths = ", ".join(map(str, sorted(rows["train_length"].unique())))
@@ -32,7 +32,7 @@ def overview(rows: pd.DataFrame, experiments: Sequence[str] = ()) -> str:
         words += f" {others}."
     if uneven := steps(rows):
         words += f" Runs differ in training: {uneven}."
-    lines = [f"extrap experiment={name}" for name in experiments] or [command(rows)]
+    lines = [*commands] or [command(rows)]
     return f"<p>{escape(words)}</p><pre><code>{escape(chr(10).join(lines))}</code></pre>"
 
 

@@ -87,11 +87,14 @@ def on_disk(study: Path) -> Scores:
     return scores
 
 
-def items(scores_of: Scores, found: Series) -> tuple[dict[Cell, dict[int, Items]], list[str]]:
-    """({cell: {seed: its items}}, tasks whose items are missing). Raises UserError for items that
-    differ from the rows.
+def items(
+    scores_of: Scores, found: Series, values: dict[Cell, dict[int, float]] | None = None
+) -> tuple[dict[Cell, dict[int, Items]], list[str]]:
+    """({cell: {seed: its items}}, tasks whose items are missing). values: what `measured` returns
+    of the series. Raises UserError for items that differ from the rows.
     """
-    values, out, lacking = measured(found), {}, set()
+    values = measured(found) if values is None else values
+    out, lacking = {}, set()
     for (sheet, task, seed), _ in found.rows.groupby(["sheet", "task", "seed"]):
         if not any(cell.task == task for cell in values):
             continue

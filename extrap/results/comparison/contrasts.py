@@ -13,6 +13,7 @@ from extrap.results.stats.paired import Difference, by_items, by_seeds, holm
 from extrap.utils.errors import UserError
 
 Scores = dict[Cell, dict[int, Items]]
+Values = dict[Cell, dict[int, float]]
 
 
 class Contrast(NamedTuple):
@@ -36,7 +37,17 @@ def contrasts(a: Series, b: Series, of_a: Scores, of_b: Scores) -> list[Contrast
 
     Raises UserError where nothing is shared.
     """
-    left, right, found = measured(a), measured(b), []
+    found = between(measured(a), measured(b), of_a, of_b)
+    if not found:
+        problem = f"{a.label} and {b.label} share no seed and metric"
+        remedy = "evaluate both on the same tasks with the same seeds"
+        raise UserError("", problem=problem, remedy=remedy)
+    return found
+
+
+def between(left: Values, right: Values, of_a: Scores, of_b: Scores) -> list[Contrast]:
+    """Returns the contrasts of two series by what `measured` returns of each."""
+    found = []
     for cell in sorted(left.keys() & right.keys()):
         seeds = sorted(left[cell].keys() & right[cell].keys())
         if not seeds:
@@ -53,10 +64,6 @@ def contrasts(a: Series, b: Series, of_a: Scores, of_b: Scores) -> list[Contrast
             difference = by_seeds(ours - theirs)
         means, unlike = (float(ours.mean()), float(theirs.mean())), at_hand and not alike
         found.append(Contrast(cell, *means, difference, unlike=unlike))
-    if not found:
-        problem = f"{a.label} and {b.label} share no seed and metric"
-        remedy = "evaluate both on the same tasks with the same seeds"
-        raise UserError("", problem=problem, remedy=remedy)
     return found
 
 

@@ -1,0 +1,256 @@
+"""Train a scheme or an extension of your own and set it beside those whose rows travel with extrap.
+
+    extrap judge scheme=mine --config-dir my_conf plugins=[my_package]
+
+Writes rows, the differences to every other series, one page of HTML, and figures and a table for a
+paper into results/judge. Other options are another candidate beside the first.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pandas as pd
+
+from extrap.cli.shared import advise, argument, command
+from extrap.results.places import place
+from extrap.utils.cores import cores
+from extrap.utils.errors import UserError, choose
+from extrap.utils.progress import clock
+
+if TYPE_CHECKING:
+    from extrap.cli.composed import Composed
+    from extrap.results.series import Series
+    from extrap.runs.job import Job
+
+BASELINES = {"scheme": "reference", "extension": "extension"}
+"""By the group that is judged: the study that it stands beside."""
+ELSEWHERE = ("seed", "threads", "logger", "plugins", "trainer", "label", "study", "task", "hydra")
+"""Options that change no candidate."""
+RECIPES = "also train it under this many recipes of the study grid, 1 to 4: a rank for each"
+
+
+@command("words conf", argument("--recipes", type=int, default=0, metavar="N", help=RECIPES))
+def main(args: Namespace) -> Iterator[str]:
+    asked = candidate(args.words, args.config_dir)
+    if args.recipes:
+        from extrap.cli.judge_recipes import check
+
+        check(args.recipes)
+    found = judged(asked)
+    yield found.text
+    if args.recipes:
+        from extrap.cli.judge_recipes import ranks
+
+        yield ranks(asked, args.recipes)
+    yield from map(str, found.files)
+
+
+class Candidate(NamedTuple):
+    """words: choices and options as typed; group: scheme or extension; name: its choice; label: of
+    its rows; folder: configuration files of your own.
+    """
+
+    words: tuple[str, ...]
+    group: str
+    name: str
+    label: str
+    folder: Path | None
+
+    @property
+    def study(self) -> str:
+        return "judge" if self.group == "scheme" else "judge-extension"
+
+    def named(self) -> list[str]:
+        """Returns the word that names its series, if it is not typed."""
+        typed = any(word.startswith("label=") for word in self.words)
+        return [] if typed else [f"label={self.label}"]
+
+    @property
+    def flags(self) -> list[str]:
+        return [] if self.folder is None else ["--config-dir", str(self.folder)]
+
+    @property
+    def command(self) -> str:
+        """The command that judges it."""
+        return shlex.join(["extrap", "judge", *self.flags, *self.words])
+
+
+class Judged(NamedTuple):
+    """board and differences: of extrap.results.beside; contracts: how the scheme breaks each, empty
+    if it holds; text: the verdict in words; files: what was written, the page first.
+    """
+
+    board: pd.DataFrame
+    differences: pd.DataFrame
+    contracts: dict[str, str]
+    text: str
+    files: list[Path]
+
+
+def candidate(words: Sequence[str], folder: Path | None = None) -> Candidate:
+    """Returns the candidate that words name. Raises UserError without one, and for several."""
+    chosen = {group: [w for w in words if w.startswith(f"{group}=")] for group in BASELINES}
+    named = [group for group in ("extension", "scheme") if chosen[group]]
+    if not named:
+        remedy = "give scheme=NAME or extension=NAME, such as scheme=mine"
+        raise UserError("scheme", problem="nothing to judge", remedy=remedy)
+    group = named[0]
+    name = chosen[group][-1].partition("=")[2]
+    if "," in name or "(" in name:
+        raise UserError(
+            group, name, "one candidate at a time", "judge each by a command of its own"
+        )
+    return Candidate(tuple(words), group, name, _label(words, chosen["scheme"]), folder)
+
+
+def _label(words: Sequence[str], schemes: Sequence[str]) -> str:
+    """Returns `mine_slope0.1`: the scheme, and every option that makes another candidate of it."""
+    given = [word.partition("=")[2] for word in words if word.startswith("label=")]
+    label = schemes[-1].partition("=")[2] if schemes else "rope"
+    for word in sorted(words):
+        option, _, value = word.partition("=")
+        group = option.replace("/", ".").partition(".")[0].lstrip("+~")
+        if option in BASELINES or group in (*ELSEWHERE, "extension"):
+            continue
+        label += f"_{option.rpartition('.')[2]}{re.sub(r'[^A-Za-z0-9.-]', '', value)}"
+    return given[-1] if given else label[:80]
+
+
+def judged(asked: Candidate) -> Judged:
+    """Trains and evaluates a candidate as far as that is left to do, and sets it beside the others.
+    Raises UserError for a mistake before any work, and if a run fails.
+    """
+    from extrap.audit.contracts import broken, maker
+    from extrap.cli import program
+    from extrap.results import baselines
+    from extrap.runs import validate
+    from extrap.utils.plugins import told
+
+    advise()
+    others = baselines.rows(BASELINES[asked.group])
+    found = _composed(asked)
+    plugins = found.values["plugins"]
+    with told(plugins):
+        job = program.job(found)
+        _comparable(job, others)
+        validate.check(job)
+        of_scheme = asked.group == "scheme"
+        contracts = broken(maker(job.config["scheme"], plugins)) if of_scheme else {}
+        train(asked, f"judge/{asked.group}", job, _seeds(asked), *asked.named())
+        return _verdict(asked, others, contracts, job)
+
+
+def _composed(asked: Candidate) -> "Composed":
+    """Returns the configuration of the first job of a candidate."""
+    from extrap.cli.composed import composed
+
+    words = ["sweep.grid=null", f"experiment=judge/{asked.group}", *asked.words]
+    return composed([*words, *asked.named()], asked.folder)
+
+
+def _comparable(job: "Job", others: pd.DataFrame) -> None:
+    """Raises UserError if no row of a job can stand beside the others."""
+    corpus, theirs = job.source.corpus.sha256[:12], {*others["corpus"]}
+    study = others["study"].iloc[0]
+    if corpus not in theirs:
+        problem = f"its text is {corpus}, that of {study} {', '.join(sorted(theirs))}"
+        remedy = (
+            "losses on other text cannot be compared; the embedded text follows torch's version"
+        )
+        raise UserError("data.corpus", problem=problem, remedy=remedy)
+    length, known = job.source.length, sorted(int(n) for n in others["train_length"].unique())
+    if length not in known:
+        remedy = f"give data.length={known[0]}"
+        raise UserError("data.length", length, f"{study} trains at {known[0]} tokens", remedy)
+
+
+def _seeds(asked: Candidate) -> int:
+    typed = [word.partition("=")[2] for word in asked.words if word.startswith("seed=")]
+    return len(typed[-1].split(",")) if typed else 3
+
+
+def train(asked: Candidate, experiment: str, job: "Job", runs: int, *more: str) -> None:
+    """Runs the jobs of an experiment as a sweep, after a line that says how long it takes. Raises
+    UserError if one fails: what is done stays, and the same command continues.
+    """
+    from extrap.runs.pace import seconds
+
+    words = [*asked.flags, f"experiment={experiment}", *asked.words, *more]
+    side = max(1, cores() // job.config["threads"])
+    rounds = -(-runs // side)
+    took = clock(rounds * seconds(job))
+    steps = job.trainings[-1].optim.steps
+    line = f"{runs} runs of {steps} steps, {min(side, runs)} side by side: about {took}"
+    print(f"extrap judge: {line}; the same command continues", file=sys.stderr, flush=True)
+    done = subprocess.run([sys.executable, "-P", "-m", "extrap", *words], check=False)
+    if done.returncode == 130:
+        raise KeyboardInterrupt
+    if done.returncode:
+        remedy = f"`extrap status {asked.study}` says why; the same command continues"
+        raise UserError("", problem="a run failed", remedy=remedy)
+
+
+def _verdict(
+    asked: Candidate, others: pd.DataFrame, contracts: dict[str, str], job: "Job"
+) -> Judged:
+    from extrap.results import baselines
+    from extrap.results.beside import beside, board, differences, either, joined
+    from extrap.results.comparison.cells import on_disk
+    from extrap.results.rows import read_with_sheets
+    from extrap.runs.layout import RESULTS
+
+    folder = place(RESULTS, asked.study)
+    rows = joined(read_with_sheets(folder), _like(asked, job, others))
+    extension = job.extension_name if asked.group == "extension" else "direct"
+    found = beside(rows, asked.study, asked.label, extension)
+    scores = either(on_disk(folder), baselines.items(BASELINES[asked.group]))
+    gaps = differences(found, scores)
+    table = board(found)
+    from extrap.cli import judge_files
+
+    of_scheme, plugins = asked.group == "scheme", job.config["plugins"]
+    cost = _cost(asked.label, job.config["scheme"], found.others, plugins) if of_scheme else []
+    verdict = (found, table, gaps, contracts, _notes(asked))
+    files = judge_files.written(folder, rows, *verdict, cost, asked.command, plugins)
+    return Judged(table, gaps, contracts, judge_files.text(*verdict), files)
+
+
+def _notes(asked: Candidate) -> list[str]:
+    """Returns a sentence about options of training that the others do not share."""
+    own = [word for word in asked.words if word.lstrip("+").startswith(("train.", "model", "data"))]
+    return [f"Trained otherwise than the others: {', '.join(own)}."] if own else []
+
+
+def _cost(
+    label: str, node: Mapping[str, Any], others: Sequence["Series"], plugins: Sequence[str]
+) -> list[list[str]]:
+    """Returns the cost of the candidate and of the others that are schemes of extrap, as cells."""
+    from extrap.audit.cost import COLUMNS
+    from extrap.audit.subject import Subject
+    from extrap.runs.choices import node as of_name
+
+    nodes = {label: node} | {s.scheme: own for s in others if (own := of_name("scheme", s.scheme))}
+    lines = [["series", *(column.head for column in COLUMNS)]]
+    for name, own in nodes.items():
+        subject = Subject(name, own, plugins)
+        lines.append([name, *(column.cell(column.measure(subject)) for column in COLUMNS)])
+    return lines
+
+
+def _like(asked: Candidate, job: "Job", others: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of other schemes, or of other extensions of the same scheme."""
+    if asked.group == "scheme":
+        return others[others["extension"] == "direct"]
+    from extrap.results.methods import compared, methods
+
+    kept = others[(others["scheme"] == job.label) & (others["data"] == job.trained_on)]
+    if kept.empty:
+        known = sorted(others["scheme"].unique())
+        raise UserError("scheme", job.label, "no extensions of it travel", choose(job.label, known))
+    return others.loc[compared(methods(kept)).index]

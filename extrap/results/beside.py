@@ -1,0 +1,173 @@
+"""A candidate beside the series of a study: its place among them, and its difference to each by
+length and by depth.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from extrap.results.comparison.cells import Scores, items, measured
+from extrap.results.comparison.contrasts import Contrast, Values, adjusted, between
+from extrap.results.comparison.contrasts import Scores as Found
+from extrap.results.ranking import RETRIEVAL, TEXT, Place, Score, places
+from extrap.results.rows import comparable
+from extrap.results.series import Series, one_factor, select, whole
+from extrap.utils.errors import UserError
+
+MODEL = ["model", "extension", "set_for"]
+BOARD = ("series", "yours", "score", "low", "high", "best", "worst", "worst_seed", "worst_depth")
+BOARD += ("depth", "near", "perplexity", "length", "least", "seeds", "below", "parameters")
+"""Columns of `board`."""
+
+
+class Beside(NamedTuple):
+    """found: the series of both; yours: the indices of the candidates of your study among them;
+    candidate: the index of the one in question; multiple: the length at which series are ranked, in
+    training lengths; order: the places, the best one first.
+    """
+
+    found: list[Series]
+    yours: list[int]
+    candidate: int
+    multiple: float
+    order: list[Place]
+
+    @property
+    def place(self) -> Place:
+        """The place of the candidate."""
+        return next(one for one in self.order if one.series == self.candidate)
+
+    @property
+    def others(self) -> list[Series]:
+        """The other series, the best one first."""
+        return [self.found[p.series] for p in self.order if p.series != self.candidate]
+
+
+def joined(own: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of both. A model that your study has measured replaces the same model of the
+    others. Raises UserError for other text and for another training length.
+    """
+    lengths = [sorted(int(n) for n in one["train_length"].unique()) for one in (own, others)]
+    if not {*lengths[0]} <= {*lengths[1]}:
+        problem = f"{', '.join(others['study'].unique())} trains at {lengths[1][0]} tokens"
+        raise UserError("data.length", lengths[0][0], problem, f"give data.length={lengths[1][0]}")
+    ours, theirs = (_models(one) for one in (own, others))
+    kept = others[~theirs.isin(ours)]
+    return comparable(pd.concat([own, kept], ignore_index=True))
+
+
+def beside(rows: pd.DataFrame, study: str, scheme: str, extension: str = "direct") -> Beside:
+    """Returns the places of the series of `joined` rows; study: yours; scheme, extension: of the
+    candidate.
+    """
+    found = whole(rows)
+    yours = [i for i, s in enumerate(found) if set(s.rows["study"]) == {study}]
+    named = [i for i in yours if (found[i].scheme, found[i].extension) == (scheme, extension)]
+    multiple, order = places(found, RETRIEVAL)
+    if not named or not any(one.series == named[-1] for one in order):
+        problem = f"no {RETRIEVAL.task} {RETRIEVAL.metric} of {scheme} {extension}"
+        raise UserError("task", problem=problem, remedy="keep kv among the tasks")
+    return Beside(found, yours, named[-1], multiple, order)
+
+
+def board(of: Beside) -> pd.DataFrame:
+    """Returns the leaderboard, a line a series with the columns BOARD: score, low and high at the
+    multiple that ranks, ranks from best to worst, the perplexity there, the effective length.
+    """
+    lines = []
+    for one in of.order:
+        s = of.found[one.series]
+        loss = select(s.rows, **TEXT._asdict())
+        far = loss.loc[loss["multiple"] == of.multiple].groupby("seed")["value"].mean()
+        score = RETRIEVAL.interval(one.far)
+        worst = one.worst_seed, one.worst_depth, one.depth
+        reach = one.length.tokens, one.length.least
+        size = float(s.rows["params"].astype(float).max())
+        counts = s.rows["run"].nunique(), one.below, size
+        near, perplexity = RETRIEVAL.mean(one.near), TEXT.mean(far)
+        values = (s.label, one.series in of.yours, *score, one.best, one.worst, *worst)
+        lines.append((*values, near, perplexity, *reach, *counts))
+    return pd.DataFrame(lines, columns=[*BOARD])
+
+
+def differences(of: Beside, scores: Scores) -> pd.DataFrame:
+    """Returns the candidate less every other series, a row for each length of retrieval and of
+    text, and for each depth of a length: other, task, length, multiple, depth (nan for all), a, b,
+    difference, low, high, p, adjusted (Holm over the others), seeds, items.
+
+    scores: of single documents and trials by file; pairs of series that lack them rest on seeds.
+    """
+    candidate, lines = of.found[of.candidate], []
+    length = int(candidate.rows["train_length"].iloc[0])
+    for score, depth in _places(candidate):
+        parts = {s.label: _part(s, score, depth) for s in (candidate, *of.others)}
+        values = {label: measured(part) for label, part in parts.items()}
+        found = {label: _items(scores, parts[label], values[label], depth) for label in parts}
+        own = candidate.label
+        pairs = {
+            other: between(values[own], values[other], found[own], found[other])
+            for other in parts
+            if other != own
+        }
+        for other, pair in zip(pairs, adjusted([*pairs.values()], together=False), strict=True):
+            lines += [_line(other, one, length, depth) for one in pair if _wanted(one, score)]
+    return pd.DataFrame(lines)
+
+
+def either(first: Scores, second: Scores) -> Scores:
+    """Returns the items that the first has, else those of the second."""
+
+    def scores(stem: str) -> tuple[Path, pd.DataFrame | None]:
+        found = first(stem)
+        return found if found[1] is not None else second(stem)
+
+    return scores
+
+
+def _models(rows: pd.DataFrame) -> pd.MultiIndex:
+    """Returns the trained model of each row, whatever its seed, and its extension."""
+    pairs = zip(rows["run"], rows["seed"], strict=True)
+    model = [run.removesuffix(f"-s{seed}") for run, seed in pairs]
+    named = rows.assign(model=model, set_for=one_factor(rows))
+    return pd.MultiIndex.from_frame(named[MODEL])
+
+
+def _places(candidate: Series) -> Iterator[tuple[Score, float | None]]:
+    """Yields whole texts, then the depths at which records are asked for."""
+    yield RETRIEVAL, None
+    yield TEXT, None
+    asked = select(candidate.rows, **RETRIEVAL._asdict())["depth"].dropna()
+    for depth in sorted(asked.unique()):
+        yield RETRIEVAL, float(depth)
+
+
+def _part(s: Series, score: Score, depth: float | None) -> Series:
+    rows = select(s.rows, **score._asdict())
+    own = rows if depth is None else rows[rows["depth"] == depth]
+    return Series(s.scheme, s.data, s.extension, s.status, s.label, own, s.condition)
+
+
+def _items(scores: Scores, s: Series, values: Values, depth: float | None) -> Found:
+    """Returns the items of a series, at one depth or at all."""
+
+    def at_depth(stem: str) -> tuple[Path, pd.DataFrame | None]:
+        path, table = scores(stem)
+        here = table if table is None or depth is None else table[table["depth"] == depth]
+        return path, here
+
+    return items(at_depth, s, values)[0]
+
+
+def _wanted(one: Contrast, score: Score) -> bool:
+    return one.cell.metric == score.metric
+
+
+def _line(other: str, one: Contrast, train_length: int, depth: float | None) -> dict:
+    found = one.difference
+    place = {"other": other, "task": one.cell.task, "length": one.cell.length}
+    place |= {"multiple": one.cell.length / train_length, "depth": depth}
+    values = {"a": one.a, "b": one.b, "difference": found.value, "low": found.low}
+    values |= {"high": found.high, "p": found.p, "adjusted": one.p}
+    return place | values | {"seeds": found.seeds, "items": found.items}

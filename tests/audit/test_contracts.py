@@ -1,0 +1,51 @@
+"""A scheme that breaks a contract is told which one; `extrap judge` shows the line."""
+
+import torch
+from torch import nn
+
+from extrap.audit.contracts import around, broken
+from extrap.model.scheme import Scheme, Shape
+from extrap.schemes.alibi import ALiBi
+
+
+class Ahead(Scheme):
+    """Kind: relative
+    Past L: defined
+    """
+
+    def embed(self, x, at):
+        return x + x.mean(1, keepdim=True)
+
+
+class Idle(Scheme):
+    """Kind: absolute
+    Past L: defined
+    """
+
+    def __init__(self, shape: Shape):
+        super().__init__(shape)
+        self.unused = nn.Parameter(torch.zeros(3))
+
+    def distance_bias(self, d, layer):
+        return (-0.1 * d).expand(self.shape.heads, *d.shape)
+
+
+def told(kind: type[Scheme]) -> set[str]:
+    def make(seed=0, dtype=torch.float64, **shape):
+        torch.manual_seed(seed)
+        own = {"dim": 32, "heads": 4, "layers": 2, "length": 64, "vocab": 50} | shape
+        return around(kind(Shape(**own)), dtype)
+
+    return {says for says, why in broken(make).items() if why}
+
+
+def test_each_broken_contract_is_told() -> None:
+    assert told(ALiBi) == set()
+    assert {
+        "no logit depends on a later token",
+        "the beginning of a text is read as if it stood alone",
+    } <= told(Ahead)
+    assert told(Idle) == {
+        "training reaches every parameter",
+        "its card says whether it feels a constant that is added to all positions",
+    }

@@ -1,0 +1,141 @@
+"""`extrap judge`: a candidate is trained, checked and set beside the schemes whose rows travel."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import extrap
+from extrap.cli import judge, judge_recipes, report
+from extrap.results import baselines
+from extrap.results.rows import write
+from extrap.utils.errors import UserError
+from tests.support.jobs import TINY, job
+from tests.support.plausible import study_rows
+from tests.support.program import python
+
+SEEDS = (0, 1, 2)
+TASKS = ["task.kv.trials=10", "task.nll.documents=4", "task.context-gain.documents=4"]
+
+
+@pytest.mark.parametrize(
+    "words, study, label",
+    [
+        (["scheme=mine"], "judge", "mine"),
+        (["scheme=mine", "seed=0", "task.kv.trials=9", "threads=2"], "judge", "mine"),
+        (["scheme=mine", "scheme.slope=0.1", "model.layers=3"], "judge", "mine_layers3_slope0.1"),
+        (["scheme=mine", "label=ours", "train.steps=9"], "judge", "ours"),
+        (["extension=mine", "extension.factor=4"], "judge-extension", "rope"),
+    ],
+)
+def test_other_options_are_another_candidate(words, study, label) -> None:
+    asked = judge.candidate(words)
+    assert (asked.study, asked.label) == (study, label)
+
+
+@pytest.mark.parametrize("words", [["seed=1"], ["scheme=rope,alibi"], ["scheme=glob(*)"]])
+def test_one_candidate_is_named(words) -> None:
+    with pytest.raises(UserError, match="scheme="):
+        judge.candidate(words)
+
+
+def test_what_cannot_be_compared_is_refused_before_training(elsewhere, monkeypatch, frame) -> None:
+    others = frame(study_rows(("rope",), (0,))).assign(study="reference")
+    monkeypatch.setattr(baselines, "rows", lambda study: others)
+    monkeypatch.setattr(judge, "train", None)
+    with pytest.raises(UserError, match=r"^data\.corpus: its text is \w+, that of reference "):
+        judge.judged(judge.candidate(["scheme=rope"]))
+    others["corpus"] = job("scheme=rope").source.corpus.sha256[:12]
+    with pytest.raises(UserError, match=r"^data\.length=32: reference trains at 64 tokens"):
+        judge.judged(judge.candidate(["scheme=rope", "data.length=32"]))
+
+
+@pytest.fixture
+def invented(elsewhere: Path, frame, monkeypatch) -> None:
+    """Rows of three schemes that travel, and a training that writes those of a fourth."""
+    others = frame(study_rows(("rope", "alibi", "nope"), SEEDS)).assign(study="reference")
+    others["sheet"] = others["run"] + "__direct__" + others["task"]
+    monkeypatch.setattr(baselines, "rows", lambda study: others)
+    monkeypatch.setattr(judge, "_comparable", lambda *_: None)
+
+    def train(asked: judge.Candidate, *_: object) -> None:
+        own = others[others["scheme"] == "alibi"].assign(scheme=asked.label, study=asked.study)
+        own["run"] = own["run"].str.replace("alibi", asked.label)
+        for task, rows in own.drop(columns="sheet").groupby("task"):
+            file = f"{asked.label}__direct__{task}.csv"
+            write(Path("results", asked.study, "rows", file), rows.to_dict("records"))
+
+    monkeypatch.setattr(judge, "train", train)
+
+
+@pytest.mark.usefixtures("invented")
+def test_a_verdict_is_a_table_a_page_and_a_paper() -> None:
+    words = ["scheme=t5", "scheme.buckets=16", "train.steps=9"]
+    found = judge.judged(judge.candidate(words))
+    label = "t5_buckets16_steps9"
+    place = found.board.set_index("series").loc[label]
+    assert place["yours"] and place["best"] == 1 and place["worst"] >= 2
+    assert set(found.differences["other"]) == {"rope", "alibi", "nope"}
+    assert not any(found.contracts.values()) and len(found.contracts) > 5
+    assert found.text.startswith(f"{label} has rank 1 to ")
+    assert "Trained otherwise than the others: train.steps=9." in found.text
+    paths = [path.relative_to("results/judge").as_posix() for path in found.files]
+    assert {"report.html", "differences.csv", "paper/leaderboard.tex", "paper/kv_depth.pdf"} <= {
+        *paths
+    }
+    page = Path("results/judge/report.html").read_text()
+    verdict = re.search(r'<section id="verdict">.*?</section>', page, re.DOTALL)
+    assert (
+        verdict and "by depth" in verdict[0] and "no logit depends on a later token" in verdict[0]
+    )
+    assert "kernel" in verdict[0] and "extrap judge scheme=t5" in page
+    table = Path("results/judge/paper/leaderboard.tex").read_text()
+    assert r"t5\_buckets16\_steps9 & " in table and table.count(r"\\") == 5
+    extrap.judge("scheme=t5")  # a second candidate
+    both = Path("results/judge/report.html").read_text()
+    assert "<td>t5</td>" in both and f"<td>{label}</td>" in both
+
+
+def test_a_rank_for_each_recipe(elsewhere, monkeypatch, frame) -> None:
+    """Better than ALiBi under one recipe, worse than RoPE under the other."""
+    rows = frame(study_rows(("rope", "alibi"), (0, 1))).assign(study="grid")
+    words = [dict(word.split("=") for word in one) for one in judge_recipes.check(2)]
+    names = [f"_layers{w['model.layers']}_heads{w['model.heads']}_lr{w['train.lr']}" for w in words]
+    lengths = [int(w["data.length"]) for w in words]
+
+    def under(n: int, part: pd.DataFrame) -> pd.DataFrame:
+        scaled = {"train_length": lengths[n], "scheme": part["scheme"] + names[n]}
+        length = part["length"] * lengths[n] // part["train_length"]
+        return part.assign(**scaled, length=length, run=names[n][1:] + "-" + part["run"])
+
+    grid = pd.concat([under(n, rows) for n in (0, 1)])
+    monkeypatch.setattr(baselines, "rows", lambda study: grid.assign(sheet="x"))
+    own = [rows[rows["scheme"] == name].assign(study="judge-recipes") for name in ("alibi", "rope")]
+    scales = (1.01, 0.5)
+    named = [
+        part.assign(scheme="mine", run="mine-" + part["run"], value=part["value"] * scale)
+        for part, scale in zip(own, scales, strict=True)
+    ]
+    mine = pd.concat([under(n, part) for n, part in enumerate(named)])
+    monkeypatch.setattr(judge_recipes, "_train", lambda *_: None)
+    monkeypatch.setattr(judge_recipes, "read_with_sheets", lambda folder: mine)
+    said = judge_recipes.ranks(judge.candidate(["scheme=mine"]), 2)
+    assert said.startswith("mine: rank 1 to 3 under 2 recipes of the study grid")
+    with pytest.raises(UserError, match="--recipes=9: expected 1 to 4"):
+        judge_recipes.check(9)
+
+
+@pytest.mark.turns
+@pytest.mark.subprocess
+def test_a_scheme_of_ones_own_from_an_empty_folder(mine) -> None:
+    words = ["judge", "--config-dir", "my_conf", "plugins=[my_package]", "scheme=tilt", "seed=0"]
+    words += [word for word in TINY if not word.startswith("task.")] + TASKS
+    done: subprocess.CompletedProcess[str] = python("-P", "-m", "extrap", *words)
+    assert done.returncode == 0, done.stderr
+    assert "1 runs of 8 steps, 1 side by side: about " in done.stderr
+    assert "of 13 at 4 L by retrieval accuracy (records)" in done.stdout
+    assert "1 of 3 seeds support no interval" in done.stdout
+    assert Path("results/judge/paper/kv_depth.pdf").exists()
+    assert report.NAME in done.stdout
