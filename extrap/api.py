@@ -187,13 +187,12 @@ def compare(rows: pd.DataFrame, first: str, *others: str) -> pd.DataFrame:
 @_alone
 @checked
 def judge(*words: str, config_dir: Path | str | None = None) -> "Judged":
-    """Trains a scheme or an extension and sets it beside those whose rows travel with extrap, as
-    `extrap judge WORDS` does: board, differences, contracts, text, files. config_dir: a folder of
-    your own choices. Raises UserError for a mistake.
+    """Does what `extrap judge WORDS` does, and returns its board, differences, contracts, text and
+    files. config_dir: a folder of your own choices. Raises UserError for a mistake.
     """
     from extrap.cli.apart import own_settings
     from extrap.cli.judge import candidate, judged
-    from extrap.runs.source import reopen
+    from extrap.runs.texts import reopen
 
     reopen()
     with own_settings():

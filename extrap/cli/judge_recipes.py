@@ -12,10 +12,10 @@ from extrap.cli.sweep.grid import overrides
 from extrap.figures.report.text import number
 from extrap.results import baselines
 from extrap.results.beside import joined
-from extrap.results.rows import read_with_sheets
 from extrap.results.findings.statistics import recipes
 from extrap.results.places import place
 from extrap.results.ranking import RETRIEVAL, Place, places
+from extrap.results.rows import read_with_sheets
 from extrap.results.series import Series, whole
 from extrap.runs.layout import RESULTS
 from extrap.utils.errors import UserError

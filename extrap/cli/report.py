@@ -9,6 +9,7 @@ from pathlib import Path
 
 from extrap.cli.experiments import commands
 from extrap.cli.shared import argument, command, need_study
+from extrap.cli.table import differences
 from extrap.figures.report.page import page
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import findings
@@ -26,7 +27,7 @@ def text(results: Path, study: str, images: bool = True, plugins: Sequence[str] 
     rows = open_study(results, study)
     folder = place(results, study)
     found = findings(folder, rows) if (folder / FILE).is_file() else ()
-    return page(rows, found, images, plugins, commands(study))
+    return page(rows, found, images, plugins, commands(study), notes=differences(rows))
 
 
 OUTPUT = f"output file (default: {NAME} in the folder of the study)"

@@ -159,6 +159,13 @@ def steps(rows: pd.DataFrame) -> str:
     return ""
 
 
+def span_of_steps(rows: pd.DataFrame) -> tuple[float, float]:
+    """Returns the least and the greatest number of steps of training; 0 if no curve tells."""
+    curve = rows[(rows["task"] == "train") & (rows["axis"] == "step")]
+    last = curve.groupby("run")["at"].max()
+    return (float(last.min()), float(last.max())) if len(last) else (0.0, 0.0)
+
+
 def judged(rows: pd.DataFrame) -> pd.Series:
     """Returns the status of rows: `not trained` becomes `ok` where the plain reading of the same
     run, task and protocol is ok.

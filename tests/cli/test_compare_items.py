@@ -85,6 +85,12 @@ def test_one_seed_without_items_has_no_interval(tmp_path, capsys):
     )
 
 
+def test_the_command_that_makes_items_does_not_accept_rows():
+    """It would find them all there, and measure nothing."""
+    said = compare._missing("reference", ["kv"])
+    assert "`extrap experiment=reference/headline accept_rows=false`" in said
+
+
 def test_other_scores_of_the_same_questions_and_curves_along_an_index_are_cells(tmp_path):
     """A trial with all its places is one item; a curve along positions of the text is no cell."""
     trials = []

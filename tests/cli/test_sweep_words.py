@@ -14,6 +14,7 @@ from extrap.cli.composed import plain
 from extrap.cli.sweep.grid import chosen, overrides
 from extrap.cli.sweep.varied import Varied
 from extrap.cli.words import as_text, quoted, readable
+from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
 
@@ -177,13 +178,12 @@ def test_what_cannot_be_composed_is_told_in_the_words_of_the_loader(varied, wron
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
-        ("scheme=mine", [["scheme=rope,alibi", "seed=0,1", "scheme=mine"]]),
         ("scheme=rope", [["scheme=rope,alibi", "seed=0,1", "scheme=rope"]]),
         ("scheme=nope", [["scheme=nope", "seed=0,1", "model.layers=3", "scheme=nope"]]),
         ("seed=7", [["scheme=rope,alibi", "seed=0,1", "seed=7"],
                     ["scheme=nope", "seed=0,1", "model.layers=3", "seed=7"]]),
-        ("scheme=nope,mine", [["scheme=rope,alibi", "seed=0,1", "scheme=nope,mine", "scheme=mine"],
-                              ["scheme=nope", "seed=0,1", "model.layers=3", "scheme=nope,mine",
+        ("scheme=nope,rope", [["scheme=rope,alibi", "seed=0,1", "scheme=nope,rope", "scheme=rope"],
+                              ["scheme=nope", "seed=0,1", "model.layers=3", "scheme=nope,rope",
                                "scheme=nope"]]),
     ],
 )  # fmt: skip
@@ -191,3 +191,16 @@ def test_a_typed_value_goes_to_the_grids_that_hold_it(typed: str, expected: list
     """Else a scheme of one's own would run once more with the layers of another."""
     grids = [["scheme=rope,alibi", "seed=0,1"], ["scheme=nope", "seed=0,1", "model.layers=3"]]
     assert chosen([list(map(parsed, grid)) for grid in grids], [parsed(typed)]) == expected
+
+
+def test_a_value_that_could_mean_several_grids_is_refused_with_two_ways_out() -> None:
+    grids = [["scheme=rope,alibi", "seed=0,1"], ["scheme=nope", "seed=0,1", "model.layers=3"]]
+    for typed in ("scheme=mine", "scheme=nope,mine"):
+        with pytest.raises(UserError) as refused:
+            chosen([list(map(parsed, grid)) for grid in grids], [parsed(typed)])
+        line = (
+            "scheme=mine: in none of the 2 grids of this experiment, which differ in model.layers; "
+        )
+        assert str(refused.value).startswith(line)
+        assert "`-m scheme=mine sweep.grid=null`" in str(refused.value)
+        assert "an experiment of your own" in str(refused.value)

@@ -21,6 +21,7 @@ from extrap.results import ranking, rows
 from extrap.results.findings.statement import FILE
 from extrap.results.series import select, spread, steps, whole
 from extrap.results.summary import summary
+from extrap.runs.study import Entry
 from tests.support.plausible import run_rows, study_rows
 
 HOSTILE = "<script>alert(1)</script>\"'&"
@@ -233,15 +234,15 @@ def test_figures_stand_in_the_page_as_far_as_it_has_room(frame, monkeypatch):
 def test_the_page_names_the_experiments_of_its_study(study):
     """Rows do not hold every option, so a command made of rows would not make them again."""
     assert "extrap experiment=demo\n" not in page.page(study, images=False)
-    asked = page.page(study, images=False, experiments=report.experiments("extension"))
+    asked = page.page(study, images=False, commands=report.commands("extension"))
     steps = "extension", "extension-options", "extension-tuned"
     assert "<code>" + "\n".join(f"extrap experiment={step}" for step in steps) in asked
-    assert report.experiments("reference") == ["reference/headline"]
-    assert report.experiments("mine") == []
+    assert report.commands("reference") == ["extrap experiment=reference/headline"]
+    assert report.commands("mine") == []
 
 
 def test_the_command_writes_one_file(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(report, "page", lambda *_: "<p>page")
+    monkeypatch.setattr(report, "page", lambda *_, **__: "<p>page")
     rows.write(tmp_path / "demo" / "rows" / "a.csv", run_rows("rope"))
     report.main(["demo", "--results", str(tmp_path)])
     assert capsys.readouterr().out == f"{tmp_path / 'demo' / 'report.html'}\n"
@@ -264,6 +265,34 @@ def test_report_and_table_count_the_same_seeds(frame):
     for i, one in enumerate(found):
         assert here[i].mean() == pytest.approx(table[one.label])
         assert len(here[i]) == (2 if one.scheme == "rope" else 3)
+
+
+def test_a_study_without_an_experiment_names_the_commands_that_asked_for_its_jobs(elsewhere):
+    """Those that `extrap status` names, with all of their options."""
+    asked = "extrap -m scheme=rope,alibi study=mine train.steps=9"
+    for run in ("rope-1-s0", "alibi-1-s0"):
+        Entry("mine", run, "direct", {"train": "1"}, asked).write()
+    assert report.commands("mine") == [asked]
+    assert report.commands("demo") == ["extrap experiment=demo"]
+
+
+def test_runs_that_learned_nothing_are_told_in_the_first_sentence(frame):
+    rows = frame(study_rows(("rope", "alibi"), (0, 1, 2)))
+    lead = "No run here has learned retrieval within its training length: "
+    assert lead not in page.page(rows, images=False)
+    lost = rows.assign(status=rows["status"].mask(rows["task"] == "kv", "not trained"))
+    said = page.page(lost[lost["task"] == "kv"], images=False)
+    assert f'<p class="lead">{lead}' in said
+
+
+def test_runs_of_other_steps_are_marked_in_the_leaderboard(frame):
+    rows = frame(study_rows(("rope", "alibi"), (0, 1, 2)))
+    assert "steps of training" not in page.page(rows, images=False)
+    short = (rows["scheme"] == "rope") & (rows["axis"] == "step") & (rows["at"] > rows["at"].min())
+    board = page.page(rows[~short], images=False)
+    cells = re.findall(r'<td data-v="\d+">(\d+)</td></tr>', board)
+    most, least = (int(rows.loc[rows["axis"] == "step", "at"].agg(of)) for of in ("max", "min"))
+    assert {str(most), str(least)} <= {*cells}
 
 
 def test_the_command_of_a_report_names_the_options_of_extensions(frame):

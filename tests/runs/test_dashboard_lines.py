@@ -133,3 +133,14 @@ def test_seeds_below_the_gate_are_no_part_of_a_line_above_it():
     page = next(page for page in shown.jobs if not all(page.trained.values()))
     shown_as = {f"trained/{task}": page.trained[task] for task in page.tasks}
     assert shown_as.items() <= page.config.items()
+
+
+def test_a_censored_effective_length_keeps_its_sign():
+    """ALiBi of the study reads to its longest text, RoPE does not."""
+    shown = read("demo")
+    of = {line["series"]: line for line in shown.lines if line["kind"] == "effective"}
+    reached = {label: line["bound"] for label, line in of.items() if line["task"] == "kv"}
+    assert set(reached.values()) == {">=", ""} and reached["rope"] == ""
+    name = "effective length is a lower bound"
+    bounds = {label for label, best in shown.best.items() if name in best}
+    assert bounds == {line["series"] for line in shown.lines if line.get("bound")}

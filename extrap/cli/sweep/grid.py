@@ -110,9 +110,9 @@ def chosen(grids: Sequence[Sequence[Override]], typed: Sequence[Override]) -> li
     """Returns the words of each grid behind which typed words take effect, with the typed words.
 
     An option that several grids set divides their jobs: NoPE has three layers where other schemes
-    have two. Its typed values go to the grids that hold them; a value that no grid holds goes to
-    the first grid, and to the others that share a value with the first. A grid that gets no value
-    makes no job.
+    have two. Its typed values go to the grids that hold them, and a value that no grid holds to all
+    of them if all set the option alike. Raises UserError for another such value: which grid would
+    it mean? A grid that gets no value makes no job.
     """
     found = [[*map(_word, grid), *map(_word, typed)] for grid in grids]
     for one in typed:
@@ -121,12 +121,27 @@ def chosen(grids: Sequence[Sequence[Override]], typed: Sequence[Override]) -> li
         if one.is_delete() or len(grids) < 2 or any(values is None for values in held):
             continue
         own, known = _plain_values(one), set().union(*held)
+        alike = all(values & held[0] for values in held)
+        if strange := [] if alike else [value for value in own if value not in known]:
+            raise _meets_several(grids, option, strange[0])
         for n, values in enumerate(held):
-            like_first = bool(values & held[0])
-            kept = [v for v in own if v in values or (v not in known and like_first)]
+            kept = [v for v in own if v in values or v not in known]
             if found[n] and kept != own:
                 found[n] = [*found[n], f"{option}={','.join(kept)}"] if kept else []
     return [words for words in found if words]
+
+
+def _meets_several(grids: Sequence[Sequence[Override]], option: str, value: str) -> UserError:
+    """Returns the error about a value of an option by which grids differ, with two ways out."""
+    plain = [{one.get_key_element(): _word(one) for one in grid} for grid in grids]
+    names = dict.fromkeys(name for grid in plain for name in grid if name != option)
+    apart = [name for name in names if len({grid.get(name) for grid in plain}) > 1]
+    differ = f", which differ in {', '.join(apart)}" if apart else ""
+    problem = f"in none of the {len(grids)} grids of this experiment{differ}"
+    alone = f"`-m {option}={value} sweep.grid=null` runs it without them"
+    remedy = f"{alone}, `extrap judge` beside the reference study" * (option == "scheme")
+    own = "an experiment of your own gives it a grid"
+    return UserError(option, value, problem, f"{remedy or alone}, or {own}")
 
 
 def _word(one: Override) -> str:

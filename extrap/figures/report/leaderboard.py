@@ -8,10 +8,10 @@ from html import escape
 
 import pandas as pd
 
-from extrap.figures.report.text import interval, measure, number, table
+from extrap.figures.report.text import TASKS, interval, measure, number, table
 from extrap.figures.report.views import View
 from extrap.results.ranking import NONE, Place, Score, by_multiple, places
-from extrap.results.series import Series
+from extrap.results.series import Series, span_of_steps, steps
 
 
 def words(of: Score, values: pd.Series) -> str:
@@ -44,6 +44,9 @@ def leaderboard(views: Sequence[View], found: Sequence[Series]) -> tuple[str, st
     head += ["worst depth", "at 1x"]
     head += [f"{measure(*loss)} at {multiple:.3g}x"] if other else []
     head += ["effective length, tokens", "seeds", "below the gate", "parameters"]
+    spans = [span_of_steps(found[one.series].rows) for one in order]
+    uneven = bool(steps(pd.concat([found[one.series].rows for one in order])))
+    head += ["steps of training"] * uneven
     lines = []
     for one in order:
         rows = found[one.series].rows
@@ -59,6 +62,10 @@ def leaderboard(views: Sequence[View], found: Sequence[Series]) -> tuple[str, st
         cells += [(str(n), float(n)) for n in (int(rows["run"].nunique()), one.below)]
         cells += [("-" if math.isnan(size) else f"{size:,.0f}", size)]
         lines.append(cells)
+    for line, (least, most) in zip(lines, spans, strict=True):
+        if uneven:
+            said = f"{least:g}" if least == most else f"{least:g} to {most:g}"
+            line.append((said, most) if most else "-")
     ranked = [one for one in order if len(one.far)]
     shown = [one.series for one in order]
     return _lead(found, ranked, of, multiple), table(head, lines, kind="sorts", series=shown)
@@ -70,7 +77,11 @@ def _lead(found: Sequence[Series], order: Sequence[Place], of: Score, multiple: 
         return "No series was evaluated beyond its training length."
     name = {one.series: f"<b>{escape(found[one.series].label)}</b>" for one in order}
     best, last = order[0], order[-1]
-    said = f"At {multiple:.3g} times the training length, {name[best.series]} has the best "
+    said = ""
+    if of.sign > 0 and all((found[one.series].rows["mark"] != "ok").all() for one in order):
+        said = f"No run here has learned {escape(TASKS.get(of.task, of.task).rstrip(','))} within "
+        said += "its training length: the numbers below say nothing about length. "
+    said += f"At {multiple:.3g} times the training length, {name[best.series]} has the best "
     said += f"{escape(measure(*of))}: {words(of, best.far)}."
     if len(order) > 1:
         equal = [name[one.series] for one in order[1:] if one.best == 1]

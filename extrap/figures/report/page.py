@@ -34,6 +34,7 @@ def page(
     plugins: Sequence[str] = (),
     commands: Sequence[str] = (),
     verdict: str = "",
+    notes: Sequence[str] = (),
 ) -> str:
     """The page as text, less than LARGEST bytes where charts and tables leave room for figures.
 
@@ -44,6 +45,7 @@ def page(
         plugins: packages with figures of their own.
         commands: those that make the study, by default what its rows tell.
         verdict: a section in HTML about one series, before the leaderboard.
+        notes: sentences about the runs, such as the options by which two of a name differ.
     Raises:
         UserError: for mixed corpora.
     """
@@ -61,7 +63,7 @@ def page(
         "style": _file("style.css"),
         "script": _file("script.js"),
         "symbols": symbols(),
-        "overview": sections.overview(rows, commands),
+        "overview": sections.overview(rows, commands, notes),
         "lead": lead,
         "verdict": verdict,
         "leaderboard": board,

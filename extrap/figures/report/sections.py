@@ -15,7 +15,7 @@ SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
 SIGNS |= {"premise not met": "–", "not measured": "–"}
 
 
-def overview(rows: pd.DataFrame, commands: Sequence[str] = ()) -> str:
+def overview(rows: pd.DataFrame, commands: Sequence[str] = (), notes: Sequence[str] = ()) -> str:
     """Returns schemes, seeds, lengths and tasks in words, and the commands that make them again, as
     rows do not hold all options of a run.
     """
@@ -33,7 +33,8 @@ def overview(rows: pd.DataFrame, commands: Sequence[str] = ()) -> str:
     if uneven := steps(rows):
         words += f" Runs differ in training: {uneven}."
     lines = [*commands] or [command(rows)]
-    return f"<p>{escape(words)}</p><pre><code>{escape(chr(10).join(lines))}</code></pre>"
+    said = "".join(f"<p>{escape(line)}</p>" for line in [words, *notes])
+    return f"{said}<pre><code>{escape(chr(10).join(lines))}</code></pre>"
 
 
 def command(rows: pd.DataFrame) -> str:

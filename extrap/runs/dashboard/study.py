@@ -22,11 +22,12 @@ from extrap.runs.study import Entry, entries
 
 COLUMNS = (
     "series", "colour", "part", "gate", "kind", "task", "protocol", "metric", "at", "x", "mean",
-    "low", "high", "seeds",
+    "low", "high", "seeds", "bound",
 )  # fmt: skip
 """Columns of the table. part: the model size or training length that a study shows apart; gate:
 PASSED or BELOW; kind: length (x in tokens), depth (x from 0 to 1, read at `at` tokens) or effective
-(mean in tokens, x is 0); metric: losses are perplexities; seeds: how many the mean is over.
+(mean in tokens, x is 0); metric: losses are perplexities; seeds: how many the mean is over; bound:
+>= at an effective length that ends with the longest text, else empty.
 """
 DRAWN = 120
 """Series up to which the page of a study has figures. Nobody tells more lines or panels apart, and
@@ -150,8 +151,8 @@ def _lines(
 
 def _line(*values: Any) -> dict[str, Any]:
     """Returns a line of the table, with None for numbers that are not finite."""
-    known = (None if isinstance(v, float) and not math.isfinite(v) else v for v in values)
-    return dict(zip(COLUMNS, known, strict=True))
+    known = [None if isinstance(v, float) and not math.isfinite(v) else v for v in values]
+    return dict.fromkeys(COLUMNS, "") | dict(zip(COLUMNS, known, strict=False))
 
 
 def _metric(of: View | Score) -> str:
@@ -164,7 +165,7 @@ def _effective(s: Series) -> Iterator[tuple]:
         own = select(s.rows, task=task, protocol=protocol, mark="ok")
         names = PASSED, "effective", task, protocol, "effective length", None, 0.0
         numbers = map(float, (length.tokens, length.low, length.high))
-        yield (*names, *numbers, own["run"].nunique())
+        yield (*names, *numbers, own["run"].nunique(), ">=" * length.least)
 
 
 def _sizes(found: Sequence[Series]) -> dict[str, int]:
@@ -212,4 +213,6 @@ def _best(
     counts = {"seeds": s.rows["run"].nunique(), BELOW: below["run"].nunique()}
     if len(params := s.rows["params"].dropna()):
         counts["parameters"] = int(params.iloc[0])
-    return {name: means[place] for name, place in places.items() if place in means} | counts
+    bounds = {line["bound"] for line in lines if line["series"] == s.label}
+    ends = {"effective length is a lower bound": 1} if ">=" in bounds else {}
+    return {name: means[at] for name, at in places.items() if at in means} | counts | ends
