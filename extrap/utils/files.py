@@ -3,9 +3,9 @@
 import errno
 import os
 import stat
-import time
 from collections.abc import Iterable
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 
 from extrap.utils.errors import UserError, here
@@ -49,10 +49,23 @@ def sweep(folder: Path, pattern: str, seconds: float = 0.0) -> None:
     """Removes temporary files that `replace` left in a folder when its process was killed. seconds:
     their least age, in a folder that other processes write to; writing takes moments.
     """
-    for left in folder.glob(pattern):
+    found = list(folder.glob(pattern))
+    now = _clock(folder) if found and seconds else inf
+    for left in found:
         with suppress(FileNotFoundError, IsADirectoryError):
-            if left.lstat().st_mtime <= time.time() - seconds:
+            if left.lstat().st_mtime <= now - seconds:
                 left.unlink()
+
+
+def _clock(folder: Path) -> float:
+    """Returns the time by the disk, whose clock may differ from that of this machine."""
+    mark = folder / f".clock.{os.getpid()}.tmp"
+    mark.unlink(missing_ok=True)
+    try:
+        mark.touch(exist_ok=False)
+        return mark.stat().st_mtime
+    finally:
+        mark.unlink(missing_ok=True)
 
 
 def make_folder(folder: Path) -> None:

@@ -45,15 +45,26 @@ def alone(folder: Path, work: str = "", wait: bool = True) -> Iterator[None]:
         except FileNotFoundError:  # the folder was removed since
             continue
         with file:
-            _take(file.fileno(), folder, work, wait)
-            # Removed while this process waited for it: its lock guards nothing.
-            if not _still_there(file.fileno(), path):
-                continue
-            file.truncate(0)
-            file.write(f"process {os.getpid()} on {socket.gethostname()}")
-            file.flush()
+            with _named(path):
+                _take(file.fileno(), folder, work, wait)
+                # Removed while this process waited for it: its lock guards nothing.
+                if not _still_there(file.fileno(), path):
+                    continue
+                file.truncate(0)
+                file.write(f"process {os.getpid()} on {socket.gethostname()}")
+                file.flush()
             yield
             return
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Names the lock file in an error of a disk, such as ESTALE, which names none."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 def holder(folder: Path, work: str = "") -> str | None:

@@ -1,11 +1,13 @@
 """Faults of network disks: a file system without fsync is served, a lost file is one line."""
 
 import errno
+import fcntl
 import os
+import time
 
 import pytest
 
-from extrap.utils import files
+from extrap.utils import files, lock
 from extrap.utils.errors import disk_fault
 
 
@@ -33,3 +35,34 @@ def test_a_rename_that_fails(number, tmp_path, monkeypatch):
     assert line and line.startswith(f"{tmp_path / 'a'}: ") and len(line.splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_bytes() == b"before"
+
+
+@pytest.mark.parametrize("number", [errno.ESTALE, errno.EBUSY, errno.ETIMEDOUT])
+@pytest.mark.parametrize("module, call", [(fcntl, "flock"), (lock, "_still_there")])
+def test_a_lock_that_fails(number, module, call, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, call, failing(number))
+    with pytest.raises(OSError) as found, lock.alone(tmp_path / "run"):
+        pass
+    line = disk_fault(found.value)
+    assert line and line.startswith(f"{tmp_path / 'run' / lock.NAME}: ")
+    assert len(line.splitlines()) == 1
+
+
+def test_a_disk_without_locks_is_told_and_served(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(fcntl, "flock", failing(errno.ENOLCK))
+    with lock.alone(tmp_path / "run"):
+        line = capsys.readouterr().err
+    assert line.startswith(f"extrap: {tmp_path / 'run'}: no locks") and line.count("\n") == 1
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_clocks_that_differ_by_an_hour(hours, tmp_path, monkeypatch):
+    """The age of a file that another machine writes is taken by the clock of the disk."""
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + hours * files.HOUR)
+    young, old = tmp_path / ".young.7.tmp", tmp_path / ".old.7.tmp"
+    young.touch()
+    old.touch()
+    os.utime(old, (now - 2 * files.HOUR,) * 2)
+    files.sweep(tmp_path, ".*.tmp", files.HOUR)
+    assert list(tmp_path.iterdir()) == [young]
