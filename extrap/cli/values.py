@@ -12,11 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from hydra.core.override_parser.overrides_parser import OverridesParser
-
 from extrap.cli.composed import Composed
 from extrap.cli.schema import Config
-from extrap.cli.sweep.varied import put
+from extrap.cli.sweep.varied import parsed, put
 from extrap.cli.words import number, written
 from extrap.runs.build import find
 from extrap.utils.errors import UserError
@@ -32,7 +30,7 @@ def settled(composed: Composed) -> dict[str, Any]:
     """Returns the options of a configuration with each typed value in the type of its option."""
     values = composed.values
     check_plugins(values.get("plugins") or ())  # types of their options are read below
-    for one in OverridesParser.create().parse_overrides(composed.overrides):
+    for one in map(parsed, composed.overrides):
         path = one.key_or_group.split(".")
         if one.is_delete() or one.package is not None or "/" in one.key_or_group:
             continue

@@ -1,6 +1,7 @@
 """The folders of the configuration files, of the repository and of installed packages."""
 
 import importlib.util
+from functools import cache
 from pathlib import Path
 
 from extrap.utils.errors import UserError
@@ -8,6 +9,7 @@ from extrap.utils.errors import UserError
 PACKAGE = "package:"
 
 
+@cache
 def conf_dir() -> str:
     """Returns the absolute path of `conf`: inside an installed package, else beside the package in
     the repository, whatever the working folder. Raises FileNotFoundError if neither exists.

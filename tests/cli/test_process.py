@@ -1,7 +1,9 @@
 """One job as a process: failed, held by another process, finished by another sweep meanwhile."""
 
+import os
 import signal
 import threading
+from collections import deque
 
 import pytest
 
@@ -135,3 +137,18 @@ def test_a_signal_handler_ends_a_job_whatever_it_interrupts():
     lock.release()
     running._process.wait()
     assert running.ended() and running.reason == "killed by SIGINT"
+
+
+def test_a_sweep_goes_elsewhere_after_a_job_of_another(monkeypatch):
+    """Else two would walk the same locks one behind the other."""
+    monkeypatch.setattr(os, "getpid", lambda: 7)
+    firsts = []
+    for held in (False, True):
+        busy = {"0"} if held else set()
+        monkeypatch.setattr(Entry, "busy", lambda entry, busy=busy: entry.run in busy)
+        waiting = deque(job("", str(n)) for n in range(1000))
+        shown = Status(list(waiting))
+        firsts.append([int(pool._next(waiting, [], shown, None).entry.run) for _ in range(3)])
+    assert firsts[0] == [0, 1, 2]
+    place = firsts[1][0]
+    assert place > 1 and firsts[1] == [place, place + 1, place + 2]

@@ -93,7 +93,7 @@ def test_a_run_on_one_device_is_the_first_process_whoever_started_it(elsewhere):
     assert len(list(Path("results/alone/rows").glob("*__nll.csv"))) == 1
 
 
-LONGER = ["train.steps=80", "train.save_every=5", "train.log_every=20"]
+LONGER = ["train.steps=80", "train.save_every=5", "train.log_every=5"]
 SWEEP = ["-m", "scheme=t5", "study=two", "threads=1", *LONGER, *TWO]
 
 
@@ -109,11 +109,15 @@ def process(rank: int, folder: Path) -> int | None:
     return None
 
 
+def _written(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
 def stopped(run: Named, rank: int) -> str:
     """Starts the sweep, kills one process of its job after a checkpoint of this attempt, and
     returns what the sweep says.
     """
-    before = run.checkpoint.stat().st_mtime_ns if run.checkpoint.exists() else 0
+    before = _written(run.checkpoint)
     sweep = subprocess.Popen(
         [sys.executable, "-m", "extrap", *TINY, *SWEEP],
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
@@ -121,7 +125,7 @@ def stopped(run: Named, rank: int) -> str:
         text=True,
     )
     try:
-        until(lambda: run.checkpoint.exists() and run.checkpoint.stat().st_mtime_ns > before, 500)
+        until(lambda: _written(run.checkpoint) > before or sweep.poll() is not None, 500)
         os.kill(process(rank, Path()), signal.SIGKILL)
         said = sweep.communicate(timeout=500)[1]
     finally:

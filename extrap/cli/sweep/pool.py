@@ -1,6 +1,9 @@
 """Runs jobs, a bounded number side by side, and stops them cleanly."""
 
+import hashlib
+import os
 import signal
+import socket
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -13,6 +16,7 @@ from extrap.utils.errors import UserError
 
 TICK = 0.1  # seconds between two looks at the running jobs
 GRACE = 60.0  # seconds that interrupted jobs have to finish what they are writing
+MANY = 20  # waiting jobs from which on a sweep leaves their order
 AGAIN = (State.HELD, State.WAITING)  # of a job that ended and is to start once more
 
 
@@ -64,9 +68,21 @@ def _next(
             return job
         if job.state is State.HELD:
             waiting.append(job)
+        if job.state is State.SKIPPED or job.entry.run not in [one.entry.run for one in running]:
+            _jump(waiting)
         if job.state is not before:
             status.ended(job)
     return None
+
+
+def _jump(waiting: deque[Process]) -> None:
+    """Goes on at a place of this process's own after a job of another sweep: side by side, each
+    would be refused the lock of every job that another has just begun.
+    """
+    if len(waiting) >= MANY:
+        name = f"{socket.gethostname()} {os.getpid()} {len(waiting)}"
+        place = int.from_bytes(hashlib.sha256(name.encode()).digest())
+        waiting.rotate(-(place % len(waiting)))
 
 
 def _now(job: Process, running: list[Process], slots: Slots | None = None) -> State:

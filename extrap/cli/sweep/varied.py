@@ -44,29 +44,29 @@ class Varied:
 
     def _varied(self, overrides: list[str]) -> Composed | None:
         """Returns None for a job that sets no option, or sets one in two ways."""
-        parsed = list(map(_parsed, overrides))
-        options = {one.key_or_group: one.value() for one in parsed if self._sets(one)}
-        fixed = [one for one in parsed if one.key_or_group not in options]
+        words = list(map(parsed, overrides))
+        options = {one.key_or_group: one.value() for one in words if self._sets(one)}
+        fixed = [one for one in words if one.key_or_group not in options]
         more = [one.key_or_group for one in fixed if not self._group(one.key_or_group)]
         if not options or any(_overlap(name, other) for name in options for other in more):
             return None
-        words = tuple(str(one.input_line) for one in fixed), tuple(options)
-        if words not in self._kinds:
+        kind = tuple(str(one.input_line) for one in fixed), tuple(options)
+        if kind not in self._kinds:
             cfg = self.loader.load_sweep_config(self.master, overrides)
             first = self.read(cfg)
             written: Any = OmegaConf.to_container(cfg, enum_to_str=True)
             refers = {name: written[name] for name in first.values} != first.values
-            self._kinds[words] = None if refers else (cfg, first)
+            self._kinds[kind] = None if refers else (cfg, first)
             return first
-        if (kind := self._kinds[words]) is None:
+        if (known := self._kinds[kind]) is None:
             return None
-        cfg, first = kind
+        cfg, first = known
         values = first.values
         for name, value in options.items():
             OmegaConf.update(cfg, name, value, merge=True)
         for name in options:
             values = put(values, name.split("."), _leaf(cfg, name))
-        own = [str(one.input_line) for one in parsed if not one.is_hydra_override()]
+        own = [str(one.input_line) for one in words if not one.is_hydra_override()]
         return replace(first, values=values, overrides=own)
 
     def _sets(self, one: Override) -> bool:
@@ -86,7 +86,8 @@ class Varied:
 
 
 @cache  # most words stand in many jobs
-def _parsed(word: str) -> Override:
+def parsed(word: str) -> Override:
+    """Returns a word of the command line as Hydra parses it."""
     return OverridesParser.create().parse_override(word)
 
 

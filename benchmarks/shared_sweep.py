@@ -1,0 +1,124 @@
+"""What a large sweep costs several processes that share it on one disk: `python -m
+benchmarks.shared_sweep [jobs] [processes]`.
+
+Each process reads every job as `extrap -m` does and starts those that are free; a job is a shell
+that takes the lock of its run and writes the files of a trained one. The script prints, over all
+processes: refused locks and stat calls (strace, of the first process) a job, the time to the first
+job and the memory of a parent.
+"""
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks import sweep_checks
+from extrap.cli import schema
+from extrap.cli.sweep import pool
+from extrap.cli.sweep.process import Process, State
+from extrap.utils.paths import conf_dir
+from extrap.utils.progress import FILE
+
+SIDE_BY_SIDE = 4
+"""Jobs of a process at once: the pool looks at them ten times a second."""
+STATS = ("stat", "lstat", "newfstatat", "statx", "access", "readlink")
+JOB = """\
+mkdir -p runs/$1 && exec 9> runs/$1/.lock
+flock -n 9 || { echo '{"phase": "held"}' > $EXTRAP_PROGRESS; exit 0; }
+touch runs/$1/weights.pt
+echo '{"schema": 2, "state": "trained", "steps": 1, "files": {}}' > runs/$1/state.json
+"""
+
+
+class Counted(Process):
+    """A job that notes when the first of its process starts, and how often one was refused."""
+
+    first: float | None = None
+    refused = 0
+
+    def start(self) -> None:
+        Counted.first = Counted.first or time.perf_counter()
+        super().start()
+
+    def ended(self) -> bool:
+        over = super().ended()
+        Counted.refused += over and self.state is State.HELD
+        return over
+
+
+def worker(jobs: int) -> None:
+    """Works on the sweep, and writes what it counted."""
+    began = time.perf_counter()
+    schema.register()
+    os.environ[FILE] = "progress.json"  # so that no bar is drawn
+    look = pool._now
+
+    def looked(job: Process, *rest: Any) -> State:
+        state = look(job, *rest)
+        Counted.refused += state is State.HELD and state is not job.state
+        return state
+
+    pool._now = looked
+    with sweep_checks.initialize_config_dir(conf_dir(), version_base="1.3"):
+        reader = sweep_checks.reader()
+        reader.n_jobs = SIDE_BY_SIDE
+        found = reader.jobs([[*words, "stage=train"] for words in sweep_checks.jobs(jobs)])
+    tiny = [
+        Counted(
+            f"{n}", ["sh", "-c", JOB, "sh", job.entry.run], replace(job.entry, tasks={}), job.state
+        )
+        for n, job in enumerate(found)
+    ]
+    os.environ.pop(FILE)
+    with open(os.devnull, "w", encoding="utf-8") as quiet:
+        sys.stderr = quiet
+        reader.run(tiny)
+    done = sum(job.state is State.DONE for job in tiny)
+    first = (Counted.first or began) - began
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    told = {"done": done, "refused": Counted.refused, "first": first, "memory": memory}
+    Path(f"told-{os.getpid()}.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+def main(jobs: int, processes: int) -> None:
+    root, strace = Path(__file__).parents[1], shutil.which("strace")
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "benchmarks.shared_sweep", "worker", str(jobs)]
+        traced = [strace, "-c", "-o", "stats.txt", "-e", "trace=%%stat,access,readlink"]
+        started = [
+            subprocess.Popen(
+                [*(map(str, traced) if strace and n == 0 else ()), *command],
+                cwd=folder,
+                env=os.environ | {"PYTHONPATH": str(root)},
+                stderr=None,
+            )
+            for n in range(processes)
+        ]
+        for one in started:
+            one.wait()
+        told = [json.loads(path.read_text()) for path in Path(folder).glob("told-*.json")]
+        stats = Path(folder) / "stats.txt"
+        lines = [line.split() for line in stats.read_text().splitlines()] if strace else []
+        calls = [int(line[3]) for line in lines if line and line[-1] in STATS]
+    done = sum(one["done"] for one in told)
+    print(f"{done} of {jobs} jobs by {[one['done'] for one in told]}")
+    print(f"refused locks a job: {sum(one['refused'] for one in told) / jobs:.4f}")
+    if strace:
+        print(f"stat calls a job, over {processes} processes: {sum(calls) * processes / jobs:.1f}")
+    print(f"first job after: {[round(one['first'], 1) for one in told]} s")
+    print(f"memory of a parent: {max(one['memory'] for one in told):.0f} MB")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["worker"]:
+        worker(int(sys.argv[2]))
+    else:
+        given = [*map(int, sys.argv[1:]), *(10_000, 4)[len(sys.argv) - 1 :]]
+        main(*given)
