@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from extrap.cli import typeset
+from extrap.cli import spent, typeset
 from extrap.cli.columns import aligned
 from extrap.cli.part import CHOICES
 from extrap.cli.shared import argument, as_json, command, need_study, plain
@@ -54,12 +54,19 @@ FORMS = {
 }
 
 
+COST = argument("--cost", action="store_true", help="what training and evaluation of each run cost")
+
+
 @command(
     "study? results json",
+    COST,
     *(argument(flag, action="store_true", help=says) for flag, says in FORMS.items()),
     *CHOICES,
 )
 def main(args: Namespace) -> str:
+    if args.cost:
+        study = need_study(args)
+        return as_json(spent.values(study)) if args.json else spent.text(study)
     part = Part(args.series, args.protocol, args.lengths)
     naming = Naming(dict(args.label), args.order)
     rows = part.of_study(open_study(args.results, need_study(args)))

@@ -1,7 +1,6 @@
 """Stage evaluate: the evaluations of a job, and the rows of the unfinished ones."""
 
 import subprocess
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cache, partial
@@ -23,6 +22,7 @@ from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
 from extrap.runs.on_device import OnDevice
 from extrap.runs.source import Source
 from extrap.runs.study import Entry
+from extrap.runs.training.meter import Meter
 from extrap.tasks.base import AtLengths, Diagnostic, Result, Task
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.tasks.scoring.checked import checked
@@ -200,7 +200,7 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
 def _publish(job: Job, task: str, measure: Callable[[], Result], file: ResultFile) -> None:
     """Runs one task. The note that the task is finished comes after the rows."""
     job.show()
-    began = time.perf_counter()
+    meter = Meter(1 if job.source.device.type == "cuda" else 0)
     result = measure()
     found = completed(job, task, result)
     schema.claim_rows(job.results)
@@ -209,8 +209,7 @@ def _publish(job: Job, task: str, measure: Callable[[], Result], file: ResultFil
     if result.items:
         rows.write_items(file.items, result.items)
     rows.write(file.rows, found)
-    seconds = time.perf_counter() - began
-    job.run.mark_evaluated(file.note, config_hash(job, task), file.rows, seconds)
+    job.run.mark_evaluated(file.note, config_hash(job, task), file.rows, meter.cost().plain())
     job.dashboard.log(task, found)
 
 

@@ -15,7 +15,7 @@ Everything in a run folder is data: extrap never runs it and follows no link in 
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -96,6 +96,9 @@ def _of(name: str, extension: str) -> str:
     return name if extension == DIRECT else f"{name}-{extension}"
 
 
+FREE: Mapping[str, float | None] = {}
+"""The cost of work that nobody measured."""
+
 TRAINED = ("config.json", "last.ckpt", "weights.pt", "curve.json", "state.json")
 """Files that training writes."""
 
@@ -171,11 +174,13 @@ class Folder:
         """Returns the process that trains this run or does this work with it, in words."""
         return lock.holder(self.folder) or (lock.holder(self.folder, work) if work else None)
 
-    def mark(self, state: str, steps: int, seconds: float = 0.0) -> None:
-        """Writes how training ended, with the hashes of its files, which are on the disk before."""
+    def mark(self, state: str, steps: int, cost: Mapping[str, float | None] = FREE) -> None:
+        """Writes how training ended, with the hashes of its files, which are on the disk before.
+        cost: as extrap.runs.cost names it.
+        """
         files = {path.name: digest(path) for path in (self.weights, self.curve)}
         content = {"schema": schema.RUN, "state": state, "steps": steps, "files": files}
-        write_json(self.folder / "state.json", content | {"seconds": round(seconds, 1)})
+        write_json(self.folder / "state.json", content | _spent(cost))
 
     def unmark(self) -> None:
         """Removes the mark of a run whose weights are gone: training begins again."""
@@ -216,9 +221,14 @@ class Folder:
             return False
         return note["rows"][:DIGITS] == rows.digest
 
-    def mark_evaluated(self, name: str, config: str, rows: Path, seconds: float = 0.0) -> None:
-        content = {"config": config, "rows": digest(rows), "seconds": round(seconds, 1)}
-        write_json(self.done(name), content)
+    def mark_evaluated(
+        self, name: str, config: str, rows: Path, cost: Mapping[str, float | None] = FREE
+    ) -> None:
+        write_json(self.done(name), {"config": config, "rows": digest(rows)} | _spent(cost))
+
+
+def _spent(cost: Mapping[str, float | None]) -> dict[str, Any]:
+    return {"cost": dict(cost), "seconds": round(cost.get("seconds") or 0.0, 1)}
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 
 from extrap.runs.training import light_start as light_start  # isort: skip  (before Lightning)
 from lightning.fabric.utilities.exceptions import MisconfigurationException
@@ -17,6 +18,7 @@ from extrap.runs.training import devices
 from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Schooling
 from extrap.runs.training.feed import feed
 from extrap.runs.training.lightning_module import Lit
+from extrap.runs.training.meter import share_of_peak
 from extrap.runs.training.trainer import Checkpoints, rejected, trainer
 from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress
@@ -58,7 +60,13 @@ def _train(job: Job, training: Training) -> None:
         print(f"extrap: {run.name}: {why}; the run is marked diverged", file=sys.stderr)
     write_json(run.curve, {"points": curve.points})
     checkpoint.save(training.end(weights), run.weights)
-    run.mark("diverged" if why else "trained", lit.trainer.global_step, curve.seconds)
+    options = job.source.trainer
+    spent = curve.cost(options.processes)
+    rate = (spent.tokens_per_second or 0.0) / options.processes
+    share = share_of_peak(rate, lit.model, job.source.length, options.precision)
+    spent = replace(spent, share_of_peak=share)
+    run.mark("diverged" if why else "trained", lit.trainer.global_step, spent.plain())
+    job.dashboard.spent(spent.plain())
     run.checkpoint.unlink(missing_ok=True)
 
 
@@ -74,7 +82,7 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
     )
     switches, why = training.batches.switches(), ""
     with Progress(training.verb, optim.steps) if devices.first() else nullcontext() as progress:
-        curve = Curve(optim.log_every, progress)
+        curve = Curve(optim.log_every, progress, options.gpus)
         callbacks: list[Callback] = [curve, Schooling(switches), RandomState()]
         logger = job.dashboard.lightning() if devices.first() else False
         made = trainer(options, optim, run.folder, callbacks, logger, [Checkpoints(lit)])

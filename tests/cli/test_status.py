@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from extrap.cli.sweep.display import Status, summary, time_left
+from extrap.cli.sweep.display import Status, line, summary, time_left
 from extrap.cli.sweep.process import Process, State
 from extrap.runs.study import Entry
 from extrap.utils import cores
@@ -83,3 +83,18 @@ def test_cores_respect_the_quota_of_a_container(tmp_path, monkeypatch, quota, al
     for rubbish in ("", "many", "-3", "1.5"):
         monkeypatch.setenv(cores.SHARE, rubbish)
         assert cores.cores() == allowed
+
+
+def test_the_first_steps_say_how_long_a_sweep_will_take(monkeypatch):
+    """36 jobs, 8 side by side: 4.5 rounds of 10 minutes."""
+    jobs = [Process(f"seed={n}", [], Entry("s", f"a-s{n}", "direct", {})) for n in range(36)]
+    report = {"phase": "train", "done": 29, "total": 1500, "left": 600.0}
+    monkeypatch.setattr(Process, "progress", lambda job: report)
+    for one in jobs[:8]:
+        one.state, one.began = State.RUNNING, time.monotonic()
+    assert time_left(jobs, 8) is None
+    report["done"] = 30
+    assert time_left(jobs, 8) == pytest.approx(36 / 8 * 600, abs=5)
+    assert " left by the pace of the first steps | " in line(jobs, 8)
+    report["left"] = "soon"
+    assert time_left(jobs, 8) is None

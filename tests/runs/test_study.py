@@ -35,7 +35,7 @@ def trained(run: str, state: str = "trained", seconds: float = 60.0) -> None:
     folder.folder.mkdir(parents=True, exist_ok=True)
     folder.weights.write_bytes(b"weights")
     folder.curve.write_text("{}")
-    folder.mark(state, 10, seconds)
+    folder.mark(state, 10, {"seconds": seconds})
 
 
 def evaluated(entry: Entry, task: str, status: str = "ok", config: str = CONFIG) -> None:
@@ -45,7 +45,9 @@ def evaluated(entry: Entry, task: str, status: str = "ok", config: str = CONFIG)
         if row["task"] == task
     ]
     rows.write(entry.file(task).rows, [row | {"status": status} for row in wanted])
-    entry.folder.mark_evaluated(entry.file(task).note, config, entry.file(task).rows, 30.0)
+    entry.folder.mark_evaluated(
+        entry.file(task).note, config, entry.file(task).rows, {"seconds": 30.0}
+    )
 
 
 def finished(run: str, status: str = "ok", **more) -> Entry:

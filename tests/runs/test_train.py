@@ -46,7 +46,7 @@ def test_resumed_again_and_again_equals_uninterrupted(elsewhere, monkeypatch, wo
     for _ in range(3):
         with killed(monkeypatch, 6):
             stage.train(job(*options))
-    spent = torch.load(j.run.checkpoint, weights_only=True)["callbacks"]["Curve"]["seconds"]
+    spent = torch.load(j.run.checkpoint, weights_only=True)["callbacks"]["Curve"]["cost"]["seconds"]
     stage.train(job(*options))
     assert equal(whole, weights(j)) and curve == j.run.curve.read_text()
     assert j.run.state["seconds"] > spent > 0, "time goes on from the checkpoint's"

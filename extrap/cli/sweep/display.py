@@ -9,8 +9,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from extrap.cli.sweep.process import Process, State
-from extrap.utils.progress import MINUTE, clock, words
+from extrap.utils.progress import MINUTE, MOST, clock, words
 
+ENOUGH = 30
+"""Steps of training after which their pace says how long a sweep will take."""
 STOPPING = "waiting for the jobs to finish what they are writing; Ctrl-C again ends them at once"
 
 
@@ -84,7 +86,8 @@ def line(jobs: list[Process], n_jobs: int) -> str:
     queue = Counter(job.queue for job in jobs if job.state is State.WAITING and job.queue)
     parts += [f"{n} in the queue ({reason})" for reason, n in queue.items()]
     if (left := time_left(jobs, n_jobs)) is not None:
-        parts.append(f"{clock(left)} left")
+        pace = "" if count[State.DONE] else " by the pace of the first steps"
+        parts.append(f"{clock(left)} left{pace}")
     return " | ".join(
         [", ".join(parts)]
         + [f"{_placed(job)}: {_doing(job)}" for job in jobs if job.state is State.RUNNING]
@@ -103,15 +106,27 @@ def _doing(job: Process) -> str:
 
 
 def time_left(jobs: list[Process], n_jobs: int) -> float | None:
-    """Seconds, from the mean duration of the jobs that are done; None before the first."""
+    """Seconds, from the mean duration of the jobs that are done, before the first from the pace of
+    the running ones; None before their 30th step.
+    """
+    now = time.monotonic()
+    running = [job for job in jobs if job.state is State.RUNNING]
     whole = [job.seconds for job in jobs if job.state is State.DONE]
+    whole = whole or [now - job.began + left for job in running if (left := _at_pace(job))]
     if not whole:
         return None
-    mean, now = sum(whole) / len(whole), time.monotonic()
-    running = [job for job in jobs if job.state is State.RUNNING]
+    mean = sum(whole) / len(whole)
     left = [max(mean - (now - job.began), 0.0) for job in running]
     waiting = mean * sum(job.state in (State.WAITING, State.HELD) for job in jobs)
     return max([(sum(left) + waiting) / n_jobs, *left])
+
+
+def _at_pace(job: Process) -> float | None:
+    """Returns the seconds that a job will train, by the pace of its first steps."""
+    report = job.progress()
+    done, left = report.get("done"), report.get("left")
+    known = type(done) is int and type(left) in (int, float) and 0 < left < MOST
+    return left if known and done >= ENOUGH else None
 
 
 def summary(jobs: Sequence[Process], seconds: float) -> str:

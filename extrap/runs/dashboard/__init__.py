@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,6 +28,9 @@ class Dashboard:
     def lightning(self) -> Any:
         """Returns Lightning's logger of the training curve; False for none."""
         return False
+
+    def spent(self, cost: Mapping[str, float | None]) -> None:
+        """Shows what training cost, by names of extrap.runs.cost."""
 
     def log(self, task: str, rows: Sequence[dict]) -> None:
         """Shows the rows of one task."""
@@ -184,6 +187,9 @@ class WandB(Dashboard):
             def log_hyperparams(self, *args: Any, **kwargs: Any) -> None: ...
 
         return ToRun()
+
+    def spent(self, cost: Mapping[str, float | None]) -> None:
+        self.run.summary.update({f"cost/{name}": x for name, x in cost.items() if x is not None})
 
     def log(self, task: str, rows: Sequence[dict]) -> None:
         """Shows the rows of one task as history, table and summary."""

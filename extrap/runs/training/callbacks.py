@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import lightning as L
@@ -10,7 +11,9 @@ import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 
 from extrap.data.curriculum import Switches
+from extrap.runs.cost import Cost, read
 from extrap.runs.training.lightning_module import Lit
+from extrap.runs.training.meter import Meter
 
 
 class Diverged(Exception):
@@ -22,21 +25,21 @@ class Curve(L.Callback):
     `step` and `part/metric`.
 
     Points travel in the checkpoint, so that a resumed run has the curve of an uninterrupted one.
-    Raises Diverged. seconds: time that went into the model, without the time that a killed process
-    lost. progress: takes (done, total, note) after every step.
+    Raises Diverged. progress: takes (done, total, note) and numbers after every step; gpus: that
+    the training holds.
     """
 
-    def __init__(self, every: int, progress: Callable[..., None] | None = None):
-        self.every, self.progress = every, progress
+    def __init__(self, every: int, progress: Callable[..., None] | None = None, gpus: int = 0):
+        self.every, self.progress, self.meter = every, progress, Meter(gpus)
         self.points: list[dict[str, float]] = []
         self._sums: dict[str, torch.Tensor] = {}
         self._steps = 0  # in the sums; a resumed run may be logged more or less often
-        self._clock, self._tokens = time.perf_counter(), 0
-        self._began, self._before = time.perf_counter(), 0.0
+        self._clock, self._tokens, self._read = time.perf_counter(), 0, 0
 
-    @property
-    def seconds(self) -> float:
-        return self._before + time.perf_counter() - self._began
+    def cost(self, processes: int = 1) -> Cost:
+        """Returns what went into the model, without what a killed process lost."""
+        rate = self._read * processes / self.meter.seconds
+        return replace(self.meter.cost(), tokens_per_second=rate)
 
     def on_train_start(self, trainer: L.Trainer, lit: L.LightningModule) -> None:
         """Logs the points before the checkpoint, which the page of a killed process may lack."""
@@ -48,6 +51,7 @@ class Curve(L.Callback):
         self, trainer: L.Trainer, lit: Lit, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         self._tokens += batch.tokens.numel()
+        self._read += batch.tokens.numel()
         if not batch.last:
             return
         for name, value in lit.measured.items():
@@ -59,7 +63,9 @@ class Curve(L.Callback):
             last = self.points[-1] if self.points else {}
             shown = [name for name in ("text/nll", "retrieval/accuracy") if name in last]
             note = " ".join(f"{name} {last[name]:.3f}" for name in shown)
-            self.progress(trainer.global_step, trainer.max_steps, note)
+            rate = self._read * trainer.world_size / self.meter.seconds
+            more = {"rate": round(rate, 1), "memory": self.meter.memory()}
+            self.progress(trainer.global_step, trainer.max_steps, note, **more)
 
     def _add_point(self, trainer: L.Trainer) -> None:
         point = {
@@ -78,10 +84,11 @@ class Curve(L.Callback):
         self._clock, self._tokens = time.perf_counter(), 0
 
     def state_dict(self) -> dict[str, Any]:
-        return {"points": self.points, "seconds": self.seconds}
+        return {"points": self.points, "cost": self.meter.cost().plain()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.points, self._before = state["points"], state.get("seconds", 0.0)
+        self.points = state["points"]
+        self.meter.before = read(state.get("cost") or {"seconds": state.get("seconds")})
 
 
 def _scalars(point: dict[str, float]) -> dict[str, float]:

@@ -64,6 +64,11 @@ class TrainerOptions:
         count = len(self.devices) if isinstance(self.devices, list) else self.devices
         return count * self.num_nodes
 
+    @property
+    def gpus(self) -> int:
+        """Returns the number of GPUs that a training holds."""
+        return self.processes if self.accelerator in ("gpu", "cuda") else 0
+
 
 def read(given: Mapping[str, Any]) -> TrainerOptions:
     """Returns the options of a configuration. Raises UserError for a value out of bounds."""

@@ -1,0 +1,63 @@
+"""What work costs is kept with the run, adds up over attempts, and is printed."""
+
+import pytest
+import torch
+
+from extrap.cli import spent, table
+from extrap.runs.cost import Cost, costs, read, total
+from extrap.runs.evaluate import entry, evaluate
+from extrap.runs.train import train
+from extrap.runs.training import meter
+from extrap.runs.training.callbacks import Curve
+from extrap.utils.progress import words
+from tests.support.jobs import TINY, job
+from tests.support.killed import killed
+
+
+def test_a_job_records_its_cost_and_a_resumed_one_adds_to_it(elsewhere, monkeypatch, capsys):
+    tiny = [word for word in TINY if "task.kv" not in word]
+    this = job("study=spent", "task=nll", tiny=tiny)
+    with killed(monkeypatch, 5):
+        train(this)
+    before = torch.load(this.run.checkpoint, weights_only=True)["callbacks"]
+    [saved] = [state["cost"] for name, state in before.items() if name.startswith(Curve.__name__)]
+    assert saved["seconds"] > 0 and saved["processor_seconds"] > 0
+    train(this)
+    found = read(this.run.state["cost"])
+    assert found.seconds > saved["seconds"]
+    assert found.processor_seconds > saved["processor_seconds"]
+    assert found.memory > 1e7 and found.tokens_per_second > 0
+    assert (found.device_seconds, found.share_of_peak) == (0, None)
+    evaluate(this)
+    entry(this, "extrap").write()
+    known = costs("spent")
+    assert list(known) == [this.run.name, f"{this.run.name} + direct"]
+    assert total(known.values()).seconds > found.seconds
+    table.main(["spent", "--cost"])
+    said = capsys.readouterr().out.splitlines()
+    assert said[1].split() == ["wall", "processor", "GPU", "memory", "tokens/s", "of", "peak"]
+    assert [line.split("  ")[0] for line in said[2:]] == [*known, "all"]
+    assert spent.values("spent")["total"]["share_of_peak"] is None
+
+
+def test_the_share_of_the_peak_of_a_gpu(monkeypatch):
+    """A model of 1000 numbers that reads 1e9 tokens per second does 6e12 operations, and a few for
+    attention; the GPU can do 12e12.
+    """
+    model = job("model.dim=16", "model.heads=2").source.model()
+    assert meter.share_of_peak(1e9, model, 64, "bf16-mixed") is None
+    numbers = sum(p.numel() for p in model.parameters())
+    device = type("Device", (), {"type": "cuda"})()
+    monkeypatch.setattr(torch.Tensor, "device", device, raising=False)
+    throughput = pytest.importorskip("lightning.fabric.utilities.throughput")
+    monkeypatch.setattr(throughput, "get_available_flops", lambda *_: 12e12)
+    expected = (6 * numbers + 12 * 2 * 16 * 64) / 12
+    assert meter.share_of_peak(1, model, 64, "32-true") * 1e12 == pytest.approx(expected)
+
+
+def test_a_cost_from_a_folder_of_others_is_numbers_or_nothing():
+    found = read({"seconds": "3", "memory": float("inf"), "processor_seconds": 2, "more": 1})
+    assert found == Cost(processor_seconds=2)
+    assert read(None) == read([]) == Cost()
+    said = words({"phase": "train", "rate": 52000.4, "memory": 1.23e9, "device": "GPU 3"})
+    assert said == ["train", "GPU 3", "1.2 GB", "52,000 tokens/s"]
