@@ -8,7 +8,13 @@ from extrap.model.scheme import Scheme
 
 
 class AllLayers(SchemeExtension):
-    """method: the extension. On stacks of equal layers the method gives the same result."""
+    """An extension applied to every layer, to the local layers of a mixed stack as well.
+
+    Args:
+        method: the extension
+
+    On stacks of equal layers the result is that of the method itself.
+    """
 
     layers = "all"
 

@@ -26,8 +26,11 @@ Reader = Callable[..., Tensor]
 
 
 class Extension(ABC):
-    """A method. factor: s, the length it is set for, in training lengths L; None: adaptive, s =
-    max(1, T / L) in each forward; 1 if the method has no factor.
+    """A method that makes a trained model usable beyond its training length.
+
+    Args:
+        factor: s, the length it is set for, in training lengths L; None: adaptive, s = max(1, T /
+            L) in each forward; 1 if the method has no factor
 
     L is model.scheme.shape.length. Options are constructor arguments, the keys of a YAML in
     conf/extension; the constructor raises ValueError for senseless ones.
@@ -57,7 +60,9 @@ class Extension(ABC):
 class SchemeExtension(Extension):
     """An extension that gives the same weights another scheme, as most do.
 
-    layers: layers of a mixed stack on which it acts, `global` (the rule of layers.py) or `all`.
+    Args:
+        layers: layers of a mixed stack on which it acts, `global` (the rule of layers.py) or `all`
+
     Raises NotApplicable for every scheme that it would not change.
     """
 

@@ -13,7 +13,10 @@ from extrap.utils.bounds import Factor
 
 
 class BiasInterpolation(Interpolation):
-    """factor: s; null is adaptive, s = max(1, T / L).
+    """Interpolation of a bias: distances are divided by s before the bias reads them.
+
+    Args:
+        factor: s; null is adaptive, s = max(1, T / L)
 
     Works with biases that depend on the distance alone.
     """

@@ -5,9 +5,9 @@ r_p = L theta_p / (2 pi) turns in training
 theta'_p = theta_p (1 - m_p) / s + theta_p m_p,   m_p the kept share of pair p
 turns  m_p = clip((r_p - slow) / (fast - slow), 0, 1), arXiv 2309.00071, section 3.2; with slow = 1,
        fast = 4 it is Llama 3.1's
-index  m_p falls from 1 to 0 over whole pairs, from floor(p(fast)) to ceil(p(slow)), p(r) = d ln(L /
-       (2 pi r)) / (2 ln base), as in the code of the authors and of later libraries; the two ramps
-       differ by up to 144 % in a frequency
+index  m_p falls from 1 to 0 over whole pairs, from floor(p(fast)) to ceil(p(slow)),
+       p(r) = d ln(L / (2 pi r)) / (2 ln base), as in the code of the authors and of later
+       libraries; the two ramps differ by up to 144 % in a frequency
 slow and fast are the options beta_slow and beta_fast, in turns. null for beta_fast stands for 32
 from L = 2048 on, and for max(2, L / 64) below: there no pair makes 32 turns, and 32 would slow all.
 """
@@ -59,7 +59,13 @@ def by_parts(
 
 
 class NTKByParts(Frequencies):
-    """The turns ramp, without a temperature. Raises ValueError unless beta_slow < beta_fast.
+    """NTK by parts: the ramp over turns, without a temperature.
+
+    Args:
+        beta_slow: turns within L below which a pair is interpolated in full
+        beta_fast: turns within L above which a pair stays as it is; null: see above
+
+    Raises ValueError unless beta_slow < beta_fast.
 
     Source: arXiv 2309.00071; Llama 3.1: arXiv 2407.21783
     """
@@ -81,12 +87,16 @@ class NTKByParts(Frequencies):
 
 
 class YaRN(NTKByParts):
-    """One of the ramps, and a temperature of (slope ln s + 1)**2. Raises ValueError unless
-    beta_slow < beta_fast.
+    """YaRN: one of the ramps, and a temperature of (slope ln s + 1)**2.
 
-    temperature: logits heats all content logits; channels multiplies cosine and sine by slope ln s
-    + 1, as the authors and transformers do, which misses channels that do not turn and comes before
-    a cap on logits; null: channels in a published checkpoint, logits in others.
+    Args:
+        ramp: over the `index` of the pairs or over their `turns`
+        slope: of the temperature over ln s
+        temperature: logits heats all content logits; channels multiplies cosine and sine by slope
+            ln s + 1, as the authors and transformers do, which misses channels that do not turn and
+            comes before a cap on logits; null: channels in a published checkpoint, logits in others
+
+    Raises ValueError unless beta_slow < beta_fast.
     """
 
     def __init__(

@@ -5,7 +5,14 @@ from extrap.model.gpt import GPT
 
 
 class Chain(Extension):
-    """then(first(model)): NTK with log-n, say. Rows record the greater factor."""
+    """Two extensions, one after the other: NTK with log-n, say.
+
+    Args:
+        first: the extension of the scheme that acts first
+        then: the extension of the extended model
+
+    Rows record the greater factor.
+    """
 
     def __init__(self, first: SchemeExtension, then: Extension):
         self.first, self.then = first, then

@@ -22,8 +22,12 @@ from extrap.utils.bounds import Count
 
 
 class ClippedRoPE(Frequencies):
-    """edge: smooth or hard; clipped: n, in each grid of frequencies; null: all pairs below one turn
-    in L tokens (the authors clip .69 of these pairs).
+    """Clipped RoPE: the slowest pairs stop turning, behind a smooth or a hard edge.
+
+    Args:
+        edge: smooth or hard
+        clipped: n, in each grid of frequencies; null: all pairs below one turn in L tokens (the
+            authors clip .69 of these pairs)
 
     Changes the model inside L, so it needs a short fine-tuning; it has no factor. Refuses a
     scheme if all its pairs make a turn.

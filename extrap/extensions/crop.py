@@ -16,7 +16,10 @@ from extrap.utils.bounds import Count
 
 
 class Crop(Extension):
-    """stride: predictions of one window; null stands for L / 2; 1 is exact, at L times the cost.
+    """The baseline of a cropped text: the model reads the last L tokens alone.
+
+    Args:
+        stride: predictions of one window; null stands for L / 2; 1 is exact, at L times the cost
 
     Works with every scheme, because no window exceeds L. Refuses a stride above L - 1, and a scheme
     whose layers together look less than L - stride tokens back: a crop would hide nothing from it.

@@ -5,5 +5,7 @@ from extrap.model.gpt import GPT
 
 
 class Direct(Extension):
+    """No change: the extended model is the model."""
+
     def __call__(self, model: GPT) -> Reader:
         return model

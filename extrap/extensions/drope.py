@@ -14,7 +14,9 @@ from extrap.schemes.nope import NoPE
 
 
 class DroPE(SchemeExtension):
-    """Works with parts that turn pairs of channels and do not own attention. Changes the model
+    """DroPE: what turns is dropped, and the model is tuned without it.
+
+    Works with parts that turn pairs of channels and do not own attention. Changes the model
     inside L. It leaves out the paper's norms of queries and keys and its temperatures past L, which
     some of its runs use.
     """

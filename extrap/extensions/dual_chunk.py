@@ -15,8 +15,12 @@ from extrap.model.scheme import Scheme
 
 
 class DualChunkAttention(DistanceExtension):
-    """farthest: c, at most L - 1; null stands for 3 L / 4, as in the authors' code. window: w, at
-    most c / 2, within which neighbouring chunks keep their distances; null stands for L / 16.
+    """Dual chunk attention: pairs within and across chunks, all at trained distances.
+
+    Args:
+        farthest: c, at most L - 1; null stands for 3 L / 4, as in the authors' code
+        window: w, at most c / 2, within which neighbouring chunks keep their distances; null stands
+            for L / 16
 
     Changes pairs of different chunks inside L as well.
     """

@@ -26,7 +26,11 @@ from extrap.utils.bounds import Factor
 
 
 class DynamicNTK(Frequencies):
-    """factor: f of the formula above, as in transformers' "dynamic"; mode: sequence or row.
+    """Dynamic NTK: NTK-aware scaling whose factor s(n) follows the length of the text.
+
+    Args:
+        factor: f of the formula above, as in transformers' "dynamic"
+        mode: sequence or row
 
     Rows record s(n). Row mode needs a scheme in which queries and keys alone turn.
     """

@@ -47,8 +47,10 @@ class Louder(Scheme):
 
 
 class Frequencies(SchemeExtension):
-    """A method on frequencies. factor: s; null is adaptive, s = max(1, T / L) in each forward of T
-    tokens.
+    """A method on frequencies.
+
+    Args:
+        factor: s; null is adaptive, s = max(1, T / L) in each forward of T tokens
 
     Works with all parts that turn pairs of channels, each by its own spectrum. Inside L it changes
     the model unless adaptive.

@@ -30,7 +30,10 @@ class Squeezed(Scheme):
 
 
 class Interpolation(SchemeExtension):
-    """factor: s; null is adaptive, s = max(1, T / L).
+    """Position interpolation: all coordinates are divided by s.
+
+    Args:
+        factor: s; null is adaptive, s = max(1, T / L)
 
     Works with rotary and sinusoidal schemes and other functions of a real coordinate; tables, clips
     and biases of distance have methods of their own. Changes the model inside L unless adaptive.

@@ -19,7 +19,10 @@ from extrap.model.scheme import Scheme, Where, whole_steps
 
 
 class JetLong(DistanceExtension):
-    """width: w in tokens, below L; null stands for L / 16.
+    """Jet-Long: near keys at their own distance, far keys by groups that grow with the text.
+
+    Args:
+        width: w in tokens, below L; null stands for L / 16
 
     Adaptive: rows record G of each text.
     """
@@ -38,7 +41,11 @@ class JetLong(DistanceExtension):
 
 
 class Bifocal(Near):
-    """The map of distances of JetLong; width: w."""
+    """The map of distances of JetLong.
+
+    Args:
+        width: w
+    """
 
     def __init__(self, part: Scheme, width: int):
         super().__init__(part, width, lambda q, k: (q, k))

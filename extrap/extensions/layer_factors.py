@@ -43,7 +43,10 @@ class PerLayer(Wrapper):
 
 
 class LayerFactors(SchemeExtension):
-    """controls: c_0 .. c_M, factors from the first layer to the last, each 1 or more.
+    """Position interpolation with a factor for each layer, on a Bezier curve over depth.
+
+    Args:
+        controls: c_0 .. c_M, factors from the first layer to the last, each 1 or more
 
     Works with schemes whose attention depends on the distance in tokens by a function of a real
     coordinate. Changes the model inside L.

@@ -14,7 +14,10 @@ from extrap.schemes.learned import Learned, Policy
 
 
 class LearnedTable(SchemeExtension):
-    """policy: clamp, interpolate (for T > L) or hierarchical (up to L**2 positions).
+    """A policy for a learned table past its last row.
+
+    Args:
+        policy: clamp, interpolate (for T > L) or hierarchical (up to L**2 positions)
 
     Works with tables added to the tokens, alone or in a stack.
     """

@@ -18,7 +18,9 @@ GROWING = LogN | SSMax | AffineSSMax | StepHeat | ASEntmax
 
 
 class ClippedLogN(SchemeExtension):
-    """Works with every scheme of softmax attention whose queries see more than L keys, and whose
+    """Log-n scaling from L keys on, for a model trained without it.
+
+    Works with every scheme of softmax attention whose queries see more than L keys, and whose
     logits do not grow with their number already.
     """
 

@@ -21,13 +21,17 @@ Slower = list[Positive]
 
 
 class LongRoPE(Frequencies):
-    """factor: s; long, short: one number per pair. null for short: all 1, so that up to L nothing
-    changes; for long: as YaRN.
+    """LongRoPE: a factor for every pair, which a search finds.
 
-    temperature: logits heats content logits past L; channels multiplies channels that turn by the
-    root at every length, short texts too, as transformers does for models fine-tuned so; null:
-    channels in a published checkpoint, logits in others. Refuses a scheme with another number of
-    pairs.
+    Args:
+        factor: s
+        long: one number per pair, for texts longer than L; null: as YaRN
+        short: one number per pair, for other texts; null: all 1, so that up to L nothing changes
+        temperature: logits heats content logits past L; channels multiplies channels that turn by
+            the root at every length, short texts too, as transformers does for models fine-tuned
+            so; null: channels in a published checkpoint, logits in others
+
+    Refuses a scheme with another number of pairs.
     """
 
     factor: float  # never null here

@@ -28,8 +28,11 @@ Ratios = Callable[[Tensor, Tensor, Where], Tensor]
 
 
 class MsPoE(SchemeExtension):
-    """least, most: the range of r, 1.2 to 1.8 in the paper; times: a key counts above so many
-    means.
+    """Ms-PoE: position interpolation with a factor for each head, by the rank of the head.
+
+    Args:
+        least, most: the range of r, 1.2 to 1.8 in the paper
+        times: a key counts above so many means
 
     Works with members of the RoPE family whose pairs turn by theta_p per token. Changes the model
     inside L. Raises ValueError unless least < most.

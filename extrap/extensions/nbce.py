@@ -25,13 +25,16 @@ LOWEST = -100.0  # below it a logarithm of a probability counts as log 0
 
 
 class NBCE(Extension):
-    """pool: P above, entropy or mean; beta: weight against the answer without context, null stands
-    for n - 1.
+    """Naive Bayes over contexts: the model reads the contexts apart and joins their predictions.
 
-    top_p: the entropy counts the likeliest tokens, which hold this much probability; stickiness:
-    nats that lower the entropy of the context that won at the token before. Losses are over
-    whole distributions: nothing filters them. window: tokens of a context; null stands for L / 2; T
-    has the rest of L but BOS.
+    Args:
+        pool: P above, entropy or mean
+        beta: weight against the answer without context, null stands for n - 1
+        top_p: the entropy counts the likeliest tokens, which hold this much probability
+        stickiness: nats that lower the entropy of the context that won at the token before
+        window: tokens of a context; null stands for L / 2; T has the rest of L but BOS
+
+    Losses are over whole distributions: nothing filters them.
 
     One reading serves L - window predictions, and the first follows S_k directly; earlier
     predictions have readings of their own, of the text up to there. Up to L tokens the model reads

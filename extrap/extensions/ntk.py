@@ -28,28 +28,41 @@ def bloc97(pairs: Pairs, s: float) -> Tensor:
 
 
 class NTK(Frequencies):
-    """Source: https://www.reddit.com/r/LocalLLaMA/comments/14lz7j5"""
+    """NTK-aware scaling by a larger base: the last pair slows by s.
+
+    Source: https://www.reddit.com/r/LocalLLaMA/comments/14lz7j5
+    """
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
         return bloc97(pairs, s)
 
 
 class NTKOld(Frequencies):
-    """Source: https://kexue.fm/archives/9675"""
+    """NTK-aware scaling by the radix: the base times s.
+
+    Source: https://kexue.fm/archives/9675
+    """
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
         return pairs.theta * s ** (-2 * pairs.index / pairs.width)
 
 
 class NTKFixed(Frequencies):
-    """Source: https://kexue.fm/archives/9706"""
+    """Fixed NTK: every pair slows, the first too, and the last by s.
+
+    Source: https://kexue.fm/archives/9706
+    """
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
         return pairs.theta * s ** (-2 * (pairs.index + 1) / pairs.width)
 
 
 class NTKMixed(Frequencies):
-    """b: the shape of the slowing over the pairs; 0.625 in the text, 0.75 in the author's code."""
+    """Mixed NTK: a slowing of the pairs whose shape over the pairs is an option.
+
+    Args:
+        b: the shape of the slowing over the pairs; 0.625 in the text, 0.75 in the author's code
+    """
 
     def __init__(self, factor: Factor | None = 8.0, b: NotNegative = 0.625):
         super().__init__(factor)

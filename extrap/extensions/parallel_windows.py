@@ -20,7 +20,10 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class Windows(Scheme):
-    """Coordinates and mask of the method. window: c.
+    """Coordinates and mask of the method.
+
+    Args:
+        window: c
 
     Kind: modifier
     Past L: defined; order of the windows is lost
@@ -51,8 +54,12 @@ class Windows(Scheme):
 
 
 class ParallelWindows(SchemeExtension):
-    """window: c in tokens; null stands for L / 2. Refuses schemes that own attention, and a window
-    outside 1 .. L - 2.
+    """Parallel context windows: windows at the same positions; the end of the text sees all.
+
+    Args:
+        window: c in tokens; null stands for L / 2
+
+    Refuses schemes that own attention, and a window outside 1 .. L - 2.
 
     Tokens change windows as the text grows.
     """

@@ -15,7 +15,10 @@ from extrap.utils.bounds import Factor
 
 
 class PairInterpolation(Frequencies):
-    """pair: p, counted from 0, the fastest, in each grid of frequencies; null stands for all pairs.
+    """Interpolation of a single pair of channels; all others turn as trained.
+
+    Args:
+        pair: p, counted from 0, the fastest, in each grid of frequencies; null stands for all pairs
 
     Refuses a scheme with fewer pairs.
     """

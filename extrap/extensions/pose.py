@@ -28,7 +28,8 @@ TERMINAL = 20
 class LaidOut(Scheme):
     """Coordinates of training, below `most`; evaluation reads at 0, 1, 2, ... as before.
 
-    lay_out: (coordinates t = 0 .. n - 1, most) -> coordinates of training.
+    Args:
+        lay_out: (coordinates t = 0 .. n - 1, most) -> coordinates of training
     """
 
     def __init__(self, shape: Shape, most: int, lay_out: Callable[[Tensor, int], Tensor]):
@@ -40,7 +41,10 @@ class LaidOut(Scheme):
 
 
 class PoSE(SchemeExtension):
-    """method: the extension to tune for; its factor is the length to tune for, over L.
+    """PoSE: tuning on windows of L tokens that skip a range of coordinates.
+
+    Args:
+        method: the extension to tune for; its factor is the length to tune for, over L
 
     Tuning uses windows of L tokens (tuned_at = 1) unless finetune.factor overrides it; untuned PoSE
     is its method. The paper skips text as well: its second chunk comes from later in the text, and
@@ -87,8 +91,12 @@ class PoSE(SchemeExtension):
 
 
 class RandomisedYaRN(PoSE):
-    """method: YaRN with its options. PoSE skips positions once in a text, this method at every
-    token.
+    """YaRN tuned on a sorted random subset of the coordinates of the longer text.
+
+    Args:
+        method: YaRN with its options
+
+    PoSE skips positions once in a text, this method at every token.
 
     The paper raises the range of positions during tuning (a curriculum); here it is factor L from
     the first step on. Raises ValueError for another method, and as PoSE does. Source: arXiv
@@ -105,8 +113,12 @@ class RandomisedYaRN(PoSE):
 
 
 class EndPrompt(PoSE):
-    """method: as in PoSE; terminal: m, tokens at the end; null stands for 20, as in the authors'
-    scripts (github.com/clx1415926/EndPrompt), or half of a window of fewer than 40 tokens.
+    """EndPrompt: tuning on windows whose last tokens stand at the end of the longer text.
+
+    Args:
+        method: as in PoSE
+        terminal: m, tokens at the end; null stands for 20, as in the authors' scripts
+            (github.com/clx1415926/EndPrompt), or half of a window of fewer than 40 tokens
 
     Distances between n and factor L - n never come up. The paper appends a short prompt of its own
     as the second part; here it is the last m tokens of the window, and the text stays whole. Raises

@@ -13,8 +13,11 @@ from extrap.schemes.randomised import RandomisedPositions
 
 
 class RandomisedTest(SchemeExtension):
-    """test: even, stride or sampled; longest: of stride, in tokens. As in schemes/randomised.py,
-    null stands for L_max / 2.
+    """Positions of a text at test, for a model trained on randomised positions.
+
+    Args:
+        test: even, stride or sampled
+        longest: of stride, in tokens; null stands for L_max / 2, as in schemes/randomised.py
 
     Works with schemes trained on randomised positions.
     """

@@ -19,7 +19,11 @@ Divisor = Annotated[float, Gt(1)]
 
 
 class ReRoPE(DistanceExtension):
-    """width: w in tokens, at most L; null stands for L / 2."""
+    """ReRoPE: keys farther than w tokens all stand at distance w.
+
+    Args:
+        width: w in tokens, at most L; null stands for L / 2
+    """
 
     def __init__(self, width: int | None = None):
         self.width = width
@@ -30,7 +34,11 @@ class ReRoPE(DistanceExtension):
 
 
 class LeakyReRoPE(DistanceExtension):
-    """width: w in tokens, at most L; null stands for L / 4. k: divides distances past w.
+    """Leaky ReRoPE: distances past w grow k times more slowly.
+
+    Args:
+        width: w in tokens, at most L; null stands for L / 4
+        k: divides distances past w
 
     k null: (s L - 1 - w) / (L - 1 - w) with the factor s; the farthest key of s L tokens then lies
     at L - 1, the farthest distance of training. With a k, the factor plays no part, and rows record

@@ -12,7 +12,11 @@ from extrap.utils.bounds import Factor
 
 
 class SelfExtend(DistanceExtension):
-    """window: W in tokens, at most L; null stands for L / 2. group: G, a divisor of W.
+    """Self-Extend: neighbours at their own distance, far keys by groups of G tokens.
+
+    Args:
+        window: W in tokens, at most L; null stands for L / 2
+        group: G, a divisor of W
 
     group null: the smallest divisor of W that keeps every distance among factor L tokens below L,
     as in training. With a group, the factor plays no part, and rows record the factor up to which

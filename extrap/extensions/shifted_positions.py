@@ -16,8 +16,11 @@ from extrap.model.scheme import Scheme
 
 
 class STRING(DistanceExtension):
-    """shift: S in tokens, at most L; null stands for L / 3. local: W, at most S; null stands for
-    L / 16 (the authors: 128 of 131072).
+    """STRING: far pairs take frequent distances of training in place of rare ones.
+
+    Args:
+        shift: S in tokens, at most L; null stands for L / 3
+        local: W, at most S; null stands for L / 16 (the authors: 128 of 131072)
 
     The method is for texts within L, where it changes the model.
     """

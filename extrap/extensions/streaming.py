@@ -39,7 +39,11 @@ class SinksAndRecent(Scheme):
 
 
 class Streaming(SchemeExtension):
-    """sinks: S, first tokens (BOS among them) that stay visible; recent: R, null stands for L - S.
+    """A mask of the first S tokens and a window of the last R.
+
+    Args:
+        sinks: S, first tokens (BOS among them) that stay visible
+        recent: R, null stands for L - S
 
     Refuses more than L tokens together.
     """

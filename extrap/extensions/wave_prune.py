@@ -14,7 +14,10 @@ from extrap.utils.bounds import Positive
 
 
 class WavePruning(SchemeExtension):
-    """periods: the window of a pair in its periods; the paper has 1.
+    """WavePrune on a trained model: a pair counts for keys nearer than one of its periods.
+
+    Args:
+        periods: the window of a pair in its periods; the paper has 1
 
     Works with members of the RoPE family whose pairs turn by theta_p per token. It has no factor,
     needs no tuning, and changes the model inside L: fast pairs turn more than once there.

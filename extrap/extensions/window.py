@@ -12,7 +12,10 @@ from extrap.schemes.window import Window
 
 
 class Windowed(SchemeExtension):
-    """width: W in tokens, the query among them; null stands for L.
+    """A window on a trained model: a query sees its nearest W tokens.
+
+    Args:
+        width: W in tokens, the query among them; null stands for L
 
     Refuses schemes that see no farther anyway.
     """

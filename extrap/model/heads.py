@@ -11,7 +11,12 @@ from extrap.utils.bounds import Share
 
 
 class Heads(Scheme):
-    """`part` in a share of the heads, the first ones, and `rest` in the others, in every layer.
+    """Two schemes side by side: one in a share of the heads of every layer, one in the others.
+
+    Args:
+        part: the scheme of the first heads
+        rest: the scheme of the other heads
+        share: of the heads, that have `part`
 
     At least one head has `part`; of heads that share keys, whole groups: round(share G) of G.
     Raises ValueError for a part that acts on more than queries and keys.

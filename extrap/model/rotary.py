@@ -81,8 +81,12 @@ def turn(x: Tensor, turns: Tensor, layout: Layout) -> Tensor:
 class Turning(Scheme):
     """A scheme that turns pairs of channels by one grid of frequencies.
 
-    base: theta_p = base**(-2p/n), n the number of channels that turn. Raises ValueError for an odd
-    n, a base of 1 or less and channels that the layout does not pair.
+    Args:
+        base: of the frequencies theta_p = base**(-2p/n), n the number of channels that turn; above
+            1
+        layout: channels of a pair: `interleaved`, neighbours; `half`, p and p + n/2; or a list
+
+    Raises ValueError for an odd n, a base of 1 or less and channels that the layout does not pair.
     """
 
     turned: int | None = None
@@ -115,7 +119,9 @@ class Turning(Scheme):
 
 
 class Rotary(Turning):
-    """q~_i = R_i q_i, k~_j = R_j k_j; each member of the family has its own frequencies.
+    """A member of the RoPE family: each has its own frequencies.
+
+    q~_i = R_i q_i, k~_j = R_j k_j
 
     Raises ValueError as Turning does.
     """

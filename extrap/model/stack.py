@@ -18,6 +18,9 @@ INSIDE = tuple(name for name, hook in HOOKS.items() if hook.inside)
 class Stack(Scheme):
     """Parts that act together, hook by hook as HOOKS of model/scheme.py says.
 
+    Args:
+        parts: the schemes, in the order in which they act
+
     Raises ValueError if, in one layer, two parts own a hook that has one owner; two turn pairs of
     channels (a second RoPE would turn them twice); one widens queries and keys that another meets
     with vectors of D channels; or one owns attention and another acts in it. Raises ValueError if

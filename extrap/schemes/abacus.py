@@ -23,8 +23,12 @@ Offset = Annotated[int, Interval(ge=0, le=2**22)]
 
 
 class Abacus(Scheme):
-    """ids: symbols, the last ids of the vocabulary (64: the values of data.vocabulary; the whole
-    vocabulary if it is smaller). offset: largest k.
+    """Abacus embedding: a learned vector for the place of a symbol in its run.
+
+    Args:
+        ids: symbols, the last ids of the vocabulary (64: the values of data.vocabulary; the whole
+            vocabulary if it is smaller)
+        offset: largest k, a random shift of all places in training
 
     Parameters: (L + offset) x C from N(0, 0.7**2). Draws k from torch's CPU generator.
 

@@ -21,8 +21,11 @@ def alibi_slopes(heads: int) -> list[float]:
 
 
 class ALiBi(Scheme):
-    """slopes: one per head in place of the official ones (for a single head 2**-8, too shallow to
-    help).
+    """Attention with linear biases: a penalty of the distance with one slope per head.
+
+    Args:
+        slopes: one per head in place of the official ones (for a single head 2**-8, too shallow to
+            help)
 
     Defined at every position. Raises ValueError unless slopes are one positive number per head.
 

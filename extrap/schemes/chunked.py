@@ -15,7 +15,10 @@ from extrap.utils.bounds import Fraction, NotNegative, Positive
 
 
 class Chunks(Scheme):
-    """share: C = max(1, round(share L)); 8192 tokens of 256 k in Llama 4.
+    """Chunked attention: a query sees the tokens of its own chunk alone.
+
+    Args:
+        share: C = max(1, round(share L)); 8192 tokens of 256 k in Llama 4
 
     Kind: modifier
     Used by: Llama 4 (3 of 4 layers)
@@ -32,7 +35,11 @@ class Chunks(Scheme):
 
 
 class StepHeat(Scheme):
-    """slope: .1 in Llama 4; share: F = max(1, round(share L)), the size of a chunk there.
+    """A temperature of the logits that grows with the chunk of the query.
+
+    Args:
+        slope: of the temperature over the logarithm; .1 in Llama 4
+        share: F = max(1, round(share L)), the size of a chunk there
 
     Kind: modifier
     Used by: Llama 4 (its layers without positions)

@@ -22,13 +22,16 @@ theirs a thousand times.
 
 
 class ComplexOrder(Scheme):
-    """sharing: frequencies per word and channel (V x C / 2), per word (V), or per channel (C / 2: a
-    rotary embedding).
+    """Complex-order embedding: a word's embedding turns with the position.
 
-    phase: `word` takes r and phi from both halves of the token embedding; `zero` takes r from the
-    first half and phi = 0, as in the authors' code, and leaves the second half idle. base: omega
-    starts at base**(-2 floor(c / 2) / (C / 2)), or base**-U(0, 1) per word. Raises ValueError for
-    an odd width.
+    Args:
+        sharing: frequencies per word and channel (V x C / 2), per word (V), or per channel (C / 2:
+            a rotary embedding)
+        phase: `word` takes r and phi from both halves of the token embedding; `zero` takes r from
+            the first half and phi = 0, as in the authors' code, and leaves the second half idle
+        base: omega starts at base**(-2 floor(c / 2) / (C / 2)), or base**-U(0, 1) per word
+
+    Raises ValueError for an odd width.
 
     Kind: absolute
     Past L: defined; trained frequencies reach phases never seen

@@ -3,8 +3,8 @@
 projected:  x_i <- [x_i ; PE_i] W,  W (C + P, C), no bias.  W = [I; I] with P = C is the sum, W =
             [I; 0] is NoPE
 split:      x_i <- [x_i[: C - P] ; PE_i],  PE replaces the last P channels of the token
-PE (T, P) as in arXiv 1706.03762: sin(i theta_p), cos(i theta_p) interleaved, theta_p =
-base**(-2p/P).
+PE (T, P) as in arXiv 1706.03762: sin(i theta_p), cos(i theta_p) interleaved,
+theta_p = base**(-2p/P).
 """
 
 import torch
@@ -16,7 +16,11 @@ from extrap.utils.bounds import Base
 
 
 class ConcatenatedProjected(Scheme):
-    """width: P channels of position; null stands for C, or C - 1 if C is odd.
+    """Sinusoids beside the token embedding, projected back to the width of the model.
+
+    Args:
+        width: P channels of position; null stands for C, or C - 1 if C is odd
+        base: of the frequencies theta_p
 
     Parameters: (C + P) x C.
 
@@ -38,7 +42,11 @@ class ConcatenatedProjected(Scheme):
 
 
 class ConcatenatedSplit(Scheme):
-    """width: P channels of position; null stands for C / 4.
+    """Sinusoids in the last channels of the input, the token embedding in the others.
+
+    Args:
+        width: P channels of position; null stands for C / 4
+        base: of the frequencies theta_p
 
     The input ignores the last P entries of a token's embedding. They stay idle under an untied head
     (the default); a tied head reads whole rows and trains them for the output alone. Parameters:

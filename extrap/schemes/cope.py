@@ -16,8 +16,11 @@ from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 
 
 class CoPE(Scheme):
-    """pmax: number of counts with an embedding; the last serves all greater counts; null stands for
-    min(64, L / 2).
+    """Contextual position encoding: the distance counts the keys that the gates of a query select.
+
+    Args:
+        pmax: number of counts with an embedding; the last serves all greater counts; null stands
+            for min(64, L / 2)
 
     Parameters: pmax x D per layer, zero at first, so that the first step does not train the gates.
     Raises ValueError unless 2 <= pmax <= L.

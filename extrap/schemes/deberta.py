@@ -18,13 +18,17 @@ from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class DeBERTa(Scheme):
-    """span: number of distances with a row of their own; null stands for min(512, L / 2). terms:
-    positional terms in use.
+    """Disentangled attention: terms of content to position and of position to content.
 
-    p2c_index: `code` as in the authors' code and transformers, `paper` as printed (then P has 2
-    span rows, two sides of one table). Parameters: span x C + 2 C shared by all layers, C x C per
-    layer and term; N(0, 0.02**2) as in transformers. Raises ValueError for a span below 2, for a
-    span whose last row training never reaches, and for the paper's index without both terms.
+    Args:
+        span: number of distances with a row of their own; null stands for min(512, L / 2)
+        terms: positional terms in use
+        p2c_index: `code` as in the authors' code and transformers, `paper` as printed (then P has 2
+            span rows, two sides of one table)
+
+    Parameters: span x C + 2 C shared by all layers, C x C per layer and term; N(0, 0.02**2) as in
+    transformers. Raises ValueError for a span below 2, for a span whose last row training never
+    reaches, and for the paper's index without both terms.
 
     Kind: relative
     Used by: DeBERTa v1 to v3

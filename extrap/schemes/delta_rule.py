@@ -22,7 +22,10 @@ CHUNK = 64
 
 
 class GatedDeltaRule(Scheme):
-    """taps: tokens in the convolutions of queries and keys, the current one among them.
+    """A gated delta rule: linear attention that corrects its memory and forgets by gates.
+
+    Args:
+        taps: tokens in the convolutions of queries and keys, the current one among them
 
     Owns attention. Parameters: 2 taps H D + 2 C H + 2 H per layer. The paper also convolves values,
     and norms and gates the output; this class does not, so that its output is linear in the values.
@@ -64,8 +67,11 @@ class GatedDeltaRule(Scheme):
 
 
 class PassedState(GatedDeltaRule):
-    """State passing, arXiv 2507.02782: in training, each text starts from the state in which
-    `texts` other texts of its batch, read one after the other, left the layer.
+    """A gated delta rule with state passing (arXiv 2507.02782): in training, each text starts from
+    the state in which other texts left the layer.
+
+    Args:
+        texts: other texts of the batch, read one after the other before each text
 
     So training meets the states of longer texts; a test starts from 0, as without it. No gradient
     flows into the states. The paper tunes a trained model so for 500 steps, and each step takes

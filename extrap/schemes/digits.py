@@ -19,7 +19,12 @@ from extrap.model.scheme import Scheme, Shape, Size, Where, whole_steps
 
 
 class Digits(Scheme):
-    """base: b, 2 for binary, 10 for decimal. Every channel has a digit, all but log_b(T) of them 0.
+    """The digits of the position, added to the token embedding.
+
+    Args:
+        base: b, 2 for binary, 10 for decimal
+
+    Every channel has a digit; all but log_b(T) digits are 0.
 
     Kind: absolute
     Past L: defined; a digit that training left at 0 rises

@@ -39,7 +39,11 @@ def entmax15(s: Tensor) -> Tensor:
 
 
 class ASEntmax(Scheme):
-    """delta: least temperature; spread: the exponent of ln (n + 1) lies between -spread and spread.
+    """Adaptive-scalable entmax: sparse weights whose sharpness follows the number of keys.
+
+    Args:
+        delta: least temperature
+        spread: the exponent of ln (n + 1) lies between -spread and spread
 
     Parameters: 2 C H per layer.
 

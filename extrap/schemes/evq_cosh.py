@@ -20,7 +20,11 @@ from extrap.model.scheme import Shape
 
 
 class EVQCosh(Rotary):
-    """tau: 0 to 20; null stands for D / sqrt(L), the authors' choice. ends: fixed or midpoint.
+    """Rotary position embedding with frequencies spread by the quantiles of a hyperbolic cosine.
+
+    Args:
+        tau: 0 to 20; null stands for D / sqrt(L), the authors' choice
+        ends: fixed or midpoint, as above
 
     Raises ValueError for an odd head width, a base of 1 or less and channels that the layout does
     not pair. Extensions take the pairs by their index and their base, as those of RoPE.

@@ -1,8 +1,9 @@
 """FIRE, functional interpolation for relative positions: a learned function of the distance divided
 by the query's position.
 
-b_ij = f(psi(i - j) / psi(max(L_f, i))),   psi(x) = ln(1 + |c| x),   L_f = |a| threshold,   f: 1 ->
-                                           hidden -> H with ReLU
+b_ij = f(psi(i - j) / psi(max(L_f, i))),   psi(x) = ln(1 + |c| x),   L_f = |a| threshold
+f: 1 -> hidden -> H with ReLU
+
 The input of f lies in [0, 1] at any length. Past L_f the bias depends on i, not on i - j alone.
 """
 
@@ -17,12 +18,16 @@ from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class FIRE(Scheme):
-    """threshold: position in tokens from which on i divides; null stands for L / 4. The paper's 512
-    suits L = 2048.
+    """A learned function of the distance divided by the position of the query.
 
-    sharing of f, c and a: `per-layer`, or `shared` by all layers (FIRE-S). Parameters: 2 hidden +
-    (hidden + 1) H + 2, per layer or once; c = 0.1, a = 1 at first. Raises ValueError
-    unless 1 <= threshold < L: otherwise training would never divide by i.
+    Args:
+        threshold: position in tokens from which on i divides; null stands for L / 4; the
+            paper's 512 suits L = 2048
+        hidden: width of the layer of f
+        sharing: of f, c and a: `per-layer`, or `shared` by all layers (FIRE-S)
+
+    Parameters: 2 hidden + (hidden + 1) H + 2, per layer or once; c = 0.1, a = 1 at first.
+    Raises ValueError unless 1 <= threshold < L: otherwise training would never divide by i.
 
     Kind: relative
     Past L: defined; interpolates

@@ -43,7 +43,7 @@ def rk4(h: Field, p: Tensor, times: list[float], steps: Sequence[int]) -> Tensor
 
 
 class Flow(nn.Module):
-    """h and its integration."""
+    """The learned field h and its integration."""
 
     def __init__(self, dim: int, dynamics: Dynamics, delta: float, steps: int):
         super().__init__()
@@ -73,11 +73,15 @@ class Flow(nn.Module):
 
 
 class Floater(Scheme):
-    """x_i <- x_i + p_i at the token embedding; p_0 ~ N(0, 0.7**2), of the size of token embeddings.
+    """A path of learned dynamics, added to the token embedding: x_i <- x_i + p_i.
 
-    dynamics: `timed` or, without the input t, `autonomous`; delta: time between two positions;
-    steps: per unit of coordinates. Parameters: C + 2 C (C + 2). Time and memory of the path: the
-    last coordinate, one unit after the other, once per forward.
+    Args:
+        dynamics: `timed` or, without the input t, `autonomous`
+        delta: time between two positions
+        steps: of the integration, per unit of coordinates
+
+    p_0 ~ N(0, 0.7**2), of the size of token embeddings. Parameters: C + 2 C (C + 2). Time and
+    memory of the path: the last coordinate, one unit after the other, once per forward.
 
     Kind: absolute
     Past L: defined; the path goes on to states never trained
@@ -95,11 +99,16 @@ class Floater(Scheme):
 
 
 class FloaterQKV(Scheme):
-    """Adds a state to q_i, to k_i and to v_i of every layer: 3 x layers paths of one h, integrated
-    side by side.
+    """Paths of learned dynamics, added to q_i, k_i and v_i of every layer.
 
-    The original keeps a sinusoid at the input as well: a stack of the two. Options as in
-    Floater; p_0 is Xavier normal. Parameters: 3 layers C + 2 C (C + 2).
+    Args:
+        dynamics: `timed` or, without the input t, `autonomous`
+        delta: time between two positions
+        steps: of the integration, per unit of coordinates
+
+    There are 3 x layers paths of one h, integrated side by side. The original keeps a sinusoid at
+    the input as well: a stack of the two. p_0 is Xavier normal. Parameters: 3 layers C + 2 C (C +
+    2).
 
     Kind: absolute
     Past L: defined; the path goes on to states never trained

@@ -21,9 +21,13 @@ from extrap.utils.bounds import Base, NotNegative
 
 
 class FoPE(Scheme):
-    """noise: gain g; A and B have noise of variance 2 g**2 / (P (W + G)), W frequencies, P turning
-    pairs, G heads of keys: Xavier of a tensor (G, W, P), as in the authors' code. They took .3 at
-    60M parameters, .4 at 180M, .6 at 1.2B.
+    """Fourier position embedding: each pair turns by a Fourier series in place of one frequency.
+
+    Args:
+        base: of RoPE's frequencies
+        noise: gain g; A and B have noise of variance 2 g**2 / (P (W + G)), W frequencies, P turning
+            pairs, G heads of keys: Xavier of a tensor (G, W, P), as in the authors' code.
+            They took .3 at 60M parameters, .4 at 180M, .6 at 1.2B
 
     At most D / 4 pairs turn; with more frequencies every second one, or every third, leads a pair.
     Their listing pads the sine of pairs that stand still by 1, which turns them by 45 degrees times

@@ -15,8 +15,11 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class Forgetting(Scheme):
-    """gate: initial logit of every gate. 0, the default of the authors' code, forgets half per
-    token; 5 forgets 0.7 %.
+    """Forgetting attention: a bias by the forget gates of the tokens between query and key.
+
+    Args:
+        gate: initial logit of every gate. 0, the default of the authors' code, forgets half per
+            token; 5 forgets 0.7 %
 
     Parameters: (C + 1) H per layer; w ~ N(0, 0.02**2).
 

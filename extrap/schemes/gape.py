@@ -23,7 +23,12 @@ from extrap.schemes.rope import RoPE
 
 
 class GAPE(RoPE):
-    """base, layout: as in RoPE. Gates read queries and keys as they are before they turn.
+    """RoPE with a gated penalty on distance, which the query sets and a key may escape.
+
+    Args:
+        base, layout: as in RoPE
+
+    Gates read queries and keys as they are before they turn.
 
     Parameters: layers x H (2 D + 3); w ~ N(0, 0.02**2), b = 0, Gamma = 1. Raises ValueError as RoPE
     does, and for keys that heads share.

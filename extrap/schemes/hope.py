@@ -16,7 +16,10 @@ from extrap.utils.bounds import NotNegative
 
 
 class HoPE(Rotary):
-    """turns: full turns a pair must make within L to keep its frequency; 0 is RoPE.
+    """Rotary position embedding whose pairs stand still if too slow for the training window.
+
+    Args:
+        turns: full turns a pair must make within L to keep its frequency; 0 is RoPE
 
     Kind: relative
     Past L: defined; every angle was trained

@@ -14,12 +14,15 @@ from extrap.utils.bounds import Factor
 
 
 class InverseLeaky(Wrapper):
-    """inner: the scheme whose distances training stretches. window: w in tokens; null stands for
-    L / 4.
+    """Inverse Leaky ReRoPE around another scheme: training stretches far distances.
 
-    factor: the longest text to read, over L. The source also multiplies RoPE's base by it, which is
-    an option of inner. Parameters: the parameters of inner. Raises ValueError for a window
-    past L and an inner that owns attention.
+    Args:
+        inner: the scheme whose distances training stretches
+        window: w in tokens; null stands for L / 4
+        factor: the longest text to read, over L
+
+    The source also multiplies RoPE's base by it, which is an option of inner. Parameters: the
+    parameters of inner. Raises ValueError for a window past L and an inner that owns attention.
 
     Kind: relative
     Past L: defined; distances up to factor L lie within the trained range

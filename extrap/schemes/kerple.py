@@ -15,10 +15,10 @@ FLOOR = 0.01
 
 
 class Kerple(Scheme):
-    """A bias with r1, r2 >= 0.01 through a softplus: a parameter never leaves its domain, and its
-    gradient never vanishes.
+    """A bias by distance with two learned numbers per head.
 
-    Parameters: 2 H. Defined at every position.
+    r1, r2 >= 0.01 through a softplus: a parameter never leaves its domain, and its gradient never
+    vanishes. Parameters: 2 H. Defined at every position.
     """
 
     highest: tuple[float, float]
@@ -40,7 +40,7 @@ class Kerple(Scheme):
 
 
 class KerpleLog(Kerple):
-    """-r1 ln(1 + r2 n).
+    """KERPLE-log, the bias -r1 ln(1 + r2 n).
 
     Kind: relative
     Past L: defined; decays like a logarithm
@@ -53,7 +53,7 @@ class KerpleLog(Kerple):
 
 
 class KerplePower(Kerple):
-    """-r1 n**r2.
+    """KERPLE-power, the bias -r1 n**r2.
 
     Kind: relative
     Past L: defined; r2 = 1 is ALiBi with learned slopes

@@ -14,8 +14,12 @@ from extrap.utils.bounds import Share
 
 
 class KeyOffset(Scheme):
-    """share: of the channels of a head, the last ones, that come from the token before. Put it in
-    front of a scheme that turns them.
+    """A partial key offset: part of the channels of a key come from the token before.
+
+    Args:
+        share: of the channels of a head, the last ones, that come from the token before
+
+    Put it in front of a scheme that turns them.
 
     Kind: modifier
     Past L: defined

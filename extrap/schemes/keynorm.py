@@ -16,7 +16,9 @@ from extrap.model.scheme import Scheme, Shape, Where, wide
 
 
 class KeyNorm(Scheme):
-    """Parameters: none.
+    """Logits without the length of keys.
+
+    Parameters: none.
 
     Kind: modifier
     Past L: defined
@@ -32,7 +34,10 @@ class KeyNorm(Scheme):
 
 
 class CosA(Scheme):
-    """lam: null stands for 4 ln(L / 2). lam = 4 ln L beside log-n is lam_i = 4 ln n_i.
+    """Cosine attention: queries and keys of norm 1, and a fixed factor on their product.
+
+    Args:
+        lam: the factor; null stands for 4 ln(L / 2); 4 ln L beside log-n is lam_i = 4 ln n_i
 
     Raises ValueError unless lam is positive.
 

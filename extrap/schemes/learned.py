@@ -9,8 +9,8 @@ positions past it:
 raise         undefined: the model raises OutOfRange
 clamp         the last row
 interpolate   once T > rows, row i (rows - 1) / (T - 1), linear between rows
-hierarchical  rows**2 positions: row a rows + b is alpha u_a + (1 - alpha) u_b, u_a = (P[a] - alpha
-              P[0]) / (1 - alpha), alpha = 0.4; the first `rows` come out unchanged.
+hierarchical  rows**2 positions: row a rows + b is alpha u_a + (1 - alpha) u_b, alpha = 0.4,
+              u_a = (P[a] - alpha P[0]) / (1 - alpha); the first `rows` come out unchanged.
               https://kexue.fm/archives/7947
 """
 
@@ -42,12 +42,17 @@ def read(table: Tensor, t: Tensor, policy: Policy) -> Tensor:
 
 
 class Learned(Scheme):
-    """rows: size of a table in tokens; null stands for L. Only randomised positions need more.
+    """Learned absolute positions: a table whose rows are added to the tokens.
 
-    layers: `first` has one table, added to the token embedding; `every` has one per layer, added to
-    the input of that layer. Parameters: rows x C, or layers x rows x C. Under `raise` (and past
-    rows**2 under `hierarchical`) the GPT raises OutOfRange. Raises ValueError for rows < L; warns
-    for rows > L, which only randomised positions train.
+    Args:
+        rows: size of a table in tokens; null stands for L; only randomised positions need more
+        layers: `first` has one table, added to the token embedding; `every` has one per layer,
+            added to the input of that layer
+        policy: for positions past the table: raise, clamp, interpolate or hierarchical
+
+    Parameters: rows x C, or layers x rows x C. Under `raise` (and past rows**2 under
+    `hierarchical`) the GPT raises OutOfRange. Raises ValueError for rows < L; warns for rows > L,
+    which only randomised positions train.
 
     Kind: absolute
     Used by: GPT-2, OPT, BERT

@@ -14,7 +14,9 @@ from extrap.model.scheme import Shape
 
 
 class LearnedFrequencies(Rotary):
-    """Parameters: D/2. Raises ValueError for an odd head width, a base of 1 or less and channels
+    """Rotary position embedding whose frequencies are learned.
+
+    Parameters: D/2. Raises ValueError for an odd head width, a base of 1 or less and channels
     that are not paired.
 
     Kind: relative

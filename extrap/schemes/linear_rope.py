@@ -1,11 +1,11 @@
 """RoPE in linear attention. arXiv 2104.09864, section 3.3; the second form
 https://kexue.fm/archives/7546.
 
-LinearRoPE        o_i = sum_j <R_i f(q_i), R_j f(k_j)> v_j / sum_j <f(q_i), f(k_j)>,  f(x) = elu(x)
-                  + 1, j <= i. Rotated products may be negative, so the denominator has no rotation,
-                  and weights are no probabilities.
-CosineLinearRoPE  o_i = sum_j w_ij v_j / sum_j w_ij,  w_ij = 1 + <R_i q_i / |q_i|, R_j k_j / |k_j|>
-                  in [0, 2]
+LinearRoPE        o_i = sum_j <R_i f(q_i), R_j f(k_j)> v_j / sum_j <f(q_i), f(k_j)>,  j <= i
+                  f(x) = elu(x) + 1. Rotated products may be negative, so the denominator has no
+                  rotation, and weights are no probabilities.
+CosineLinearRoPE  o_i = sum_j w_ij v_j / sum_j w_ij
+                  w_ij = 1 + <R_i q_i / |q_i|, R_j k_j / |k_j|>, in [0, 2]
 
 Time and memory O(T D^2): a state sum_j k_j v_j^T runs along, over whole chunks of the sequence. No
 1 / sqrt(D).
@@ -35,7 +35,10 @@ def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 class LinearAttention(Turning):
-    """Owns attention. Raises ValueError as Turning does."""
+    """Linear attention whose queries and keys turn. It owns attention.
+
+    Raises ValueError as Turning does.
+    """
 
     causal_only = True
 
@@ -49,7 +52,7 @@ class LinearAttention(Turning):
 
 
 class LinearRoPE(LinearAttention):
-    """Rotation in the numerator only.
+    """Linear attention with rotation in the numerator only.
 
     Kind: relative
     Past L: defined; slow pairs meet angles never trained
@@ -62,8 +65,9 @@ class LinearRoPE(LinearAttention):
 
 
 class CosineLinearRoPE(LinearAttention):
-    """1 + cosine is a similarity that stays positive under rotation; EPS keeps a first token
-    opposite to itself from 0 / 0.
+    """Linear attention whose similarity, 1 + cosine, stays positive under rotation.
+
+    EPS keeps a first token opposite to itself from 0 / 0.
 
     Kind: relative
     Past L: defined; slow pairs meet angles never trained

@@ -18,7 +18,12 @@ from extrap.utils.bounds import NotNegative
 
 
 class LogN(Scheme):
-    """floor: lowest temperature. Raises ValueError for a training length below 2.
+    """Log-n scaling: the logits of a query grow with the logarithm of its number of keys.
+
+    Args:
+        floor: lowest temperature
+
+    Raises ValueError for a training length below 2.
 
     Kind: modifier
     Used by: Qwen

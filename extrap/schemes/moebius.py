@@ -24,7 +24,10 @@ from extrap.model.scheme import Shape
 
 
 class Ladder(Rotary):
-    """steps: odd (Moebius), even or geometric, as above; L is the training length.
+    """Rotary position embedding with a ladder of frequencies set by the training length.
+
+    Args:
+        steps: odd (Moebius), even or geometric, as above; L is the training length
 
     Raises ValueError for an odd head width and channels that the layout does not pair. The ramp of
     YaRN over the index of a pair takes the grid of RoPE; yarn-turns goes by turns.

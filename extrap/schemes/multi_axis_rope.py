@@ -1,8 +1,8 @@
 """Multi-axis RoPE: a token has several coordinates, and each turns a share of the pairs. arXiv
 2607.16072 (2D-RoPE for text), kexue.fm/archives/8397.
 
-Coordinates (m_1, ..., m_a) turn a blocks of D/(2a) pairs, each a RoPE of its own size: theta_p =
-base**(-2pa/D). The score depends on the differences m_1 - m'_1, ..., m_a - m'_a alone.
+Coordinates (m_1, ..., m_a) turn a blocks of D/(2a) pairs, each a RoPE of its own size:
+theta_p = base**(-2pa/D). The score depends on the differences m_1 - m'_1, ..., m_a - m'_a alone.
 
 Text has one coordinate t. Its digits in a radix serve as axes, as if text were lines of `width`
 tokens: two axes are (floor(t / width), t mod width), line and column. The first digit has no bound:
@@ -21,7 +21,11 @@ from extrap.model.scheme import Shape, Size
 
 
 class MultiAxisRoPE(Rotary):
-    """axes: a. width: the radix; null stands for the a-th root of L. axes = 1 is RoPE.
+    """Rotary position embedding over several coordinates: each turns a share of the pairs.
+
+    Args:
+        axes: a, the number of coordinates; 1 is RoPE
+        width: the radix; null stands for the a-th root of L
 
     Raises ValueError unless 2 a divides D.
 

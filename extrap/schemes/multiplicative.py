@@ -16,7 +16,10 @@ from extrap.utils.bounds import Base
 
 
 class MultiplicativeLearned(Scheme):
-    """rows: size of the table in tokens; null stands for the training length L.
+    """A learned table of positions that multiplies the token embedding.
+
+    Args:
+        rows: size of the table in tokens; null stands for the training length L
 
     Parameters: rows x C. Undefined at positions >= rows: the GPT raises OutOfRange. Raises
     ValueError for rows < L; warns for rows > L, which only randomised positions train.
@@ -38,9 +41,13 @@ class MultiplicativeLearned(Scheme):
 
 
 class MultiplicativeSinusoidal(Scheme):
-    """amplitude: a above, 0 would be NoPE. Parameters: none.
+    """Sinusoids of the position that multiply the token embedding.
 
-    Raises ValueError for an odd width or an amplitude of 0.
+    Args:
+        base: of the frequencies theta_p
+        amplitude: a above; 0 would be NoPE
+
+    Parameters: none. Raises ValueError for an odd width or an amplitude of 0.
 
     Kind: absolute
     Past L: defined; slow channels meet phases never seen

@@ -9,7 +9,7 @@ from extrap.model.scheme import Scheme
 
 
 class NoPE(Scheme):
-    """Overrides no hook. Defined at every position.
+    """No positional encoding: the scheme overrides no hook and is defined at every position.
 
     Kind: none
     Past L: defined; attention dilutes as the text grows

@@ -15,7 +15,10 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class OutputGate(Scheme):
-    """per: `channel`, a gate for every channel of every head, or `head`, one gate for each head.
+    """Gated attention: a sigmoid of the layer's input scales the output of attention.
+
+    Args:
+        per: `channel`, a gate for every channel of every head, or `head`, one gate for each head
 
     Parameters: C H D per layer, or C H; W ~ N(0, 0.02**2): gates start half open.
 

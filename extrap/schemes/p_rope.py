@@ -13,7 +13,10 @@ from extrap.utils.bounds import Share
 
 
 class PRoPE(Rotary):
-    """fraction: share of the pairs that turn; 0 is NoPE, 1 is RoPE.
+    """Rotary position embedding whose slowest pairs stand still and carry content alone.
+
+    Args:
+        fraction: share of the pairs that turn; 0 is NoPE, 1 is RoPE
 
     The formula comes from transformers' "proportional" rotary type; we did not check the paper.
 

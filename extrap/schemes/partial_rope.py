@@ -10,8 +10,11 @@ from extrap.model.scheme import Shape
 
 
 class PartialRoPE(Rotary):
-    """fraction: share of the channels that turn; GPT-NeoX has 0.25 of wider heads. fraction = 1 is
-    RoPE. A layout pairs the D_r.
+    """Rotary position embedding in the first D_r channels of a head.
+
+    Args:
+        fraction: share of the channels that turn; GPT-NeoX has 0.25 of wider heads; 1 is RoPE
+        layout: of the D_r channels
 
     Raises ValueError unless fraction D is an even number from 2 to D.
 

@@ -23,7 +23,11 @@ CHUNK = 64
 
 
 class PaTH(Scheme):
-    """rank: of V U; taps: tokens in the convolution of w, the current one among them.
+    """A product of Householder-like reflections between query and key, one for each token.
+
+    Args:
+        rank: of V U
+        taps: tokens in the convolution of w, the current one among them
 
     Parameters: rank (C + H D) + taps H D + (C + 1) H per layer. Needs the causal mask.
 

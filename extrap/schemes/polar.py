@@ -23,8 +23,9 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class NullFloor(Scheme):
-    """The null by itself, without heat and with a value of zero: the sink logit of sink.py, growing
-    with the text.
+    """The null of Polar attention by itself: a sink logit that grows with the text.
+
+    The null has no heat, and a value of zero.
 
     b starts at 0, softplus(c) at 1. Parameters: 2 layers x H.
 
@@ -49,9 +50,9 @@ class NullFloor(Scheme):
 
 
 class PolarAttention(NullFloor):
-    """Temperature, null and unit output. b starts at 2, c at .5, a at -1, v_null at 0.
+    """Polar attention: a temperature, a null and an output of length 1.
 
-    Parameters: 3 layers x H + layers x H D.
+    b starts at 2, c at .5, a at -1, v_null at 0. Parameters: 3 layers x H + layers x H D.
 
     Kind: modifier
     Past L: defined; outputs stay of length 1, the null keeps its share if logits are noise

@@ -20,7 +20,11 @@ from extrap.utils.bounds import Base
 
 
 class PoPE(Scheme):
-    """delta: zero at first, or uniform in -2 pi .. 0.
+    """Polar coordinate embedding: content sets the length of a channel, position its angle.
+
+    Args:
+        base: of the frequencies theta_p
+        delta: zero at first, or uniform in -2 pi .. 0
 
     Parameters: D per head and layer. Rotated queries and keys are 2 D wide. A stack
     refuses parts whose own vectors have D channels (Shaw, CoPE, DeBERTa, Transformer-XL). Raises

@@ -14,7 +14,10 @@ from extrap.utils.bounds import Positive
 
 
 class RandomFloats(Scheme):
-    """maximum: M; null stands for L (we could not read the paper's value).
+    """Random real positions, drawn from one range in training and at test.
+
+    Args:
+        maximum: M; null stands for L (we could not read the paper's value)
 
     Coordinates are fractional, so that a stack cannot hold tables. Uses the number of given
     coordinates, not their values. Draws from torch's CPU generator; at test the draw is one for

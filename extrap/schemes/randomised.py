@@ -15,14 +15,18 @@ from extrap.model.scheme import OutOfRange, Scheme, Shape, Size
 
 
 class RandomisedPositions(Scheme):
-    """maximum: L_max, at least the longest test length; null stands for 32 L. Tables in the same
-    stack need as many rows.
+    """Randomised positions: a sorted random subset of a range, drawn for every training forward.
 
-    test, the positions of a forward that does not train:
-      even      round(linspace(0, L_max - 1, T)); earlier tokens move as the text grows
-      stride    i * floor(L_max / longest), the same in every text; longest: null stands for L_max /
-                2
-      sampled   a random subset as in training, one for each T, so that a measurement repeats
+    Args:
+        maximum: L_max, at least the longest test length; null stands for 32 L; tables in
+            the same stack need as many rows
+        test: positions of a forward that does not train: even, stride or sampled
+        longest: of stride, in tokens; null stands for L_max / 2
+
+    even      round(linspace(0, L_max - 1, T)); earlier tokens move as the text grows
+    stride    i * floor(L_max / longest), the same in every text
+    sampled   a random subset as in training, one for each T, so that a measurement repeats
+
     Except under stride it uses the number of given coordinates, not their values. Draws from
     torch's CPU generator. Past L_max (stride: longest) tokens the model raises
     OutOfRange. Raises ValueError for a maximum below L and a longest outside L .. L_max.
@@ -66,11 +70,11 @@ class RandomisedPositions(Scheme):
 
 
 class EqualMeanPositions(Scheme):
-    """Training: linspace(0, 1, T) * u, u ~ Exponential of mean T; test: given coordinates. Pairs
-    well with log-n.
+    """Evenly spaced positions stretched by a random factor in training.
 
-    Coordinates are fractional and have no upper end, so that a stack cannot hold tables. Draws from
-    torch's CPU generator.
+    Training: linspace(0, 1, T) * u, u ~ Exponential of mean T; test: given coordinates. Goes well
+    with log-n. Coordinates are fractional and have no upper end, so that a stack cannot hold
+    tables. Draws from torch's CPU generator.
 
     Kind: modifier
     Past L: defined; longer texts were met in training, as stretched ones

@@ -21,9 +21,14 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class RawIndex(Scheme):
-    """direction: u above; step: size of one position. Parameters: none (checkpoints hold u).
+    """The position itself, added to the token embedding in one direction.
 
-    Warns about broadcast, naming the norm of the model. Raises ValueError for a step of 0.
+    Args:
+        direction: u above
+        step: size of one position; not 0
+
+    Parameters: none (checkpoints hold u). Warns about broadcast, naming the norm of the model.
+    Raises ValueError for a step of 0.
 
     Kind: absolute
     Past L: defined; the index keeps growing and drowns the token

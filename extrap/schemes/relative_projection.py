@@ -15,8 +15,11 @@ from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class RelativeProjection(Scheme):
-    """curves: learned curves of a layer, which its heads share; extent: distances with a value of
-    their own, null stands for L / 2.
+    """A content-conditioned relative bias: each token mixes learned curves over the distance.
+
+    Args:
+        curves: learned curves of a layer, which its heads share
+        extent: distances with a value of their own, null stands for L / 2
 
     Parameters: curves (extent + H (C + 1)) per layer. Raises ValueError unless 2 <= extent <= L.
 

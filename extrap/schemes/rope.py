@@ -1,7 +1,8 @@
 """RoPE, rotary position embedding. arXiv 2104.09864.
 
-q~_i = R_i q_i, k~_j = R_j k_j;  R_m turns pair p by m theta_p:  (a, b) -> (a cos - b sin, a sin + b
-                                 cos),  theta_p = base**(-2p/D)
+q~_i = R_i q_i,   k~_j = R_j k_j,   theta_p = base**(-2p/D)
+R_m turns pair p by m theta_p:  (a, b) -> (a cos - b sin, a sin + b cos)
+
 <R_i q, R_j k> depends on i - j alone, |R_i q| = |q|, R_0 = I. Values are not rotated.
 """
 
@@ -12,8 +13,11 @@ from extrap.model.scheme import Shape
 
 
 class RoPE(Rotary):
-    """base: null stands for the base matched to L (121 at L = 128); at 10000 most pairs never make
-    a turn in a short training window.
+    """Rotary position embedding: each pair of channels turns by its position times its frequency.
+
+    Args:
+        base: of the frequencies, above 1; null stands for the base matched to L (121 at L = 128);
+            at 10000 most pairs never make a turn in a short training window
 
     Raises ValueError for an odd head width, a base of 1 or less and channels that
     the layout does not pair.

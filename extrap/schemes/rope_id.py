@@ -16,7 +16,11 @@ from extrap.schemes.partial_rope import PartialRoPE
 
 
 class RoPEID(PartialRoPE):
-    """fraction: share of the channels that turn; turns: r, of the slowest pair within L.
+    """Rotary position embedding in distribution: training meets every angle.
+
+    Args:
+        fraction: share of the channels that turn
+        turns: r, of the slowest pair within L
 
     Raises ValueError unless fraction D is an even number from 4 to D, and unless 0 < r < L / (2
     pi), where the slowest pair would be as fast as the first. From the paper: half of the channels

@@ -17,8 +17,11 @@ from extrap.model.scheme import Pairs, Scheme, Shape
 
 
 class Sandwich(Scheme):
-    """width: channels of the sinusoid, whatever the width of the model. start: the first t; 0 is
-    the sinusoid, the paper prints 1.
+    """A bias by distance: the inner product of two sinusoids.
+
+    Args:
+        width: channels of the sinusoid, whatever the width of the model
+        start: the first t; 0 is the sinusoid, the paper prints 1
 
     With start = 1 the sum runs to t = width / 2: it keeps its number of terms.
 

@@ -19,7 +19,12 @@ from extrap.model.scheme import Shape, Size, Where
 
 
 class SelectiveRoPE(Turning):
-    """base: of the temperatures theta; rank: of V U; taps: tokens in the convolution.
+    """Rotary position embedding whose angles are sums over the text; each token gives a term.
+
+    Args:
+        base: of the temperatures theta
+        rank: of V U
+        taps: tokens in the convolution
 
     The authors' code has gates, biases and other temperatures as options, off by default; this
     class has none. Parameters: rank (C + H D/2) + taps H D/2 per layer. Raises ValueError for an

@@ -12,8 +12,11 @@ from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class Shaw(Scheme):
-    """clip: farthest distance in tokens with vectors of its own; null stands for min(16, L / 4), 16
-    as in the paper.
+    """Relative keys and values: one learned vector for each clipped distance.
+
+    Args:
+        clip: farthest distance in tokens with vectors of its own; null stands for min(16, L / 4),
+            16 as in the paper
 
     Parameters: 2 (clip + 1) D per layer, N(0, 0.02**2) (the paper gives no initialisation). Raises
     ValueError unless 1 <= clip < L.

@@ -13,8 +13,11 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class SigmoidAttention(Scheme):
-    """count: n is the training length (`trained`) as in the paper, or the number of visible keys
-    (`visible`), which keeps sums level in longer texts.
+    """Sigmoid attention: every key has its weight, without competition.
+
+    Args:
+        count: n is the training length (`trained`) as in the paper, or the number of visible keys
+            (`visible`), which keeps sums level in longer texts
 
     Kind: modifier
     Past L: defined; sums of weights grow with the text unless count=visible

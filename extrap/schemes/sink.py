@@ -13,7 +13,7 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class SoftmaxOne(Scheme):
-    """The sink logit is 0.
+    """Softmax with one more key of logit 0.
 
     Kind: modifier
     Past L: defined; the row sum tends to 1
@@ -24,7 +24,9 @@ class SoftmaxOne(Scheme):
 
 
 class SinkLogit(Scheme):
-    """One learned logit per layer and head, 0 at first. Parameters: layers x H.
+    """Softmax with one more key, whose logit is learned per layer and head, 0 at first.
+
+    Parameters: layers x H.
 
     Kind: modifier
     Used by: gpt-oss, DeepSeek-V4, MiMo-V2-Flash (its windows), Granite SWA

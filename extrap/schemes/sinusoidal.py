@@ -1,8 +1,9 @@
 """Sinusoids added to the token embedding, or again before every layer. arXiv 1706.03762, section
 3.5.
 
-x_i <- emb_scale x_i + PE[i];   PE[i, 2p] = sin(i theta_p), PE[i, 2p + 1] = cos(i theta_p), theta_p
-                                = base**(-2p/C)
+x_i <- emb_scale x_i + PE[i]
+PE[i, 2p] = sin(i theta_p),   PE[i, 2p + 1] = cos(i theta_p),   theta_p = base**(-2p/C)
+
 |PE|**2 = C / 2, and <PE_i, PE_j> = sum_p cos((i - j) theta_p) depends on i - j alone. Training
 never met the phases past L.
 """
@@ -17,11 +18,16 @@ from extrap.utils.bounds import Base, Positive
 
 
 class Sinusoidal(Scheme):
-    """emb_scale: factor on the token embedding; 1 suits tokens of order 1, the original used
-    sqrt(C) on tokens of order C**-0.5.
+    """Sinusoids of the position, added to the tokens.
 
-    layers: `first` adds PE to the token embedding, `every` to the input of each layer (arXiv
-    1807.03819). Raises ValueError for an odd width.
+    Args:
+        base: of the frequencies theta_p
+        emb_scale: factor on the token embedding; 1 suits tokens of order 1, the original used
+            sqrt(C) on tokens of order C**-0.5
+        layers: `first` adds PE to the token embedding, `every` to the input of each layer (arXiv
+            1807.03819)
+
+    Raises ValueError for an odd width.
 
     Kind: absolute
     Used by: the original Transformer, Universal Transformer

@@ -13,7 +13,9 @@ EPS = 1e-6
 
 
 class Softpick(Scheme):
-    """Parameters: none.
+    """Softpick: a rectified softmax, whose rows may sum to less than 1.
+
+    Parameters: none.
 
     Kind: modifier
     Past L: defined; negative logits of more keys dilute the others

@@ -14,8 +14,11 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class SSMax(Scheme):
-    """s: initial value; null stands for 1 / ln L, with which the last training row starts as plain
-    softmax (we did not verify the paper's value).
+    """Scalable-Softmax: a temperature s ln n whose slope s each head learns.
+
+    Args:
+        s: initial value; null stands for 1 / ln L, with which the last training row starts as plain
+            softmax (we did not verify the paper's value)
 
     Parameters: layers x H. Row 0 has c = 0: harmless under softmax with its one key, but a sink
     then takes half of the weight. Raises ValueError for a training length below 2.
@@ -35,10 +38,11 @@ class SSMax(Scheme):
 
 
 class AffineSSMax(Scheme):
-    """c_i = s ln(n_i) + b, both learned per layer and head, from s = 0 and b = 1, plain softmax.
+    """Scalable-Softmax with an intercept: c_i = s ln(n_i) + b.
 
-    Parameters: 2 layers x H. transformers, models/mistral_large4/modeling_mistral_large4.py, counts
-    positions, this class visible keys; without a mask they are equal.
+    Each layer and head learns both, from s = 0 and b = 1, plain softmax. Parameters: 2 layers x H.
+    transformers, models/mistral_large4/modeling_mistral_large4.py, counts positions, this class
+    visible keys; without a mask they are equal.
 
     Kind: modifier
     Used by: Mistral Large 4

@@ -16,8 +16,11 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class StickBreaking(Scheme):
-    """current: a query's own token is `excluded` from its keys as in the paper, or `included` as
-    the nearest.
+    """Stick-breaking attention: the nearest key takes its share first, the next one of the rest.
+
+    Args:
+        current: a query's own token is `excluded` from its keys as in the paper, or `included` as
+            the nearest
 
     Kind: relative
     Past L: defined; far keys share what near ones leave

@@ -16,8 +16,13 @@ from extrap.model.scheme import Scheme, Shape, Size, whole_steps
 
 
 class T5(Scheme):
-    """max_distance: null stands for L / 2, so that training reaches the last bucket; the original
-    has 128.
+    """A relative bias: one learned number for each head and bucket of distance.
+
+    Args:
+        buckets: number of buckets, even and at least 2
+        max_distance: distance in tokens from which on all share the last bucket; above buckets / 2;
+            null stands for L / 2, so that training reaches the last bucket; the original
+            has 128
 
     Parameters: buckets x H, zero at first. Raises ValueError unless buckets is even and 2 <=
     buckets and buckets / 2 < max_distance; warns if training never reaches the last bucket.

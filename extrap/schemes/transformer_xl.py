@@ -17,11 +17,14 @@ from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class TransformerXL(Scheme):
-    """sharing of u and v: `shared` by all layers as in Transformer-XL, or `per-layer` ("untied") as
-    in XLNet.
+    """Transformer-XL's relative positions: sinusoids of the distance and two learned vectors.
 
-    clamp: greatest distance in tokens, which stands for all farther ones; null for no clamp. W is
-    per layer. Parameters: C x C per layer, and 2 C once or per layer; N(0, 0.02**2). Raises
+    Args:
+        sharing: of u and v: `shared` by all layers as in Transformer-XL, or `per-layer` ("untied")
+            as in XLNet
+        clamp: greatest distance in tokens, which stands for all farther ones; null for no clamp
+
+    W is per layer. Parameters: C x C per layer, and 2 C once or per layer; N(0, 0.02**2). Raises
     ValueError for an odd width.
 
     Kind: relative

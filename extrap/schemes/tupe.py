@@ -18,13 +18,19 @@ from extrap.model.scheme import HOOKS, Scheme, Shape, Size, Where
 
 
 class TUPE(Scheme):
-    """relative: the b_{i-j} of TUPE-R, a scheme that is a bias by distance alone; null for TUPE-A.
+    """Untied positional correlation: positional logits beside the logits of content.
 
-    rows: size of the table of p in tokens; null stands for L; only randomised positions need more.
-    past: p past the table: `raise` leaves it undefined, `clamp` repeats the last row, `sinusoidal`
-    uses sinusoids for p everywhere. reset: `bos` or `none`. Parameters: rows x C
-    (not if sinusoidal), 2 C (norm), 2 C x C, H (not without reset). Raises ValueError for another
-    kind of relative, rows < L, and for sinusoids of odd width or with rows; warns for rows > L.
+    Args:
+        relative: the b_{i-j} of TUPE-R, a scheme that is a bias by distance alone; null for TUPE-A
+        rows: size of the table of p in tokens; null stands for L; only randomised positions need
+            more
+        past: p past the table: `raise` leaves it undefined, `clamp` repeats the last row,
+            `sinusoidal` uses sinusoids for p everywhere
+        reset: `bos`, the positional logit of the first token is learned, or `none`
+
+    Parameters: rows x C (not if sinusoidal), 2 C (norm), 2 C x C, H (not without reset). Raises
+    ValueError for another kind of relative, rows < L, and for sinusoids of odd width or with rows;
+    warns for rows > L.
 
     Kind: absolute
     Past L: undefined; raise, clamp or sinusoidal by choice

@@ -14,7 +14,10 @@ from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class URPE(Scheme):
-    """span: number of distances with a factor of their own; null stands for L / 2.
+    """A Toeplitz matrix of learned factors that multiplies the weights after the softmax.
+
+    Args:
+        span: number of distances with a factor of their own; null stands for L / 2
 
     Parameters: span x H, shared by all layers, 1 at first. Raises ValueError unless 2 <= span <= L.
 

@@ -13,7 +13,9 @@ from extrap.model.scheme import Where
 
 
 class VORoPE(Turning):
-    """Raises ValueError for an odd head width, a base of 1 or less and channels
+    """Rotary position embedding of the values: they turn by position, and the output turns back.
+
+    Raises ValueError for an odd head width, a base of 1 or less and channels
     that are not paired.
 
     Kind: relative

@@ -21,7 +21,10 @@ CHUNK = 16
 
 
 class Wall(Scheme):
-    """gate: initial logit of every gate; 8, as in fla's layer, forgets 0.03 % per token.
+    """Wall attention: a forget gate for each token, head and channel.
+
+    Args:
+        gate: initial logit of every gate; 8, as in fla's layer, forgets 0.03 % per token
 
     Parameters: (C + 1) H D per layer; W ~ N(0, 0.02**2). Needs the causal mask.
 

@@ -39,7 +39,10 @@ class OnePeriod(Rotary):
 
 
 class WavePrune(OnePeriod):
-    """periods: the window of a pair in its periods; the paper has 1.
+    """Rotary position embedding whose pairs count only for keys nearer than one period.
+
+    Args:
+        periods: the window of a pair in its periods; the paper has 1
 
     Raises ValueError for an odd head width, a base of 1 or less and channels that the layout does
     not pair.

@@ -20,8 +20,11 @@ class Nearest(Scheme):
 
 
 class Window(Nearest):
-    """width: W in tokens; null stands for L, which changes nothing in training and hides all longer
-    distances past it.
+    """Window attention: a query sees its nearest W tokens, itself among them.
+
+    Args:
+        width: W in tokens; null stands for L, which changes nothing in training and hides all
+            longer distances past it
 
     Kind: modifier
     Used by: Mistral, Gemma, gpt-oss

@@ -1,7 +1,7 @@
 """xPos: RoPE whose fast pairs fade with the distance. arXiv 2212.10554.
 
-s_ij = scale sum_p zeta_p**((i - j)/S) Re(q_p conj(k_p) e^(I (i - j) theta_p)),  zeta_p = (2p/D +
-gamma) / (1 + gamma)
+s_ij = scale sum_p zeta_p**((i - j)/S) Re(q_p conj(k_p) e^(I (i - j) theta_p))
+zeta_p = (2p/D + gamma) / (1 + gamma)
 
 Usually written q_i zeta**(i/S), k_j zeta**(-j/S): the second factor overflows float32 at position
 36 260, float16 at 4 532. Only the difference counts, so this counts positions from the middle of
@@ -23,10 +23,14 @@ positions to each side at the default S.
 
 
 class XPos(Rotary):
-    """S: tokens over which a score fades by zeta_p. Fading multiplies the score and hides no key:
-    at test add a window (xpos-window).
+    """Rotary position embedding whose fast pairs fade with the distance.
 
-    Needs the causal mask. gamma -> infinity is RoPE.
+    Args:
+        gamma: of zeta_p above; towards infinity is RoPE
+        scale_base: S, tokens over which a score fades by zeta_p
+
+    Fading multiplies the score and hides no key: at test add a window (xpos-window). Needs the
+    causal mask.
 
     Kind: relative
     Used by: RetNet, LongNet
