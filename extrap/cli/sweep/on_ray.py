@@ -1,0 +1,83 @@
+"""Jobs of a sweep as tasks of a Ray cluster, which starts a task again if its node is lost.
+
+The nodes share the working folder, and have extrap installed. The disk decides: a task that starts
+again goes on where the run stopped.
+"""
+
+import os
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from extrap.cli.sweep.display import Status
+from extrap.cli.sweep.pool import TICK
+from extrap.cli.sweep.process import Process, State
+from extrap.runs.study import Entry
+
+PAUSE = 1.0
+"""Seconds between two looks at the tasks."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A call on a node, to which it travels as a pickle. folder: the working folder."""
+
+    label: str
+    command: list[str]
+    entry: Entry
+    folder: str
+
+    def __call__(self) -> tuple[str, str]:
+        """Runs the job. Returns its state and, after a failure, the reason."""
+        os.chdir(self.folder)
+        job = Process(self.label, self.command, self.entry)
+        while job.state in (State.WAITING, State.HELD):
+            if job.state is State.HELD and self.entry.busy():
+                time.sleep(PAUSE)
+                continue
+            job.start()
+            while not job.ended():
+                time.sleep(TICK)
+        if job.state is State.FAILED:
+            job.fail(job.reason)
+        return job.state.value, job.reason
+
+
+def run(ray: Any, jobs: list[Process], retries: int, status: Status) -> None:
+    """Gives jobs to the cluster that `ray` is connected to, and returns when all have ended."""
+    call = ray.remote(_called)
+    left = {}
+    for job in jobs:
+        work = Work(job.label, job.command, job.entry, os.getcwd())
+        needs = {"num_cpus": job.threads * job.processes, "num_gpus": job.gpus}
+        left[call.options(**needs, max_retries=retries).remote(work)] = job
+        job.began = time.monotonic()
+    while left:
+        ended, _ = ray.wait(list(left), timeout=PAUSE)
+        for reference in ended:
+            _end(ray, reference, left.pop(reference), status)
+        _see(list(left.values()), status)
+
+
+def _called(work: Work) -> tuple[str, str]:
+    return work()
+
+
+def _end(ray: Any, reference: Any, job: Process, status: Status) -> None:
+    job.seconds = time.monotonic() - job.began
+    try:
+        state, job.reason = ray.get(reference)
+        job.state = State(state)
+    except ray.exceptions.RayError as error:  # its node was lost more often than `retries`
+        job.fail(f"Ray: {str(error).splitlines()[0]}")
+    status.ended(job)
+
+
+def _see(jobs: list[Process], status: Status) -> None:
+    """Shows the jobs that report progress as running."""
+    for job in jobs:
+        if job.state is State.WAITING and job.progress():
+            job.state = State.RUNNING
+            status.started(job)
+    status.n_jobs = max(1, sum(job.state is State.RUNNING for job in jobs))
+    status.tick()

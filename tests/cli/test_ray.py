@@ -1,0 +1,59 @@
+"""A sweep on a Ray cluster of two nodes on this machine, one of which is killed.
+
+Ray is 80 MB and stays out of the extra `dev`: pip install -c constraints.txt -e '.[dev,ray]', then
+pytest tests/cli/test_ray.py --all.
+"""
+
+import os
+import sys
+from dataclasses import replace
+
+import pytest
+
+from tests.support.program import REPOSITORY, until
+
+RAY = "hydra/launcher=ray"
+
+
+def test_without_the_extra_it_is_named(worker):
+    (worker.source / "sitecustomize.py").write_text("import sys; sys.modules['ray'] = None")
+    done = worker("-m", "act=work", RAY)
+    line = "extrap: hydra/launcher=ray: needs ray; pip install 'extrap[ray]'"
+    assert (done.returncode, done.stderr.splitlines()) == (2, [line])
+
+
+@pytest.fixture
+def nodes(worker, monkeypatch):
+    """Two nodes, each with one core for jobs; workers find the program where the test has it."""
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    from ray.cluster_utils import Cluster
+
+    path = os.pathsep.join([str(worker.source), str(REPOSITORY)])
+    monkeypatch.setenv("PYTHONPATH", path)
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    small = {"num_gpus": 0, "object_store_memory": 80 * 2**20, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, **small})
+    del small["include_dashboard"]
+    other = cluster.add_node(num_cpus=1, **small)
+    yield cluster, other
+    cluster.shutdown()
+
+
+@pytest.mark.whole
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(sys.platform != "linux", reason="jobs outlive a killed node elsewhere")
+def test_a_node_that_is_lost(worker, nodes):
+    """Both jobs hang in their first attempt; that of the lost node starts again on the other."""
+    cluster, other = nodes
+    place = {"RAY_ADDRESS": cluster.address, "RAY_USAGE_STATS_ENABLED": "0"}
+    sweep = replace(worker, environment=place)
+    started = sweep.start("-m", "name=a,b", "act=once", RAY)
+    firsts = [worker.work / "runs" / f"{name}-s0" / "first.txt" for name in "ab"]
+    until(lambda: all(first.exists() for first in firsts), 200)
+    cluster.remove_node(other, allow_graceful=False)
+    _, err = started.communicate(timeout=300)
+    assert started.returncode == 0, err
+    assert "2 done, 0 skipped, 0 failed" in err
+    events = sweep.events()
+    assert sorted(line for line in events if line.startswith("end")) == ["end a-s0", "end b-s0"]
+    assert len([line for line in events if line.startswith("start")]) == 3
