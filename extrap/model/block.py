@@ -5,10 +5,12 @@ from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from extrap.model.attention import attention
 from extrap.model.decoder import Decoder, Norm
+from extrap.model.past import Past
 from extrap.model.scheme import Scheme, Where
 
 
@@ -92,21 +94,45 @@ class Block(nn.Module):
         return self.down(self.drop_inputs(hidden))
 
     def forward(
-        self, x: Tensor, scheme: Scheme, at: Where, layer: int, last: int | None = None
+        self,
+        x: Tensor,
+        scheme: Scheme,
+        at: Where,
+        layer: int,
+        last: int | None = None,
+        past: Past | None = None,
     ) -> Tensor:
-        """(B, T, C) -> (B, T, C), or (B, last, C) if later layers need the last positions alone."""
-        first = 0 if last is None else x.shape[1] - last
-        x = scheme.embed(x, at.at_layer(layer, x))
+        """(B, T, C) -> (B, T, C), or (B, last, C) if later layers need the last positions alone.
+        past: of the tokens before x, to which this call adds x.
+        """
+        x = embedded(scheme, x, at, layer)
         normed = self.norm1(x)
         q, k, v = self.project(normed)
-        o = attention(scheme, q, k, v, at.at_layer(layer, normed), first)
-        x = x[:, first:]
+        if past is not None:
+            owned = scheme.uses("attend", layer=layer)
+            normed, q, k, v = past.joined(layer, normed, q, k, v, owned)
+        new = x.shape[1] if last is None else last
+        o = attention(scheme, q, k, v, at.at_layer(layer, normed), at.length - new)
+        x = x[:, x.shape[1] - new :]
         o = self.out(self.drop_inputs(o.transpose(1, 2).flatten(2)))
         o = self.drop_outputs(o)
         if self.parallel:
             return x + o + self.drop_outputs(self.feed(x))
         x = x + o
         return x + self.drop_outputs(self.feed(x))
+
+
+def embedded(scheme: Scheme, x: Tensor, at: Where, layer: int) -> Tensor:
+    """Returns the input of a layer behind the scheme's hook, x the last tokens of the text. The
+    hook sees the whole text, with zeros in place of the tokens before x.
+    """
+    before = at.length - x.shape[1]
+    if not before:
+        return scheme.embed(x, at.at_layer(layer, x))
+    if not scheme.uses("embed", layer=layer):
+        return x
+    whole = F.pad(x, (0, 0, before, 0))
+    return scheme.embed(whole, at.at_layer(layer, whole))[:, before:]
 
 
 def again(block: nn.Module, x: Tensor, scheme: Scheme, at: Where, *more: Any) -> Tensor:

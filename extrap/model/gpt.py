@@ -9,12 +9,14 @@ from torch.nn import functional as F
 from extrap.model.block import Block, again, norm_of
 from extrap.model.decoder import Decoder
 from extrap.model.parts import card, has, parts
+from extrap.model.past import Past
 from extrap.model.scheme import OutOfRange, Scheme, Where, place, wide
+from extrap.model.steady import steady
 
 LOGITS = 2**26
 """Logits that `losses` holds at once."""
 KEPT = 2**28
-"""Numbers that `endings` keeps of a text, at most."""
+"""Numbers that a past holds of texts, at most."""
 
 
 class GPT(nn.Module):
@@ -86,20 +88,17 @@ class GPT(nn.Module):
         tokens: Tensor,
         states: list[Tensor] | None = None,
         last: int | None = None,
-        known: list[Tensor] | None = None,
+        past: Past | None = None,
     ) -> Tensor:
         """Returns the normed input of the head, (B, T) -> (B, T, C), or of the last w positions.
-        Appends the residual stream after each layer to `states`. known: the states of the first
-        tokens, (B, t, C) each, if an earlier call computed them.
+        Appends the residual stream after each layer to `states`. past: of the first t tokens, which
+        the layers then leave out (w <= T - t); the call adds the others to it.
         """
         at = self.where(tokens)
-        x = self.embed(tokens)
+        x = self.embed(tokens if past is None else tokens[:, past.length :])
         for layer, block in enumerate(self.blocks):
-            if known and layer:
-                x = torch.cat([known[layer - 1], x], 1)
             end = layer == len(self.blocks) - 1
-            new = tokens.shape[1] - known[0].shape[1] if known else None
-            given = x, self.scheme, at, layer, last if end else new
+            given = x, self.scheme, at, layer, last if end else None, past
             x = again(block, *given) if self.recomputed else block(*given)
             if states is not None:
                 states.append(x)
@@ -124,16 +123,39 @@ class GPT(nn.Module):
         another text from its first difference on, and projects its keys and values again.
         """
         N, B, T = texts.shape
-        kept = len(self.blocks) * B * T * self.embedding.weight.shape[1]
-        if N == 1 or kept > KEPT or has(self.scheme, "looks_ahead"):
+        if N == 1 or not self.keeps(B * T) or has(self.scheme, "looks_ahead"):
             return torch.stack([self(text, last=last) for text in texts])
-        states: list[Tensor] = []
-        logits = [self.logits(self.hidden(texts[-1], states, last))]
+        past = Past()
+        logits = [self.logits(self.hidden(texts[-1], last=last, past=past))]
         for text in texts[:-1].flip(0):
-            same = (text == texts[-1]).all(0).cumprod(0).sum()
-            known = [x[:, : min(int(same), T - last)] for x in states[:-1]]
-            logits.append(self.logits(self.hidden(text, last=last, known=known)))
+            same = int((text == texts[-1]).all(0).cumprod(0).sum())
+            known = past.first(min(same, T - last))
+            logits.append(self.logits(self.hidden(text, last=last, past=known)))
         return torch.stack(logits[::-1])
+
+    def keeps(self, tokens: int) -> bool:
+        """True if the past of so many tokens fits into KEPT numbers."""
+        shape = self.scheme.shape
+        of_token = shape.dim + 2 * (shape.kv_heads or shape.heads) * shape.head_dim
+        return len(self.blocks) * tokens * of_token <= KEPT
+
+    def continues(self, texts: int, known: int, tokens: int) -> bool:
+        """True if so many texts of `tokens` tokens may be read on from their `known` first ones:
+        their past fits, and the later tokens change nothing of it.
+        """
+        return self.keeps(texts * tokens) and steady(self, self.sizes(), known, tokens)
+
+    def sizes(self) -> list[tuple[int, int, int]]:
+        """Returns heads of queries, heads of keys and channels of every layer."""
+        shape = self.scheme.shape
+        size = shape.heads, shape.kv_heads or shape.heads, shape.head_dim
+        return [size] * len(self.blocks)
+
+    def further(self, texts: Tensor, last: int, past: Past) -> Tensor:
+        """Returns logits of the last w positions, (B, T) -> (B, w, vocab), of texts whose first
+        tokens `past` holds; it then holds all.
+        """
+        return self.logits(self.hidden(texts, last=last, past=past))
 
     def losses(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """Returns losses of the targets at the last w positions: (B, T), (B, w) -> (B, w), in nats,

@@ -1,27 +1,21 @@
 """A decoder of transformers as a model of the bench: its own modules, our positions and kernels."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
+from torch import nn
 
-from extrap.model.attention import attention
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.model.scheme import OutOfRange, Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape
+from extrap.pretrained.adapted import Adapted
 from extrap.pretrained.causal import fault
 from extrap.pretrained.compared import difference
 from extrap.pretrained.families import BLOOM, GPT2, MPT, OPT
 from extrap.pretrained.layer import Unreadable
-from extrap.pretrained.layers import read
-from extrap.pretrained.plain import ALLOWED, Plain, config_of, device_of, length_of, table_rows
-from extrap.pretrained.rotation import GivenSink, scheme_of
-from extrap.pretrained.seam import forgetting, quiet, reason, replaced, still, through, transformers
+from extrap.pretrained.plain import Plain, config_of, device_of, length_of
+from extrap.pretrained.seam import quiet, reason, transformers
 from extrap.pretrained.shortened import SHORT, of_each_kind, shortened
 from extrap.pretrained.skeleton import copy_of
 from extrap.utils.errors import UserError
@@ -33,154 +27,6 @@ FAR = 4096
 PAST = "past a window, a top-k or another length of its config"
 READ = {family.model_type: family for family in (BLOOM(), MPT(), GPT2(), OPT())}
 """By model_type: families that become a GPT of ours."""
-
-
-class Adapted(GPT):
-    """Tokens (B, T) -> logits (B, T, vocab). `net` has norms, projections, MLPs and head,
-    which stays as it is; rotation, masks and attention are ours.
-
-    layers: the layers with our attention, as many as the scheme has.
-    """
-
-    def __init__(self, net: Any, length: int):
-        nn.Module.__init__(self)
-        self.layers, self.decoder, self.answer = read(net, length)
-        if not self.layers:
-            raise Unreadable("no attention comes through the interface of transformers")
-        self.net = net
-        self.recomputed = False
-        first = max(self.layers, key=lambda layer: (layer.width, layer.heads))
-        rows, C = self.embedding.weight.shape
-        sizes = C, first.heads, len(self.layers), length, rows, "rms", first.groups, first.width
-        self.scheme = scheme_of(self.layers, Shape(*sizes), table_rows(net))
-
-    @property
-    def embedding(self) -> nn.Module:  # type: ignore[override]
-        return self.net.get_input_embeddings()
-
-    @property
-    def head(self) -> nn.Module | None:  # type: ignore[override]
-        return self.net.get_output_embeddings()
-
-    @property
-    def blocks(self) -> nn.ModuleList:  # type: ignore[override]
-        """The layers whose attention is ours."""
-        return nn.ModuleList(self.net.get_submodule(layer.block) for layer in self.layers)
-
-    def matrices(self) -> dict[str, nn.Module]:
-        """Returns the matrices of the layers whose attention is ours. The last word of a name is
-        its role in a GPT: qkv and out around attention, gate, up and down outside.
-        """
-        found = {"embedding": self.embedding}
-        width = self.embedding.weight.shape[1]
-        for layer in self.layers:
-            for name, m in self.net.get_submodule(layer.block).named_modules(prefix=layer.block):
-                if not isinstance(m, nn.Linear):
-                    continue
-                inner = name.removeprefix(layer.name)
-                word = "qkv" if name in layer.inputs else "out" if inner != name else ""
-                last = name.rpartition(".")[2]
-                word = word or ("up" if "up" in last else "gate" if "gate" in last else "")
-                found[f"{name}.{word or ('down' if m.out_features == width else 'up')}"] = m
-        return found if self.head is None else found | {"head": self.head}
-
-    def hidden(
-        self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
-    ) -> Tensor:
-        """As a GPT; `states` stays empty. Raises OutOfRange past a table of the model's own, and
-        where the model fails past L.
-        """
-        with self._ours(self.where(tokens)):
-            decoder = self.net.get_submodule(self.decoder)
-            try:
-                hidden = decoder(input_ids=tokens, use_cache=False).last_hidden_state
-            except ALLOWED:
-                raise
-            except Exception as error:  # of whatever class the code of a model raises
-                T, said = tokens.shape[1], str(error)
-                table = "out of range" in said or "out of bounds" in said
-                if not table and self.scheme.shape.length >= T:
-                    raise
-                raise OutOfRange(f"{T} tokens lie past a table ({said})") from None
-        return hidden if last is None else hidden[:, -last:]
-
-    def endings(self, texts: Tensor, last: int) -> Tensor:
-        """As a GPT, each text read whole: no state of a layer of `net` is kept."""
-        return torch.stack([self(text, last=last) for text in texts])
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """(..., C) -> (..., vocab), by the head of the model."""
-        rows = hidden.reshape(1, -1, hidden.shape[-1])
-
-        def answering(forward: Any) -> Any:
-            return lambda *args, **more: self.answer(last_hidden_state=rows)
-
-        tokens = torch.zeros(rows.shape[:2], dtype=torch.long, device=hidden.device)
-        with replaced({self.net.get_submodule(self.decoder): answering}):
-            logits = self.net(input_ids=tokens, use_cache=False).logits
-        return logits.view(*hidden.shape[:-1], -1)
-
-    @contextmanager
-    def _ours(self, at: Where) -> Iterator[None]:
-        """Puts our attention and positions in place of the model's, within."""
-        module = self.net.get_submodule
-        number = {module(layer.name): n for n, layer in enumerate(self.layers)}
-        inputs: dict[int, Tensor] = {}
-        usual = self.scheme.shape.head_dim**-0.5
-
-        def attend(m: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any, more: Any) -> Tensor:
-            n, D = number[m], v.shape[-1]
-            s = self.layers[n].scale
-            if (sink := more.get("s_aux")) is not None:
-                at.memo[GivenSink, n] = sink
-            q = q if s == usual else q * (s / usual)
-            v = F.pad(v, (0, max(0, q.shape[-1] - D)))  # fused kernels want one width
-            o = attention(self.scheme, q, k, v, at.at_layer(n, inputs[n]))
-            return o[..., :D].transpose(1, 2).contiguous()
-
-        def normed(n: int, x: Tensor) -> Tensor:
-            inputs.clear()  # later layers need room
-            inputs[n] = x
-            return x
-
-        def embedded(n: int, x: Tensor) -> Tensor:
-            return self.scheme.embed(x, at.at_layer(n, x))
-
-        changes: dict[nn.Module, Any] = {
-            module(layer.source.name): still for layer in self.layers if layer.source is not None
-        }
-        if self.recomputed:
-            changes |= dict.fromkeys(self.blocks, partial(self._again, at))
-        with (
-            ExitStack() as hooks,
-            forgetting(self.net),
-            through(self.net, attend),
-            replaced(changes),
-        ):
-            for n, layer in enumerate(self.layers):
-                hooks.enter_context(_on_input(module(layer.name), n, normed))
-                if self.scheme.uses("embed", layer=n):
-                    hooks.enter_context(_on_input(module(layer.block), n, embedded))
-            yield
-
-    def _again(self, at: Where, forward: Any) -> Any:
-        """Returns a forward that the backward computes again: memory holds its input alone."""
-
-        def contexts() -> tuple[Any, Any]:
-            return nullcontext(), self._ours(at)
-
-        return partial(checkpoint, forward, use_reentrant=False, context_fn=contexts)
-
-
-def _on_input(module: nn.Module, n: int, change: Any) -> Any:
-    """Hooks a function of (n, hidden states) before a module."""
-
-    def before(m: nn.Module, args: Any, more: Any) -> Any:
-        if args:
-            return (change(n, args[0]), *args[1:]), more
-        return args, more | {"hidden_states": change(n, more["hidden_states"])}
-
-    return module.register_forward_pre_hook(before, with_kwargs=True)
 
 
 def converted(net: Any, length: int) -> GPT | None:

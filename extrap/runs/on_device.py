@@ -24,6 +24,7 @@ class OnDevice:
         self._logits, self.lost = moving(model), set[int]()
         if isinstance(model, GPT):
             self.losses, self.endings = moving(model.losses), moving(model.endings)
+            self.further, self.continues = moving(model.further), model.continues
         self._model, self._device = model, device
         if hasattr(model, "greedy"):
             self.greedy = model.greedy

@@ -6,8 +6,9 @@ construction.
 `tokens` (B, T) int64 are on the CPU, logits on any device. `last` limits the logits to the last w
 positions, so that a long context never costs T x vocab numbers. A task that scores all positions
 calls losses_of, which uses `losses` of the model if it has them; a task of retrieval uses `endings`
-for texts that begin alike. An engine has no logits: it has `greedy(prompts, count)`, the ids and
-log-probabilities of its answers, and may have `losses`.
+for texts that begin alike, and generation `continues` and `further`, which read a text on. An
+engine has no logits: it has `greedy(prompts, count)`, the ids and log-probabilities of its answers,
+and may have `losses`.
 """
 
 import math

@@ -15,6 +15,7 @@ from extrap.model import attention as kernels
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.parts import kind, parts
+from extrap.model.past import Past
 from extrap.model.scheme import Where
 from extrap.utils.errors import UserError
 from tests.support.discover import gpt, names, scheme
@@ -43,6 +44,20 @@ def strict_excuses(request):
 def no_gradients():
     with torch.no_grad():
         yield
+
+
+def test_a_text_read_on_from_its_past_is_the_whole_text(name):
+    """A past of the whole text serves all that begin like it; a past of its first tokens serves
+    the whole text, unless its length counts.
+    """
+    model, text, known = gpt(name), tokens(), 23
+    whole, past = model(text)[:, known:], Past()
+    model.hidden(text, last=1, past=past)
+    close(model.further(text, T - known, past.first(known)), whole)
+    past = Past()
+    model.further(text[:, :known], 1, past)
+    apart = (model.further(text, T - known, past) - whole).abs().max()
+    assert model.continues(2, known, T) == bool(apart < 1e-6)
 
 
 def test_kernels_equal_the_definition(name):

@@ -1,5 +1,6 @@
 """Forward passes: the tail of a text alone, texts that begin alike, compiled."""
 
+import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
@@ -7,7 +8,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from extrap.model import gpt as module
 from extrap.model.gpt import GPT
-from tests.support.discover import gpt
+from extrap.tasks.scoring.multi_token import greedy
+from tests.support.discover import gpt, made, node
 
 
 @torch.no_grad()
@@ -55,7 +57,9 @@ def test_losses_are_those_of_the_logits_a_block_at_a_time(last, monkeypatch):
 
 @torch.no_grad()
 def test_what_texts_share_goes_through_the_layers_once():
-    """Two texts of 64 tokens share 48: in the first layer 80 tokens go through output and MLP."""
+    """Two texts of 64 tokens share 48, which go through the first layer (12 C^2) and the keys and
+    values of the second (3 C^2) once.
+    """
     model = gpt("rope")
     texts = torch.randint(50, (1, 1, 64)).repeat(2, 1, 1)
     texts[0, 0, 48] = (texts[0, 0, 48] + 1) % 50
@@ -65,7 +69,23 @@ def test_what_texts_share_goes_through_the_layers_once():
             read()
         flops.append(counter.get_total_flops())
     C = 32
-    assert flops[0] - flops[1] == 2 * 48 * 9 * C * C  # attention on a CPU is not counted
+    assert flops[0] - flops[1] == 2 * 48 * (12 + 3) * C * C  # attention on a CPU is not counted
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("factors, steady", [({}, True), ({"ntk-dynamic": 1}, False)])
+def test_generation_reads_a_prompt_once_if_its_past_stays(factors, steady):
+    model = gpt("rope", length=16)
+    for name in factors:
+        model = made(node("extension", name), "extension")(model)
+    prompts = [np.arange(20) % 50, np.arange(3, 23) % 50]
+    read = []
+    model.embedding.register_forward_hook(lambda m, given, out: read.append(given[0].shape[1]))
+    found = greedy(model, prompts, 6, 4096)
+    assert model.continues(2, 20, 26) == steady
+    assert (read == [20, 1, 1, 1, 1, 1]) == steady
+    plain = greedy(model.forward, prompts, 6, 4096)
+    assert (found == plain).all()
 
 
 @torch.no_grad()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import torch
 
+from extrap.model.past import Past
 from extrap.tasks.base import Model, batches
 from extrap.tasks.scoring.answers import NONE, hits, likely, right
 
@@ -62,10 +63,10 @@ def greedy(
     """Returns (n, count) int64: the `count` tokens that follow each prompt, each the most likely
     one after the tokens before it; NONE from the first place on that has none.
 
-    The model reads a guess along with the text. The guess is right up to the first token that
-    differs from the prediction, whose place the prediction takes. That takes at most `count`
-    forwards, as token by token, and few if a text copies or repeats itself: models have no cache
-    here, and read a long prompt anew every time. An extension that depends on the length (dynamic
+    A GPT whose past stays as it is reads the prompt once, then token by token. Another model reads
+    a guess along with the text. The guess is right up to the first token that differs from the
+    prediction, whose place the prediction takes. That takes at most `count` forwards of the whole
+    text, and few if it copies or repeats itself. An extension that depends on the length (dynamic
     NTK) sees the length of the whole answer from the first token on, as in `exact`. Source:
     speculative decoding, arXiv 2211.17192, with `guess` in place of a model.
     """
@@ -76,6 +77,9 @@ def greedy(
         return out
     for rows in _alike([(len(p),) for p in prompts], batch_tokens, count):
         known = dict.fromkeys(rows, 0)
+        if len(rows) and _continues(model, len(rows), len(prompts[rows[0]]), count):
+            out[rows] = _followed(model, [prompts[i] for i in rows], count)
+            continue
         while left := [i for i in rows if known[i] < count]:
             texts = [np.concatenate([prompts[i], out[i, : known[i]]]) for i in left]
             guesses = [guess(text, count - known[i]) for i, text in zip(left, texts, strict=True)]
@@ -88,6 +92,22 @@ def greedy(
                 out[i] = np.where(np.arange(count) < n, tokens, NONE) if ends else tokens
                 known[i] = count if ends else min(n + 1, count)
     return out
+
+
+def _continues(model: Model, texts: int, prompt: int, count: int) -> bool:
+    return hasattr(model, "continues") and model.continues(texts, prompt, prompt + count)
+
+
+def _followed(model: Model, prompts: Sequence[np.ndarray], count: int) -> np.ndarray:
+    """Returns the tokens that follow prompts of one length, read on from their past."""
+    text, past = torch.from_numpy(np.stack(prompts)), Past()
+    found = torch.full((len(text), count), NONE)
+    for n in range(count):
+        named = likely(model.further(text, last=1, past=past)[:, -1]).cpu()
+        lost = (found[:, n - 1] == NONE) if n else torch.zeros(len(text), dtype=torch.bool)
+        found[:, n] = named.where(~lost, NONE)
+        text = torch.cat([text, found[:, n : n + 1].clamp(min=0)], 1)
+    return found.numpy()
 
 
 def _said(model: Model, prompts: Sequence[np.ndarray], count: int) -> np.ndarray:

@@ -1,0 +1,45 @@
+"""What the first tokens of a text leave to later ones: in every layer their normed inputs, and keys
+and values that are not rotated yet. A scheme meets the whole text in its hooks, as without a past.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+Layer = tuple[Tensor, Tensor, Tensor, Tensor | None]
+
+
+class Past:
+    """Inputs (B, t, C), keys and values (B, G, t, D) of t tokens by layer; empty at first. A layer
+    whose scheme owns attention also keeps queries (B, H, t, D): it may mix them with later ones.
+    """
+
+    def __init__(self, layers: dict[int, Layer] | None = None):
+        self.layers = layers or {}
+
+    @property
+    def length(self) -> int:
+        """t, after a forward through all layers."""
+        return next(iter(self.layers.values()))[0].shape[1] if self.layers else 0
+
+    def joined(
+        self, layer: int, x: Tensor, q: Tensor, k: Tensor, v: Tensor, owned: bool
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Adds the new tokens of a layer. Returns x, q, k, v of the whole text. Unless the scheme
+        owns attention, queries of the first tokens are zeros: nobody reads their rows.
+        """
+        if (before := self.layers.get(layer)) is not None:
+            old_x, old_k, old_v, old_q = before
+            x, k, v = torch.cat([old_x, x], 1), torch.cat([old_k, k], 2), torch.cat([old_v, v], 2)
+            blank = F.pad(q, (0, 0, k.shape[2] - q.shape[2], 0))
+            q = blank if old_q is None else torch.cat([old_q, q], 2)
+        self.layers[layer] = x, k, v, q if owned else None
+        return x, q, k, v
+
+    def first(self, tokens: int) -> "Past":
+        """Returns the past of the first tokens alone."""
+        kept: dict[int, Layer] = {}
+        for n, (x, k, v, q) in self.layers.items() if tokens else ():
+            of_q = None if q is None else q[:, :, :tokens]
+            kept[n] = x[:, :tokens], k[:, :, :tokens], v[:, :, :tokens], of_q
+        return Past(kept)

@@ -1,0 +1,43 @@
+"""Whether the first tokens of a text stay as they are when later ones follow."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from extrap.model.attention import attention
+
+CLOSE = 1e-4
+"""Difference of outputs, in standard deviations, that is rounding."""
+
+
+@torch.no_grad()
+def steady(model: Any, sizes: Sequence[tuple[int, int, int]], known: int, tokens: int) -> bool:
+    """True if a scheme gives token `known` - 1 the same output in texts of `known` and of `tokens`
+    tokens, in every layer, for drawn queries, keys and values: dynamic NTK does not, and MsPoE
+    neither. So a past of the first text serves in the second one.
+
+    model: a GPT, for its scheme and coordinates; sizes: heads of queries, heads of keys and
+    channels of every layer.
+    """
+    weight, row = model.embedding.weight, known - 1
+    draws, C = torch.Generator().manual_seed(0), model.scheme.shape.dim
+
+    def drawn(*shape: int) -> torch.Tensor:
+        return torch.randn(1, *shape, generator=draws).to(weight)
+
+    ids = torch.zeros(1, tokens, dtype=torch.long, device=weight.device)
+    for layer, (H, G, D) in enumerate(sizes):
+        x, q = drawn(tokens, C), drawn(H, tokens, D)
+        k, v = drawn(G, tokens, D), drawn(G, tokens, D)
+        found = []
+        for n in (known, tokens):
+            at = model.where(ids[:, :n])
+            scheme, here = model.scheme, at.at_layer(layer, x[:, :n])
+            o = attention(scheme, q[:, :, :n], k[:, :, :n], v[:, :, :n], here, row)
+            embedded = scheme.embed(x[:, :n], here)[:, row]
+            found.append(torch.cat([o[:, :, 0].flatten(), embedded.flatten()]).float())
+        short, long = found
+        if not (short - long).abs().max() <= CLOSE * short.std():
+            return False
+    return True
