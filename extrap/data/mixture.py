@@ -17,7 +17,7 @@ from extrap.data.part import EARLY, Part
 from extrap.data.text import Text
 from extrap.data.trials.base import FEWEST
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.bounds import at_least
+from extrap.utils.bounds import Count, at_least
 from extrap.utils.errors import UserError
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -73,8 +73,9 @@ class Mixture:
     parts by name, text from `corpus`.
 
     A part of size 0 is absent: text only and retrieval only are the controls of the mixture. Easy
-    sequences come before hard ones by the curriculum. Raises UserError for a mixture without parts,
-    and for a length or a vocabulary into which a part does not fit.
+    sequences come before hard ones by the curriculum. tokens: of a step; the sizes then say the
+    proportion of the parts alone, and each has one window at least. Raises UserError for a mixture
+    without parts, and for a length or a vocabulary into which a part does not fit.
     """
 
     vocabulary: Vocabulary
@@ -84,8 +85,11 @@ class Mixture:
     length: int = 64
     more: dict[str, Part] | None = None
     curriculum: Curriculum = field(default_factory=Curriculum)
+    tokens: Count | None = None
 
     def __post_init__(self) -> None:
+        if self.tokens is not None and self.parts:
+            self._scale(self.tokens / self.step_tokens)
         for name in self.more or {}:
             if name in ("text", "retrieval") or not NAME.fullmatch(str(name)):
                 problem = "expected letters, digits, - and _, and neither text nor retrieval"
@@ -98,6 +102,21 @@ class Mixture:
         for name, part in self.parts.items():
             option = f"data.{name}" if name in ("text", "retrieval") else f"data.more.{name}"
             part.check(option, self.vocabulary, self.length)
+
+    def _scale(self, by: float) -> None:
+        """Gives every part so many times its windows."""
+        scaled = {
+            name: replace(part, size=max(1, round(part.size * by)) if part.size else 0)
+            for name, part in self._every.items()
+        }
+        for name in ("text", "retrieval"):
+            object.__setattr__(self, name, scaled.pop(name))
+        object.__setattr__(self, "more", scaled or self.more)
+
+    @property
+    def step_tokens(self) -> int:
+        """Returns the tokens of a step."""
+        return self.length * sum(part.size for part in self.parts.values())
 
     @property
     def _every(self) -> dict[str, Part]:

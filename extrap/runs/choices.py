@@ -63,12 +63,17 @@ def _short(value: Any) -> str:
     return value if word else fingerprint(value)[:8]
 
 
+LATER = ("tokens",)
+"""Options of a mixture that the first runs did not have; null stands for those runs."""
+
+
 def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a mixture as an identity holds it: without the paths of its text and tokenizer, with
     an unusual order of `more`, which seeds the draws of its parts.
     """
     left = ("corpus", "more") if data.get("more") is None else ("corpus",)
     kept = {name: value for name, value in data.items() if name not in left}
+    kept = {name: value for name, value in kept.items() if name not in LATER or value is not None}
     own = data.get("vocabulary") or {}
     vocabulary = {name: value for name, value in own.items() if name != "tokenizer"}
     names = list(data.get("more") or {})

@@ -2,6 +2,7 @@
 (extrap/runs/published.py) from a checkpoint of others.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -237,14 +238,26 @@ class Fresh(Source):
             "model": {name: value for name, value in config["model"].items() if value is not None},
             "data": describe_data(config["data"]),
             "corpus": corpus,
-            "train": identity(config["train"]),
+            "train": identity({**config["train"], **self.steps}),
             "precision": self.precision,
         }
         return Run(self.label, options, self.seed)
 
     @cached_property
     def optim(self) -> Optim:
-        return self.optimiser({})
+        """The optimiser; `train.tokens` gives the steps if it is set."""
+        return self.optimiser(self.steps)
+
+    @cached_property
+    def steps(self) -> dict[str, int]:
+        """The steps of `train.tokens`, in batches of the mixture; {} without it."""
+        if (tokens := self.config["train"].get("tokens")) is None:
+            return {}
+        each = self.mixture.step_tokens
+        if not each <= tokens < float("inf"):
+            problem = f"expected at least the {each:,} tokens of a step"
+            raise UserError("train.tokens", f"{tokens:g}", problem, "give more")
+        return {"steps": math.ceil(tokens / each)}
 
     @cached_property
     def batches(self) -> Batches:

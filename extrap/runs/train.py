@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 from extrap.runs.training import light_start as light_start  # isort: skip  (before Lightning)
+import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.utilities.exceptions import SIGTERMException
@@ -13,6 +14,7 @@ from lightning.pytorch.utilities.exceptions import SIGTERMException
 from extrap.runs import checkpoint
 from extrap.runs.finetuned import Training
 from extrap.runs.folder import write_json
+from extrap.runs.foreseen import calibrate, large
 from extrap.runs.job import Job
 from extrap.runs.training import devices
 from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Schooling
@@ -38,7 +40,10 @@ def train(job: Job, wait: bool = True) -> None:
         with run.alone(wait or not own) if devices.first() else nullcontext():
             if run.trained:  # maybe by another process, while this one waited
                 continue
-            _train(job, training)
+            try:
+                _train(job, training)
+            except torch.OutOfMemoryError as error:
+                raise too_large(job, error) from None
         if not own:  # rows of the parent come to its page in another job
             job.dashboard.finish()
 
@@ -49,6 +54,7 @@ def _train(job: Job, training: Training) -> None:
         run.claim()
         run.unmark()
         job.show(training)
+        warn(job, training)
     lit, curve, why = _fit(job, training)
     whole = lit.trainer.strategy.lightning_module_state_dict()  # in shards every process must call
     weights = {name.removeprefix("model."): tensor for name, tensor in whole.items()}
@@ -68,6 +74,24 @@ def _train(job: Job, training: Training) -> None:
     run.mark("diverged" if why else "trained", lit.trainer.global_step, spent.plain())
     job.dashboard.spent(spent.plain())
     run.checkpoint.unlink(missing_ok=True)
+
+
+def too_large(job: Job, error: torch.OutOfMemoryError) -> UserError:
+    """Returns the error about a device without memory for a step."""
+    problem = f"the device has no memory for a step ({str(error).splitlines()[0]:.100})"
+    remedy = (
+        "give trainer.recompute=true, +trainer.accumulate_grad_batches=2 or a smaller data.tokens"
+    )
+    return UserError("trainer.accelerator", job.source.trainer.accelerator, problem, remedy)
+
+
+def warn(job: Job, training: Training) -> None:
+    """Prints a line before a training that needs more than a day, or more memory than there is."""
+    options, on = job.source.trainer, job.source.device
+    if training.run.checkpoint.exists() or not large(training, job.source.params):
+        return
+    if (line := calibrate(training, options, on).warning) is not None:
+        print(f"extrap: {training.run.name}: {line}", file=sys.stderr)
 
 
 def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:

@@ -162,8 +162,9 @@ def encoded(
     groups = grouped(texts, SHARD, lambda text: len(text[1]))
     begin, more = next(groups, []), next(groups, None)
     if more is None:
-        for name, text in begin:
-            yield Piece(name, text, *encoder(text))
+        for batch in grouped(begin, BATCH, lambda text: len(text[1])):
+            found = _tokens(encoder, [text for _, text in batch])
+            yield from (Piece(*text, *own) for text, own in zip(batch, found, strict=True))
         return
     waiting: deque[tuple[Shard, Callable[[], list[Tokens]]]] = deque()
     with _workers(encoder) as pool, Progress("tokenise") as progress:
@@ -290,9 +291,13 @@ def _follow(parent: int) -> None:
 def _batch(texts: list[bytes]) -> list[Tokens]:
     """Returns the tokens of texts, in small numbers."""
     (encoder,) = _ENCODER
-    batch = getattr(encoder, "batch", None)
-    found = map(encoder, texts) if batch is None else batch(texts)
+    found = _tokens(encoder, texts)
     return [(ids.astype(encoder.dtype), _small(behind)) for ids, behind in found]
+
+
+def _tokens(encoder: Encoder, texts: list[bytes]) -> list[Tokens]:
+    batch = getattr(encoder, "batch", None)
+    return [encoder(text) for text in texts] if batch is None else batch(texts)
 
 
 def _small(behind: np.ndarray) -> np.ndarray:

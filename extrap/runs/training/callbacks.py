@@ -11,9 +11,10 @@ import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 
 from extrap.data.curriculum import Switches
+from extrap.model.gpt import GPT
 from extrap.runs.cost import Cost, read
 from extrap.runs.training.lightning_module import Lit
-from extrap.runs.training.meter import Meter
+from extrap.runs.training.meter import Meter, share_of_peak
 
 
 class Diverged(Exception):
@@ -26,7 +27,8 @@ class Curve(L.Callback):
 
     Points travel in the checkpoint, so that a resumed run has the curve of an uninterrupted one.
     Raises Diverged. progress: takes (done, total, note) and numbers after every step; gpus: that
-    the training holds.
+    the training holds. Loggers get with every point the tokens so far, tokens a second, memory, and
+    the share of the peak of a GPU that Lightning knows.
     """
 
     def __init__(self, every: int, progress: Callable[..., None] | None = None, gpus: int = 0):
@@ -35,6 +37,7 @@ class Curve(L.Callback):
         self._sums: dict[str, torch.Tensor] = {}
         self._steps = 0  # in the sums; a resumed run may be logged more or less often
         self._clock, self._tokens, self._read = time.perf_counter(), 0, 0
+        self.seen = 0  # tokens of the whole training, on all devices
 
     def cost(self, processes: int = 1) -> Cost:
         """Returns what went into the model, without what a killed process lost."""
@@ -52,6 +55,7 @@ class Curve(L.Callback):
     ) -> None:
         self._tokens += batch.tokens.numel()
         self._read += batch.tokens.numel()
+        self.seen += batch.tokens.numel() * trainer.world_size
         if not batch.last:
             return
         for name, value in lit.measured.items():
@@ -59,6 +63,7 @@ class Curve(L.Callback):
         self._steps += 1
         if trainer.global_step % self.every == 0:
             self._add_point(trainer)
+            self._log(trainer, lit.model, batch.tokens.shape[1])
         if self.progress is not None:
             last = self.points[-1] if self.points else {}
             shown = [name for name in ("text/nll", "retrieval/accuracy") if name in last]
@@ -76,18 +81,27 @@ class Curve(L.Callback):
             raise Diverged(f"the loss is not finite at step {trainer.global_step}")
         self.points.append({"step": trainer.global_step} | point)
         self._sums, self._steps = {}, 0
-        if trainer.logger is not None:
-            speed = self._tokens / (time.perf_counter() - self._clock)
-            trainer.logger.log_metrics(
-                _scalars(point) | {"train/tokens_per_second": speed}, trainer.global_step
-            )
+
+    def _log(self, trainer: L.Trainer, model: GPT, length: int) -> None:
+        """Logs the last point, with the pace since the one before."""
+        rate = self._tokens / (time.perf_counter() - self._clock)
         self._clock, self._tokens = time.perf_counter(), 0
+        if trainer.logger is None:
+            return
+        pace = {"tokens": self.seen, "tokens_per_second": rate * trainer.world_size}
+        pace["memory_gb"] = self.meter.memory() / 1e9
+        if (share := share_of_peak(rate, model, length, str(trainer.precision))) is not None:
+            pace["share_of_peak"] = share
+        every = _scalars(self.points[-1]) | _scalars(pace)
+        trainer.logger.log_metrics(every, trainer.global_step)
 
     def state_dict(self) -> dict[str, Any]:
-        return {"points": self.points, "cost": self.meter.cost().plain()}
+        unfinished = {"sums": self._sums, "steps": self._steps, "tokens": self.seen}
+        return {"points": self.points, "cost": self.meter.cost().plain()} | unfinished
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.points = state["points"]
+        self.points, self._sums = state["points"], dict(state.get("sums", {}))
+        self._steps, self.seen = state.get("steps", 0), state.get("tokens", 0)
         self.meter.before = read(state.get("cost") or {"seconds": state.get("seconds")})
 
 

@@ -11,7 +11,7 @@ from extrap.utils.bounds import Count, NotNegative, Positive, Share
 Momentum = Annotated[float, Interval(ge=0, lt=1)]
 
 OPTIMIZERS = ("adamw", "muon")
-UNSEEN = ("log_every", "save_every")
+UNSEEN = ("log_every", "save_every", "save_minutes", "tokens")
 """Options that do not change the weights."""
 
 LATER = {"optimizer": "adamw"}
@@ -43,6 +43,8 @@ class Optim:
         optimizer: adamw; muon: the matrices of the blocks by Muon, all else by AdamW
         log_every: the curve gets a point every so many steps
         save_every: the disk gets a checkpoint every so many steps, a multiple of log_every
+        save_minutes: and another one if the last is so many minutes old
+        tokens: of the training; gives the steps in place of `steps`
 
     Raises ValueError for an unknown optimizer, and if a checkpoint would fall between two points.
     """
@@ -59,6 +61,8 @@ class Optim:
     log_every: Count = 25
     save_every: Count = 250
     optimizer: str = "adamw"
+    save_minutes: Positive = 10.0
+    tokens: float | None = None
 
     def __post_init__(self) -> None:
         if self.optimizer not in OPTIMIZERS:

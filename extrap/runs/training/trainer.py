@@ -3,6 +3,7 @@
 import logging
 import warnings
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,13 @@ def trainer(
     warnings.filterwarnings("ignore", module="lightning")
     # of lightning 2.6 on torch 2.13
     warnings.filterwarnings("ignore", message=".*LeafSpec", category=FutureWarning)
-    every = optim.save_every
-    keep = BetweenUpdates(folder, "last", every_n_train_steps=every, enable_version_counter=False)
+    often: dict[str, Any]
+    keep = []
+    for often in (
+        {"every_n_train_steps": optim.save_every},
+        {"train_time_interval": timedelta(minutes=optim.save_minutes)},
+    ):
+        keep.append(BetweenUpdates(folder, "last", **often, enable_version_counter=False))
     # one process is in no cluster, where Lightning would wait for the other tasks
     alone = [LightningEnvironment()] if options.processes == 1 else []
     given = dict(options.lightning)
@@ -55,7 +61,7 @@ def trainer(
             **given,
             max_steps=optim.steps,
             gradient_clip_val=None,  # Lit clips, by train.clip
-            callbacks=[*callbacks, keep],
+            callbacks=[*callbacks, *keep],
             logger=logger,
             plugins=[*plugins, *alone],
             enable_progress_bar=False,

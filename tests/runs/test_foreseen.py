@@ -1,0 +1,100 @@
+"""Tokens in place of steps and windows, checkpoints by minutes, and what a training costs."""
+
+import math
+
+import pandas as pd
+import pytest
+import torch
+
+from extrap.runs import train as stage
+from extrap.runs.foreseen import Pace, calibrate
+from extrap.runs.training.callbacks import BetweenUpdates, Curve
+from extrap.runs.training.lightning_module import Lit
+from extrap.utils.errors import UserError
+from tests.support.jobs import equal, job, weights
+from tests.support.killed import killed
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+
+def test_tokens_in_place_of_steps_and_windows():
+    given = job("train.tokens=1e4", "data.tokens=1024")
+    assert [part.size for part in given.source.mixture.parts.values()] == [8, 8]
+    assert given.source.optim.steps == math.ceil(1e4 / 1024) == len(given.source.batches)
+    assert len(given.source.batches[0].tokens) == 16
+    assert job("train.tokens=1e4", "data.tokens=1024").run.name == given.run.name
+    by_steps = job("train.steps=10", "data.tokens=1024")
+    assert by_steps.run.name == given.run.name != job("train.steps=10").run.name
+    assert job("data.tokens=null").run.name == job().run.name
+    with pytest.raises(UserError, match="expected at least the 512 tokens of a step"):
+        _ = job("train.tokens=100").source.optim
+
+
+def test_a_checkpoint_by_minutes_lies_between_two_points_of_the_curve(monkeypatch):
+    """Resumed after a kill, weights and curve are those of an uninterrupted training."""
+    words = ("train.log_every=4", "train.save_every=8")
+    whole = job(*words, "seed=3")
+    stage.train(whole)
+    expected, curve = weights(whole), whole.run.curve.read_text()
+    for path in whole.run.folder.iterdir():
+        if path.is_file():
+            path.unlink()
+    seen = []
+    monkeypatch.setattr(Curve, "_log", lambda curve, *_: seen.append(curve.seen))
+    saved, save = [], BetweenUpdates._save_checkpoint
+
+    def noted(self, trainer, path):
+        save(self, trainer, path)
+        saved.append(trainer.global_step)
+
+    monkeypatch.setattr(BetweenUpdates, "_save_checkpoint", noted)
+    often = job(*words, "seed=3", "train.save_minutes=1e-9")
+    with killed(monkeypatch, 6):
+        stage.train(often)
+    assert saved == [1, 2, 3, 4, 5]
+    stage.train(often)
+    assert equal(expected, weights(often)) and curve == often.run.curve.read_text()
+    assert seen == [4 * 8 * 64, 8 * 8 * 64]
+
+
+def test_loggers_get_tokens_rate_and_memory(elsewhere):
+    stage.train(job("logger=csv", "seed=5"))
+    (file,) = elsewhere.rglob("metrics.csv")
+    rows = pd.read_csv(file)
+    assert rows["train/tokens"].tolist() == [n * 8 * 64 for n in (2, 4, 6, 8)]
+    assert (rows["train/tokens_per_second"] > 0).all() and (rows["train/memory_gb"] > 0).all()
+
+
+def test_memory_is_foreseen_by_windows():
+    before = torch.get_rng_state()
+    few, many, again = (
+        calibrate(this.source, this.source.trainer, torch.device("cpu"))
+        for this in (
+            job("data=text", "data.text.size=4"),
+            job("data=text", "data.text.size=40"),
+            job("data=text", "data.text.size=40", "+trainer.recompute=true"),
+        )
+    )
+    assert torch.equal(before, torch.get_rng_state())
+    kept = many.bytes - few.bytes
+    layer_inputs = 36 * 64 * 64 * 4  # windows x tokens x width x bytes
+    assert 20 * layer_inputs < kept < 80 * layer_inputs
+    assert again.bytes < many.bytes - kept / 2
+    assert few.steps == 8 and few.seconds > 0
+
+
+def test_a_day_or_too_much_memory_is_a_line():
+    assert Pace(1.0, 80_000, 1e9, 2e9).warning is None
+    assert "takes about 25 hours (1.0 s a step)" in str(Pace(1.0, 90_000, 1e9, 2e9).warning)
+    assert "needs about 8 GiB of memory, and this device has 2" in str(
+        Pace(1.0, 10, 8 * 2**30, 2**31).warning
+    )
+
+
+def test_a_device_without_memory_is_a_line(monkeypatch):
+    def full(*_):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried 9 GiB.\nmore")
+
+    monkeypatch.setattr(Lit, "training_step", full)
+    with pytest.raises(UserError, match="no memory for a step"):
+        stage.train(job("seed=4"))
