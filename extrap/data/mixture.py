@@ -17,7 +17,7 @@ from extrap.data.part import EARLY, Part
 from extrap.data.text import Text
 from extrap.data.trials.base import FEWEST
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.bounds import Count, at_least
+from extrap.utils.bounds import Count, OneOrMore, at_least
 from extrap.utils.errors import UserError
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -73,9 +73,18 @@ class Mixture:
     parts by name, text from `corpus`.
 
     A part of size 0 is absent: text only and retrieval only are the controls of the mixture. Easy
-    sequences come before hard ones by the curriculum. tokens: of a step; the sizes then say the
-    proportion of the parts alone, and each has one window at least. Raises UserError for a mixture
-    without parts, and for a length or a vocabulary into which a part does not fit.
+    sequences come before hard ones by the curriculum.
+
+    Args:
+        tokens: of a step; the sizes then say the proportion of the parts alone, and each has one
+            window at least
+        lengths: of the windows in equal stages of the training, growing to `length`; a step has as
+            many tokens in each
+        spread: whether coordinates of a shorter window are spread over `length`, so that each
+            growth interpolates the text in place
+
+    Raises UserError for a mixture without parts, for lengths that do not grow to `length`, and for
+    a length or a vocabulary into which a part does not fit.
     """
 
     vocabulary: Vocabulary
@@ -86,8 +95,14 @@ class Mixture:
     more: dict[str, Part] | None = None
     curriculum: Curriculum = field(default_factory=Curriculum)
     tokens: Count | None = None
+    lengths: OneOrMore[Count] | None = None
+    spread: bool = False
 
     def __post_init__(self) -> None:
+        if self.lengths is not None and [*self.lengths] != sorted({*self.lengths, self.length}):
+            problem = f"expected lengths that grow to data.length={self.length}"
+            remedy = f"give [{self.length // 2},{self.length}], say"
+            raise UserError("data.lengths", [*self.lengths], problem, remedy)
         if self.tokens is not None and self.parts:
             self._scale(self.tokens / self.step_tokens)
         for name in self.more or {}:
@@ -112,6 +127,15 @@ class Mixture:
         for name in ("text", "retrieval"):
             object.__setattr__(self, name, scaled.pop(name))
         object.__setattr__(self, "more", scaled or self.more)
+
+    def stages(self, steps: int) -> list[tuple[int, "Mixture"]]:
+        """Returns the first step and the mixture of each length, in a training of `steps`."""
+        found, every = list[tuple[int, Mixture]](), [*(self.lengths or [self.length])]
+        for n, length in enumerate(every):
+            whole = length == self.length
+            own = {"length": length, "lengths": None, "tokens": self.step_tokens}
+            found.append((round(n * steps / len(every)), self if whole else replace(self, **own)))
+        return found
 
     @property
     def step_tokens(self) -> int:
@@ -149,6 +173,7 @@ class Batches:
     def __init__(self, mixture: Mixture, corpus: Corpus, seed: int, steps: int, after: int = 0):
         corpus.check("train", mixture.length)
         self.mixture = mixture
+        self.stages = mixture.stages(steps)
         self.stream = corpus.stream("train")
         self.seed = seed
         self.steps = steps
@@ -167,7 +192,7 @@ class Batches:
         return Switches(self.mixture.curriculum, self.steps, [] if self.after else graded)
 
     def at(self, t: int, switches: Switches) -> Batch:
-        m = self.mixture
+        m = [mixture for start, mixture in self.stages if start <= t][-1]
         drawn, weights = [], dict[str, float]()
         for i, (name, part) in enumerate(m._every.items()):
             if not part.size:

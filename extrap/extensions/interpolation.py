@@ -63,3 +63,12 @@ class Interpolation(SchemeExtension):
 
     def _by(self, length: int) -> Callable[[int], float]:
         return lambda n: self.effective(n, length)
+
+
+def spread(scheme: Scheme) -> Scheme:
+    """Returns the scheme with coordinates spread over the training length L in a text of T tokens:
+    t L / T. Raises ValueError as Interpolation does.
+    """
+    Interpolation().check(scheme)
+    L = scheme.shape.length
+    return with_parts(scheme, Squeezed(scheme.shape, lambda n: n / L))

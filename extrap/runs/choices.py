@@ -63,8 +63,8 @@ def _short(value: Any) -> str:
     return value if word else fingerprint(value)[:8]
 
 
-LATER = ("tokens",)
-"""Options of a mixture that the first runs did not have; null stands for those runs."""
+LATER = {"tokens": None, "lengths": None, "spread": False}
+"""Options of a mixture that the first runs did not have, with the values that stand for them."""
 
 
 def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,7 +73,9 @@ def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
     """
     left = ("corpus", "more") if data.get("more") is None else ("corpus",)
     kept = {name: value for name, value in data.items() if name not in left}
-    kept = {name: value for name, value in kept.items() if name not in LATER or value is not None}
+    kept = {
+        name: value for name, value in kept.items() if name not in LATER or value != LATER[name]
+    }
     own = data.get("vocabulary") or {}
     vocabulary = {name: value for name, value in own.items() if name != "tokenizer"}
     names = list(data.get("more") or {})

@@ -87,7 +87,7 @@ class FineTuned:
             self._check_data(given)
         share = 1 / self.factor if self.tuning.batch is None else self.tuning.batch
         data = (given or self.source.config["data"]) | self.source.reads | {"length": self.length}
-        parts = _smaller(data, share)
+        parts = _smaller(data, share) | {"lengths": None, "spread": False}
         if (tokens := data.get("tokens")) is not None:
             parts["tokens"] = max(1, round(tokens * share * self.factor))
         if isinstance(more := data.get("more"), Mapping):

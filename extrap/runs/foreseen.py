@@ -79,7 +79,7 @@ class Kept(saved_tensors_hooks):
 
 def large(training: Training, params: int) -> bool:
     """True if a training is worth a calibration."""
-    tokens = training.batches[0].tokens.numel()
+    tokens = training.batches.mixture.step_tokens
     return 6.0 * params * tokens * training.optim.steps > LARGE
 
 
@@ -94,7 +94,10 @@ def calibrate(training: Training, options: TrainerOptions, device: torch.device)
         model = training.begin().to(device)
         weights = training.batches.mixture.weights
         lit = Lit(model, training.optim, weights, recomputed=options.recompute)
-        whole, n = training.batches[0], options.processes * options.accumulate_grad_batches
+        whole, n = (
+            training.batches[training.optim.steps - 1],
+            options.processes * options.accumulate_grad_batches,
+        )
         sizes = [rows.stop - rows.start for rows in whole.parts.values()]
         some = share(whole, 0, n if on_gpu else max(sizes)).to(device)
         mixed: Any = nullcontext()

@@ -15,6 +15,7 @@ from torch import Tensor
 from extrap.data.corpora.base import Corpus
 from extrap.data.mixture import Batches, Mixture
 from extrap.data.vocabulary import Vocabulary
+from extrap.extensions.interpolation import spread
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
@@ -219,6 +220,12 @@ class Fresh(Source):
         self.corpus.check("train", self.length)
         check_memory(self.params)
         _ = self.optim, self.batches
+        if self.mixture.spread:
+            try:
+                spread(self.model("meta").scheme)
+            except ValueError as error:
+                problem = f"scheme={self.choices['scheme']}: {error}"
+                raise UserError("data.spread", True, problem, "leave it out") from None
 
     @property
     def precision(self) -> str:

@@ -11,6 +11,7 @@ from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.utilities.exceptions import SIGTERMException
 
+from extrap.extensions.interpolation import spread
 from extrap.runs import checkpoint
 from extrap.runs.finetuned import Training
 from extrap.runs.folder import write_json
@@ -97,13 +98,9 @@ def warn(job: Job, training: Training) -> None:
 def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
     """Returns the trained module, its curve, and why the run diverged, or ""."""
     run, optim, options = training.run, training.optim, job.source.trainer
-    lit = Lit(
-        training.begin().to(job.source.dtype),
-        optim,
-        training.batches.mixture.weights,
-        options.compile,
-        options.recompute,
-    )
+    model, mixture = training.begin().to(job.source.dtype), training.batches.mixture
+    shorter = spread(model.scheme) if mixture.spread else None
+    lit = Lit(model, optim, mixture.weights, options.compile, options.recompute, shorter)
     switches, why = training.batches.switches(), ""
     with Progress(training.verb, optim.steps) if devices.first() else nullcontext() as progress:
         curve = Curve(optim.log_every, progress, options.gpus)

@@ -1,5 +1,7 @@
 """The LightningModule: loss, optimiser, schedule; nothing else."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import lightning as L
@@ -8,6 +10,7 @@ from torch import Tensor, nn
 
 from extrap.model.gpt import GPT
 from extrap.model.loss import mean_loss, scored
+from extrap.model.scheme import Scheme
 from extrap.runs.training.batch_shares import Counts, Share, counted
 from extrap.runs.training.muon import Together, muon
 from extrap.runs.training.optim import Optim
@@ -25,6 +28,7 @@ class Lit(L.LightningModule):
 
     compiled: torch.compile makes the forward of all layers, and its backward.
     recomputed: the backward computes each layer again (arXiv 1604.06174).
+    spread: the scheme of windows shorter than the training length; None: the model's own.
     measured: means over the part of the batch that this process has seen.
     """
 
@@ -35,6 +39,7 @@ class Lit(L.LightningModule):
         weights: dict[str, float],
         compiled: bool = False,
         recomputed: bool = False,
+        spread: Scheme | None = None,
     ):
         super().__init__()
         self.model = model
@@ -42,12 +47,14 @@ class Lit(L.LightningModule):
         self.weights = weights
         self.measured: dict[str, Tensor] = {}
         model.recomputed = recomputed
+        self._schemes = model.scheme, spread  # no module of this one, whose weights it shares
         self._compiled = torch.compile(model.hidden) if compiled else None
 
     def training_step(self, batch: Share, step: int) -> Tensor:
         states: list[Tensor] = []
         forward = self._compiled or self.model.hidden
-        hidden = forward(batch.tokens, states).flatten(0, 1)
+        with self._in_place(batch.tokens.shape[1]):
+            hidden = forward(batch.tokens, states).flatten(0, 1)
         targets = batch.targets.flatten()
         head = self.model.logits, len(self.model.embedding.weight)
         total = hidden.new_zeros(())
@@ -69,6 +76,19 @@ class Lit(L.LightningModule):
                 value = counted(mean, count.scored) / batch.turns
                 self.measured[f"{part}/{name}"] = self.measured.get(f"{part}/{name}", 0) + value
         return total
+
+    @contextmanager
+    def _in_place(self, length: int) -> Iterator[None]:
+        """Gives the model the scheme of windows of a length, within."""
+        own, spread = self._schemes
+        if spread is None or length == own.shape.length:
+            yield
+            return
+        self.model.scheme = spread
+        try:
+            yield
+        finally:
+            self.model.scheme = own
 
     def configure_gradient_clipping(self, optimizer: Any, *given: Any, **more: Any) -> None:
         """Clips the norm of all gradients. Lightning's own clipping rejects fused AdamW in mixed
