@@ -9,6 +9,8 @@ import pandas as pd
 from extrap import figures
 from extrap.cli.columns import aligned
 from extrap.cli.report import NAME
+from extrap.figures.drawing import paper
+from extrap.figures.drawing.formats import latex as escaped
 from extrap.figures.report import verdict
 from extrap.figures.report.page import page
 from extrap.figures.report.text import number
@@ -18,8 +20,8 @@ from extrap.utils import files as atomic
 from extrap.utils.files import check_links
 
 PAPER = ("kv_depth", "kv_length", "loss_length")
-COLUMN = 3.3
-"""Width in inches of a figure for a column of a paper."""
+COLUMN = paper.page("single")._replace(bare=True)
+"""A column of a paper; the caption comes as LaTeX beside the figure."""
 SHOWN = 6
 """Series of a figure for a paper: the candidate, and the best of the others."""
 HEAD = ("series", "at {:g} L", "ranks", "worst seed", "worst depth", "at L", "perplexity at {:g} L")
@@ -101,18 +103,11 @@ def drawn(figure: object, rows: pd.DataFrame, path: Path) -> list[Path]:
 
 def latex(lines: Sequence[Sequence[str]]) -> str:
     """Returns a table of LaTeX (booktabs), its first column to the left."""
-    head, *body = [[_escaped(cell) for cell in line] for line in lines]
+    head, *body = [[escaped(cell.removeprefix("> ")) for cell in line] for line in lines]
     rows = [" & ".join(line) + r" \\" for line in body]
     begin = rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}"
     ruled = [begin, r"\toprule", " & ".join(head) + r" \\", r"\midrule"]
     return "\n".join([*ruled, *rows, r"\bottomrule", r"\end{tabular}", ""])
-
-
-def _escaped(cell: str) -> str:
-    cell = cell.removeprefix("> ").replace("\\", r"\textbackslash ")
-    for sign in "&%$#_{}":
-        cell = cell.replace(sign, f"\\{sign}")
-    return cell.replace(">=", r"$\geq$").replace("~", r"\textasciitilde ")
 
 
 def _shown(rows: pd.DataFrame, of: Beside) -> pd.DataFrame:
