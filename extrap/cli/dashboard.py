@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from extrap.cli import report
+from extrap.cli.part import SERIES, words
 from extrap.cli.shared import argument, command
 from extrap.figures import available
 from extrap.results.findings import page as findings
@@ -34,6 +35,8 @@ FLAGS = {
 
 @command(
     "study plugins",
+    argument("more", metavar="STUDY", nargs="*", help="more studies on the same page"),
+    argument("--series", type=words, default=(), metavar="NAMES", help=SERIES),
     *(argument(flag, action="store_true", help=says) for flag, says in FLAGS.items()),
     argument("--project", default="extrap", help="W&B project (default: extrap)"),
     argument("--entity", help="W&B user or team (default: the one the key belongs to)"),
@@ -52,7 +55,7 @@ def main(args: Namespace) -> Iterator[str]:
     board = Trackio(args.project) if args.trackio else WandB(args.project, args.entity, mode)
     board.library()  # where it is missing, before any page
     available(plugins=args.plugins)  # a mistake in one of theirs comes before any page
-    study = read(args.study)
+    study = read(args.study, *args.more, series=args.series)
     show(board, study, args.plugins)
     with taken():
         yield from _built(board, study, args.workspace, args.report, args.share)
@@ -74,7 +77,7 @@ def show(board: WandB, study: Study, plugins: Sequence[str] = ()) -> None:
                 board.log(task, some)
             board.finish()
         print(f"{page.run} {page.extension}: {sum(map(len, own.values()))} rows")
-    text = report.text(RESULTS, study.name, images=False)
+    text = report.text(RESULTS, study.names, images=False)
     with taken():
         board.start(study.page, resume=None)
         board.table(workspace.TABLE, COLUMNS, study.table)

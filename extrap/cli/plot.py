@@ -17,7 +17,8 @@ from extrap.figures.drawing.naming import Naming
 from extrap.figures.drawing.paper import HOUSE, LEGENDS, PAPERS, Paper, font, page
 from extrap.figures.drawing.part import Part
 from extrap.results.places import place
-from extrap.results.rows import open_study
+from extrap.results.rows import open_study, studies
+from extrap.results.together import together
 from extrap.utils.errors import UserError, choose
 from extrap.utils.files import check_links
 
@@ -89,7 +90,8 @@ def main(args: Namespace) -> "str | list[Path]":
     if args.analytic:
         drawn = plot_analytic(args.results, [*filter(None, [args.study]), *args.figures], form)
     else:
-        drawn = plot(args.results, need_study(args), args.figures, form)
+        studies, names = _split(args.results, [need_study(args), *args.figures])
+        drawn = plot(args.results, studies, names, form)
     captions = [path.read_text(encoding="utf-8") for path in drawn if path.suffix == ".tex"]
     return [*map(str, drawn), *captions]
 
@@ -159,18 +161,34 @@ def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[P
     return drawn
 
 
-def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> list[Path]:
+def _split(results: Path, words: list[str]) -> tuple[list[str], list[str]]:
+    """Returns the studies and files of rows at the beginning of some words, and the figures behind
+    them; the first word is a study in any case.
+    """
+    known = studies(results)
+    others = (n for n, word in enumerate(words) if n and not (word in known or Path(word).exists()))
+    end = next(others, len(words))
+    return words[:end], words[end:]
+
+
+def plot(
+    results: Path, study: str | Sequence[str], names: list[str], form: Form = PLAIN
+) -> list[Path]:
     """Draws the named figures of a study, or all figures that have rows, into
-    `results/<study>/figures` (`figures/paper` for a part or a width); returns the files.
+    `results/<study>/figures` (`figures/paper` for a part or a width, `figures/beside-<other>` for
+    several studies); returns the files.
 
     Raises UserError for an unknown study, series or figure, for mixed corpora, and if a named
     figure, or every figure, lacks its rows.
     """
     known = figures.available(form.plugins)
     _check_names(names, known, form.plugins)
-    rows = form.part.of_study(open_study(results, study))
+    first, *others = [study] if isinstance(study, str) else study
+    rows = form.part.of_study(together(results, [first, *others]))
     form.naming.check(rows)
-    folder = place(results, study)
+    folder, study = place(results, first), ", ".join([first, *others])
+    beside = "-".join(["beside", *(Path(other).stem for other in others)])
+    into = (*form.folder, beside) if others else form.folder
     check_links(folder)
     drawn = []
     for name in names or known:
@@ -179,7 +197,7 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
         with form.naming.in_force():
             contents = figures.render(known[name], form.naming.of(part), form.paper, form.kinds)
         if contents is not None:
-            drawn += figures.save(contents, folder.joinpath(*form.folder, name))
+            drawn += figures.save(contents, folder.joinpath(*into, name))
         elif names and figures.served(known[name], whole):
             problem = "no panels of these protocols and lengths"
             raise UserError("FIGURE", name, problem, "choose others, or draw all panels")

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from extrap.cli.experiments import commands
-from extrap.cli.shared import argument, command, need_study
+from extrap.cli.shared import argument, command, need_studies
 from extrap.cli.table import differences
 from extrap.figures.report.page import page
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import findings
 from extrap.results.places import place
-from extrap.results.rows import open_study
+from extrap.results.rows import open_study, studies
+from extrap.results.together import together
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_links
@@ -22,30 +23,47 @@ from extrap.utils.files import check_links
 NAME = "report.html"
 
 
-def text(results: Path, study: str, images: bool = True, plugins: Sequence[str] = ()) -> str:
-    """The page of a study by name. Raises UserError for an unknown one and for mixed corpora."""
-    rows = open_study(results, study)
-    folder = place(results, study)
-    found = findings(folder, rows) if (folder / FILE).is_file() else ()
-    return page(rows, found, images, plugins, commands(study), notes=differences(rows))
+def text(
+    results: Path, names: Sequence[str], images: bool = True, plugins: Sequence[str] = ()
+) -> str:
+    """Returns the page of studies by name, or of files of rows. Raises UserError for an unknown
+    one, and for rows that cannot be compared.
+    """
+    rows = together(results, names)
+    found, made = [], []
+    for name in known(results, names):
+        folder = place(results, name)
+        if (folder / FILE).is_file():
+            found += findings(folder, open_study(results, name))
+        made += commands(name)
+    return page(rows, found, images, plugins, made, notes=differences(rows))
 
 
-OUTPUT = f"output file (default: {NAME} in the folder of the study)"
+def known(results: Path, names: Sequence[str]) -> list[str]:
+    """Returns the names that are studies: the others are files of rows."""
+    return [name for name in names if name in studies(results)]
+
+
+OUTPUT = f"output file (default: {NAME} in the folder of the study; needed for files of rows alone)"
 
 
 @command(
-    "study? results plugins",
+    "studies results plugins",
     argument("--output", type=Path, metavar="FILE", help=OUTPUT),
 )
 def main(args: Namespace) -> str:
-    study = need_study(args)
+    names = need_studies(args)
     if args.output is not None and args.output.exists() and not args.output.is_file():
         raise UserError("--output", args.output, "not a file", "give the name of one")
-    content = text(args.results, study, plugins=args.plugins)
-    folder = place(args.results, study)
-    path = args.output or folder / NAME
+    content = text(args.results, names, plugins=args.plugins)
+    here = known(args.results, names)
+    if args.output is None and not here:
+        raise UserError("--output", problem="missing", remedy="name the file of the page")
+    more = "-".join(Path(name).stem for name in names[1:])
+    name = f"report-{more}.html" if more else NAME
+    path = args.output or place(args.results, here[0]) / name
     if args.output is None:
-        check_links(folder)
+        check_links(path.parent)
     try:
         atomic.replace(path, content.encode())
     except FileNotFoundError as error:  # /proc, which takes no new files

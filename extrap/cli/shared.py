@@ -46,6 +46,8 @@ STUDY = "name of a study, a folder in results; `extrap status` lists those with 
 COMMON = {
     "study": argument("study", metavar="STUDY", help=STUDY),
     "study?": argument("study", metavar="STUDY", nargs="?", help=STUDY),
+    "studies": argument("studies", metavar="STUDY", nargs="*", help=f"{STUDY}; also a file or a "
+                        "folder with rows of others, and several of all of these"),
     "words": argument("words", metavar="OPTION=VALUE", nargs="*", help="choices and options of one "
                       "configuration, as `extrap --help` lists them"),
     "results": argument("--results", type=Path, default=Path("results"), metavar="DIR",
@@ -97,6 +99,13 @@ def need_study(args: argparse.Namespace) -> str:
         known = ", ".join(studies(args.results)) or "none yet"
         raise UserError("STUDY", problem="missing", remedy=f"studies in {args.results}: {known}")
     return args.study
+
+
+def need_studies(args: argparse.Namespace) -> list[str]:
+    """Returns the named studies. Raises UserError, which lists the studies, without any."""
+    if not args.studies:
+        need_study(argparse.Namespace(study=None, results=args.results))
+    return args.studies
 
 
 def advise() -> None:

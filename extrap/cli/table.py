@@ -10,7 +10,7 @@ import pandas as pd
 from extrap.cli import spent, typeset
 from extrap.cli.columns import aligned
 from extrap.cli.part import CHOICES
-from extrap.cli.shared import argument, as_json, command, need_study, plain
+from extrap.cli.shared import argument, as_json, command, need_studies, plain
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.naming import Naming
 from extrap.figures.drawing.part import Part
@@ -18,9 +18,9 @@ from extrap.results import methods as extensions
 from extrap.results.effective import SHARE, Effective
 from extrap.results.in_force import KEY, in_force, share_words
 from extrap.results.published import published
-from extrap.results.rows import open_study
 from extrap.results.series import select, settings, steps
 from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, gates, reach, summary
+from extrap.results.together import together
 from extrap.runs.folder import Named
 from extrap.runs.layout import SAFE
 from extrap.utils.errors import UserError
@@ -58,18 +58,20 @@ COST = argument("--cost", action="store_true", help="what training and evaluatio
 
 
 @command(
-    "study? results json",
+    "studies results json",
     COST,
     *(argument(flag, action="store_true", help=says) for flag, says in FORMS.items()),
     *CHOICES,
 )
 def main(args: Namespace) -> str:
     if args.cost:
-        study = need_study(args)
-        return as_json(spent.values(study)) if args.json else spent.text(study)
+        first, *others = need_studies(args)
+        if others:
+            raise UserError("--cost", problem="of one study", remedy=f"give {first} alone")
+        return as_json(spent.values(first)) if args.json else spent.text(first)
     part = Part(args.series, args.protocol, args.lengths)
     naming = Naming(dict(args.label), args.order)
-    rows = part.of_study(open_study(args.results, need_study(args)))
+    rows = part.of_study(together(args.results, need_studies(args)))
     naming.check(rows)
     asked = [flag for flag in (*FORMS, "--json") if getattr(args, flag[2:])]
     if len(asked) > 1:
@@ -81,7 +83,9 @@ def main(args: Namespace) -> str:
     with naming.in_force():
         table = published(naming.of(part.of_cells(rows)), not args.protocol, not args.lengths)
     if not table.columns:
-        raise UserError("STUDY", args.study, "no scores at these lengths", "choose others")
+        raise UserError(
+            "STUDY", ", ".join(args.studies), "no scores at these lengths", "choose others"
+        )
     caption = note(rows).replace(" · ", "; ")
     made = {"--latex": typeset.as_latex, "--markdown": typeset.as_markdown}
     return made[asked[0]](table, caption) if asked[0] in made else typeset.as_csv(table)

@@ -120,6 +120,25 @@ def _loose(sheets: Iterable[Sheet]) -> pd.DataFrame:
     return ROWS.frame(records).assign(**{SHEET: pd.array(names, dtype="str")})
 
 
+def read_file(path: Path) -> pd.DataFrame:
+    """Returns the rows of one file, the CSV of a job or the Parquet file of a study. Raises
+    UserError as `read`.
+    """
+    if path.suffix == ".parquet":
+        from extrap.results import packed
+
+        found = packed.read(path)
+        if found is None:
+            raise UserError(path, problem="no such file")
+        rows = found.frame().drop(columns=SHEET)
+    else:
+        rows = ROWS.frame(ROWS.records([path]))
+    if (twice := rows.duplicated([*KEY])).any():
+        first = rows.loc[twice.idxmax(), "run"]
+        raise UserError(path, problem=f"two values at the same coordinates of {first}")
+    return with_multiple(rows)
+
+
 def studies(results: Path | str) -> list[str]:
     """Returns the names of the studies under a results folder: of the folders that hold rows."""
     return sorted({folder.name for folder in with_rows(Path(results))})

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from extrap.figures.drawing.palette import colour_and_marker
+from extrap.figures.drawing.part import Part
 from extrap.figures.report.leaderboard import score
 from extrap.figures.report.views import View, views
 from extrap.results import rows
@@ -15,6 +16,7 @@ from extrap.results.effective import effective_lengths
 from extrap.results.ranking import FURTHEST, Score
 from extrap.results.series import Series, select, whole
 from extrap.results.sheets import Sheet
+from extrap.results.together import labelled
 from extrap.runs.dashboard.page import Page
 from extrap.runs.folder import read_json
 from extrap.runs.layout import CURVE, DIRECT
@@ -58,6 +60,11 @@ class Study:
     place: tuple[str, str] | None
 
     @property
+    def names(self) -> list[str]:
+        """The names of the studies."""
+        return sorted({str(row["study"]) for row in self.records})
+
+    @property
     def jobs(self) -> list[Page]:
         return [page for page, _ in self.pages]
 
@@ -77,23 +84,26 @@ class Study:
         return Page(*names, 0, min(lengths), (), job_type="study")
 
 
-def read(study: str) -> Study:
-    """Reads the rows of a study, from which alone its pages and lines follow: means over seeds with
-    the intervals of the tables; seeds below the gate of a task have lines of their own. Raises
-    UserError without rows and for mixed corpora.
+def read(*studies: str, series: Sequence[str] = ()) -> Study:
+    """Reads the rows of studies, from which alone their pages and lines follow: means over seeds
+    with the intervals of the tables; seeds below the gate of a task have lines of their own.
+    series: names of series or schemes, by default all. Raises UserError without rows and for rows
+    that cannot be compared.
     """
     files: dict[Sheet, list[dict]] = {}  # the curve of a run is one file for several jobs
     jobs = []
-    for entry in entries(study):
+    for entry in (one for study in studies for one in entries(study)):
         tasks = sorted(entry.tasks, key=lambda task: task != CURVE)  # W&B takes steps in order only
         own = {task: file for task in tasks if (file := entry.file(task).sheet).exists()}
         files |= {file: file.records() for file in own.values() if file not in files}
         if any(files[file] for file in own.values()):
             jobs.append((entry, {task: files[file] for task, file in own.items()}))
     if not jobs:
-        raise rows.no_rows(study)
+        raise rows.no_rows(", ".join(studies))
+    if series:
+        files, jobs = _chosen(files, jobs, series)
     records = [row for some in files.values() for row in some]
-    found = whole(rows.frame(records))
+    found = whole(labelled(rows.frame(records)))
     for s in found:
         for at, mark in s.rows["mark"].items():
             records[at] |= {"series": s.label, "mark": mark}
@@ -106,7 +116,21 @@ def read(study: str) -> Study:
     best = {s.label: _best(s, lines, ranked) for s in found}
     pages = [(_page(entry, own, sizes, best), own) for entry, own in jobs]
     place = (of.task, of.protocol) if of else None
-    return Study(study, records, [*files], pages, found, parts, lines, best, place)
+    return Study("-".join(studies), records, [*files], pages, found, parts, lines, best, place)
+
+
+def _chosen(files: dict, jobs: list, series: Sequence[str]) -> tuple[dict, list]:
+    """Returns the files and jobs of some series alone."""
+    records = [row for some in files.values() for row in some]
+    kept = Part(tuple(series)).of_study(rows.frame(records)).index
+    shown = {id(records[at]) for at in kept}
+
+    def of(some: list[dict]) -> list[dict]:
+        return [row for row in some if id(row) in shown]
+
+    files = {file: of(some) for file, some in files.items()}
+    jobs = [(entry, {task: of(some) for task, some in own.items()}) for entry, own in jobs]
+    return files, [(entry, own) for entry, own in jobs if any(own.values())]
 
 
 def _page(entry: Entry, own: dict[str, list[dict]], sizes: Mapping, best: Mapping) -> Page:

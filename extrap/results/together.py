@@ -1,0 +1,92 @@
+"""Rows of several studies, and files of rows of other people, as one frame: labelled where names
+meet, refused where numbers cannot be compared.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+
+from extrap.results import rows as table
+from extrap.results.rows import comparable, open_study, read_file, studies
+from extrap.utils.errors import UserError
+
+BUNDLE = "rows.csv"
+"""The rows of a bundle of `extrap publish`."""
+ASKED = ["task", "protocol", "length", "metric"]
+GUESSES = ("chance", "guess")
+"""Metrics that follow from the questions alone."""
+LOSSES = ("nll",)
+
+
+def opened(results: Path, name: str) -> pd.DataFrame:
+    """Returns the rows of a study by name, else of a file or a folder of rows, under the name of
+    the file. Raises UserError for an unknown one.
+    """
+    path = Path(name)
+    if name in studies(results) or not path.exists():
+        return open_study(results, name)
+    if path.is_dir() and not (path / BUNDLE).is_file():
+        return table.read(path)
+    file = path / BUNDLE if path.is_dir() else path
+    rows = read_file(file)
+    if rows.empty:
+        raise table.no_rows(name)
+    return rows
+
+
+def together(results: Path, names: Sequence[str]) -> pd.DataFrame:
+    """Returns the rows of all. A series that two of them have is named after its study as well.
+    Raises UserError for a name given twice, and for rows of other text or of other questions.
+    """
+    if twice := [one for one in names if list(names).count(one) > 1]:
+        raise UserError("STUDY", twice[0], "given twice", "name each once")
+    parts = [opened(results, name) for name in names]
+    if len(parts) == 1:
+        return parts[0]
+    named = [_named(part, name) for part, name in zip(parts, names, strict=True)]
+    for first, second in pairwise(named):
+        _check(first, second)
+    return comparable(labelled(pd.concat(named, ignore_index=True)))
+
+
+def labelled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns rows in which a series of several studies ends in the name of its study; `rope-mine`
+    keeps the colour of `rope`.
+    """
+    place = [rows[name] for name in ("scheme", "extension", "data")]
+    several = rows.groupby(place)["study"].transform("nunique").gt(1)
+    return rows.assign(scheme=rows["scheme"].mask(several, rows["scheme"] + "-" + rows["study"]))
+
+
+def _named(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Returns rows under the name of their file if they come from a file of others."""
+    return rows if name in {*rows["study"]} else rows.assign(study=Path(name).stem)
+
+
+def _check(first: pd.DataFrame, second: pd.DataFrame) -> None:
+    """Raises UserError if two studies asked other questions in a cell that both have."""
+    names = [one["study"].iloc[0] for one in (first, second)]
+    texts = [sorted({*one["corpus"]} - {""}) for one in (first, second)]
+    if all(texts) and not {*texts[0]} & {*texts[1]}:
+        said = f"{names[0]} has {', '.join(texts[0])}, {names[1]} {', '.join(texts[1])}"
+        raise UserError("corpus", problem=f"other text: {said}", remedy="show each by itself")
+    for metrics, column, what in ((GUESSES, "value", "questions"), (LOSSES, "tokens", "documents")):
+        own, other = (_asked(one, metrics, column) for one in (first, second))
+        shared = own.index.intersection(other.index)
+        differs = shared[(own[shared] - other[shared]).abs().gt(1e-9).to_numpy()]
+        if len(differs):
+            task, protocol, length, metric = differs[0]
+            where = f"{protocol} {int(length)} tokens" if length else f"{protocol}"
+            one, another = own[differs[0]], other[differs[0]]
+            of = metric if column == "value" else column
+            said = f"{of} {one:g} in {names[0]}, {another:g} in {names[1]}"
+            problem = f"other {what}, {where.strip()}: {said}"
+            raise UserError(f"task.{task}", problem=problem, remedy="show each by itself")
+
+
+def _asked(rows: pd.DataFrame, metrics: Sequence[str], column: str) -> pd.Series:
+    kept = rows[rows["metric"].isin(metrics) & rows[column].notna() & (rows["task"] != "train")]
+    kept = kept[kept["axis"] == ""].assign(length=kept["length"].fillna(0).astype(float))
+    return kept.groupby(ASKED)[column].max().astype(float)

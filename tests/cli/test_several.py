@@ -1,0 +1,47 @@
+"""Several studies, and rows of other people, in one report, table, figure and dashboard."""
+
+from pathlib import Path
+
+import pytest
+
+from extrap.cli import plot, report, table
+from extrap.results.rows import write
+from extrap.runs.dashboard.study import read
+from extrap.utils.errors import UserError
+from tests.support.plausible import study_rows
+
+
+@pytest.fixture(autouse=True)
+def two(elsewhere: Path) -> None:
+    for study, schemes in {"mine": ("rope", "alibi"), "theirs": ("rope", "nope")}.items():
+        rows = [row | {"study": study} for row in study_rows(schemes, (0, 1))]
+        for task in {row["task"] for row in rows}:
+            for run in {row["run"] for row in rows}:
+                own = [row for row in rows if (row["task"], row["run"]) == (task, run)]
+                write(Path("results", study, "rows", f"{run}__direct__{task}.csv"), own)
+
+
+def test_report_table_and_plot_take_both(capsys) -> None:
+    page = report.text(Path("results"), ["mine", "theirs"], images=False)
+    for label in ("rope-mine", "rope-theirs", "alibi", "nope"):
+        assert f"<td>{label}</td>" in page
+    table.main(["mine", "theirs"])
+    assert "rope-mine" in (said := capsys.readouterr().out) and "Study mine, theirs, " in said
+    plot.main(["mine", "theirs", "kv_length"])
+    assert Path("results/mine/figures/beside-theirs/kv_length.svg").exists()
+    report.main(["mine", "theirs"])
+    assert Path("results/mine/report-theirs.html").exists()
+    with pytest.raises(SystemExit, match="2"):
+        report.main([])
+    assert "STUDY: missing; studies in results: mine, theirs" in capsys.readouterr().err
+
+
+def test_a_dashboard_takes_several_studies_and_some_series() -> None:
+    both = read("mine", "theirs")
+    assert both.name == "mine-theirs" and len(both.pages) == 8
+    assert {s.label for s in both.series} == {"rope-mine", "rope-theirs", "alibi", "nope"}
+    some = read("mine", series=["alibi"])
+    assert {s.label for s in some.series} == {"alibi"} and len(some.pages) == 2
+    assert {line["series"] for line in some.lines} == {"alibi"}
+    with pytest.raises(UserError, match="--series=fire: no such series"):
+        read("mine", series=["fire"])

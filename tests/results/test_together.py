@@ -1,0 +1,58 @@
+"""Several studies on one page: labelled where names meet, refused where they cannot be compared."""
+
+from pathlib import Path
+
+import pytest
+
+from extrap.results.rows import write
+from extrap.results.series import series
+from extrap.results.together import together
+from extrap.utils.errors import UserError
+from tests.support.plausible import study_rows
+
+
+def kept(study: str, schemes: tuple[str, ...], **columns) -> None:
+    rows = [row | {"study": study} | columns for row in study_rows(schemes, (0, 1))]
+    write(Path("results", study, "rows", "a.csv"), rows)
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_series_of_two_studies_is_named_after_its_study_as_well() -> None:
+    kept("mine", ("rope", "alibi"))
+    kept("theirs", ("rope", "nope"))
+    rows = together(Path("results"), ["mine", "theirs"])
+    labels = {s.scheme for s in series(rows.assign(status="ok"))}
+    assert labels == {"rope-mine", "rope-theirs", "alibi", "nope"}
+    Path("results/theirs/rows/a.csv").rename("others.csv")
+    by_file = together(Path("results"), ["mine", "others.csv"])
+    assert {*by_file["study"]} == {"mine", "others"} and len(by_file) == len(rows)
+    assert len(together(Path("results"), ["mine"])) == (rows["study"] == "mine").sum()
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize(
+    "change, line",
+    [
+        ({"corpus": "abc"}, "corpus: other text: mine has .*, theirs abc; show each by itself"),
+        (
+            {"tokens": 640},
+            r"task.nll: other documents, .*: tokens \d+ in mine, \d+ in theirs",
+        ),
+        ({"chance": 0.5}, r"task.kv: other questions.*: chance 0\.\d+ in mine, 0\.5 in theirs"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_by_name(change: dict, line: str) -> None:
+    kept("mine", ("rope",))
+    rows = [row | {"study": "theirs"} for row in study_rows(("alibi",), (0, 1))]
+    for row in rows:
+        if "corpus" in change:
+            row["corpus"] = change["corpus"]
+        if "tokens" in change and row["task"] == "nll":
+            row["tokens"] = (row.get("tokens") or 100) + change["tokens"]
+        if "chance" in change and row["metric"] == "chance":
+            row["value"] = change["chance"]
+    write(Path("results/theirs/rows/a.csv"), rows)
+    with pytest.raises(UserError, match=line):
+        together(Path("results"), ["mine", "theirs"])
+    with pytest.raises(UserError, match="STUDY=mine: given twice"):
+        together(Path("results"), ["mine", "mine"])
