@@ -10,8 +10,8 @@ from extrap.utils.errors import UserError, choose
 
 COMMANDS = (
     *("judge", "status", "plot", "table", "compare", "report", "findings", "dashboard"),
-    *("clean", "rows", "pack", "study", "schemes", "audit", "export", "export-trials"),
-    *("layers", "longrope"),
+    *("clean", "rows", "pack", "study", "publish", "verify", "schemes", "audit"),
+    *("export", "export-trials", "layers", "longrope"),
 )
 """Each has a module in extrap.cli, which alone is imported for it."""
 

@@ -1,0 +1,75 @@
+"""The jobs of a study as words of the command line, one job each."""
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from extrap.cli.experiments import commands
+from extrap.cli.sweep.grid import COMMAND_LINE_ONLY
+from extrap.utils.errors import UserError
+
+if TYPE_CHECKING:
+    from extrap.runs.job import Job
+
+
+class Listed(NamedTuple):
+    """words: of one job; run, extension: their names in files; tasks: the hash of each evaluation;
+    job: the job itself.
+    """
+
+    words: tuple[str, ...]
+    run: str
+    extension: str
+    tasks: dict[str, str]
+    job: "Job"
+
+
+def jobs(study: str) -> list[tuple[str, ...]]:
+    """Returns the words of every job of the commands that make a study. Raises UserError if no
+    command is known, and for a command that no longer composes.
+    """
+    made = commands(study)
+    if not made:
+        problem = "no command of it is known here"
+        raise UserError("STUDY", study, problem, "verify it where its runs were started")
+    found: dict[tuple[str, ...], None] = {}
+    for line in made:
+        words = [word for word in shlex.split(line)[1:] if word not in ("-m", "--multirun")]
+        found |= dict.fromkeys(_expanded(words))
+    return [*found]
+
+
+def _expanded(words: Sequence[str]) -> list[tuple[str, ...]]:
+    """Returns the jobs that `extrap -m WORDS --cfg job` lists."""
+    command = [sys.executable, "-P", "-m", "extrap", "-m", *words, "--cfg", "job"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        problem = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+        raise UserError(shlex.join(["extrap", *words]), problem=problem)
+    lines = [line.partition("  # ")[0] for line in done.stdout.splitlines()]
+    return [tuple(shlex.split(line)[1:]) for line in lines if line.startswith("extrap ")]
+
+
+def checked(words: object) -> tuple[str, ...]:
+    """Returns the words of a job out of a file. Raises UserError for a word that only the command
+    line may give: a file of others names no code, no server and no folder.
+    """
+    known = isinstance(words, list) and all(isinstance(word, str) for word in words)
+    for word in words if known else [words]:
+        option = str(word).lstrip("+~").partition("=")[0].replace("/", ".").partition("@")[0]
+        alone = any(f"{option}.".startswith(f"{name}.") for name in COMMAND_LINE_ONLY)
+        if not known or "=" not in word or word.startswith("-") or alone:
+            raise UserError("jobs.json", problem=f"{word}: no option that a file may set")
+    return tuple(words)  # type: ignore[arg-type]
+
+
+def listed(words: Sequence[str]) -> Listed:
+    """Returns a job. Raises UserError for words that do not compose."""
+    from extrap.cli import program
+    from extrap.cli.composed import composed
+    from extrap.runs.evaluate import planned
+
+    job = program.job(composed([*words, "logger=none", "sweep.grid=null"]))
+    return Listed(tuple(words), job.run.name, job.extension_stem, planned(job), job)

@@ -1,0 +1,165 @@
+"""Make a bundle of a study that others can verify: rows, the words of every job, cards, sums.
+
+results/<study>/bundle/
+    README.md                     a card for the hub: what it is, its licence by name, its table
+    card.yaml, card-<n>.svg       length cards, one for each series
+    .eval_results/extrap.yaml     scores as the hub lists them
+    rows.csv, jobs.json           all rows; the words and hashes of every job
+    runs/<run>/                   with --weights: what training kept
+    sums.json                     SHA-256 of every file
+"""
+
+import hashlib
+import json
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from extrap.cli.shared import argument, command, need_study
+from extrap.results import rows as table
+from extrap.results.card import cards
+from extrap.results.places import place
+from extrap.results.sheets import sheets
+from extrap.runs.layout import CURVE, RUNS, SAFE
+from extrap.utils import files as atomic
+from extrap.utils import markdown
+from extrap.utils.errors import UserError
+from extrap.utils.files import check_links
+
+JOBS, ROWS, SUMS, CARD = "jobs.json", "rows.csv", "sums.json", "card.yaml"
+KEPT = ("config.json", "weights.pt", "curve.json", "state.json")
+"""Files of a run folder that a bundle with weights holds."""
+VERSION = 1
+EMBEDDED = "the source of torch (BSD-3-Clause), as installed; not part of this bundle"
+
+
+@command(
+    "study? results",
+    argument("--cards", action="store_true", help="the length cards alone, of series without an "
+             "extension, in results/<study>/cards"),
+    argument("--weights", action="store_true", help="put the weights of its runs into the bundle"),
+    argument("--licence", default="mit", metavar="NAME", help="licence of the rows (default: mit)"),
+    argument("--text", default=EMBEDDED, metavar="WORDS", help="the text that was read, and its "
+             "licence, by name (default: the embedded corpus)"),
+)  # fmt: skip
+def main(args: Namespace) -> str:
+    from extrap.cli.listed import jobs, listed
+
+    study = need_study(args)
+    found = table.open_study(args.results, study)
+    if args.cards:
+        return write_cards(place(args.results, study) / "cards", found)
+    known = [listed(words) for words in jobs(study)]
+    named = {(job.run, job.extension) for job in known}
+    names = [sheet.name.rpartition("__") for sheet in sheets(place(args.results, study))]
+    stems = {stem for stem, _, task in names if task != CURVE}
+    if lost := sorted(stems - {f"{run}__{extension}" for run, extension in named}):
+        remedy = "start the study again with its command, or remove these rows"
+        raise UserError("STUDY", study, f"no command makes {lost[0]}", remedy)
+    here = [job for job in known if f"{job.run}__{job.extension}" in stems]
+    written = [
+        {"run": job.run, "extension": job.extension, "words": list(job.words), "tasks": job.tasks}
+        for job in here
+    ]
+    folder = place(args.results, study) / "bundle"
+    contents = made(found, written, args.licence, args.text)
+    if args.weights:
+        contents |= _weights({job.run for job in here})
+    return write(folder, contents)
+
+
+def made(rows: pd.DataFrame, jobs: Sequence[dict], licence: str, text: str) -> dict[str, bytes]:
+    """Returns the files of a bundle by name, but for weights and sums: a function of their rows."""
+    from extrap.figures.report.card import svg
+
+    own = cards(rows)
+    records = rows.drop(columns=table.MULTIPLE).to_dict("records")
+    contents = {
+        ROWS: table.ROWS.encoded(records),
+        JOBS: _json({"version": VERSION, "text": text, "licence": licence, "jobs": list(jobs)}),
+        CARD: yaml.safe_dump(list(own.values()), sort_keys=False, allow_unicode=True).encode(),
+        ".eval_results/extrap.yaml": yaml.safe_dump(scores(own), sort_keys=False).encode(),
+        "README.md": readme(own, rows, licence, text).encode(),
+    }
+    svgs = {f"card-{n}.svg": svg(one).encode() for n, one in enumerate(own.values(), 1)}
+    return contents | svgs
+
+
+def write_cards(folder: Path, rows: pd.DataFrame) -> str:
+    """Writes the length cards of the series without an extension; returns their folder."""
+    from extrap.figures.report.card import svg
+
+    check_links(folder)
+    own = cards(rows[rows["extension"] == "direct"])
+    contents = {".eval_results/extrap.yaml": scores(own)}
+    named = {_file(label, n): card for n, (label, card) in enumerate(own.items(), 1)}
+    contents |= {f"{name}.yaml": card for name, card in named.items()}
+    for name, values in contents.items():
+        atomic.replace(folder / name, yaml.safe_dump(values, sort_keys=False).encode())
+    for name, card in named.items():
+        atomic.replace(folder / f"{name}.svg", svg(card).encode())
+    return str(folder)
+
+
+def _file(label: str, number: int) -> str:
+    """Returns the name of a card's files: rows of others may hold any label."""
+    return label if SAFE.fullmatch(label) else f"series-{number}"
+
+
+def scores(own: dict[str, dict]) -> list[dict[str, Any]]:
+    """Returns scores as the hub's `.eval_results` lists them: a data set, a task, a value."""
+    found = []
+    for label, card in own.items():
+        for kind in ("found", "loss"):
+            for place_of, at in card[kind].items():
+                for multiple, (value, *_) in at.items():
+                    task = {"id": "extrap", "task_id": f"{place_of} {multiple}"}
+                    named = {"dataset": task, "value": value, "notes": f"{label}, {kind}"}
+                    found += [named] if value is not None else []
+    return found
+
+
+def readme(own: dict[str, dict], rows: pd.DataFrame, licence: str, text: str) -> str:
+    """Returns the card of a bundle for the hub."""
+    study = ", ".join(sorted(rows["study"].unique()))
+    head = {"license": licence, "tags": ["length-extrapolation", "extrap"]}
+    lines = [["series", "L", "parameters", "seeds", "effective length, tokens"]]
+    for label, card in own.items():
+        lengths = (
+            f"{place_of}: {'≥ ' * one['at_least']}{one['tokens']:g}"
+            for place_of, one in card["effective_length"].items()
+        )
+        size = "-" if card["parameters"] is None else f"{card['parameters']:,}"
+        cells = [label, str(card["train_length"]), size, str(len(card["seeds"]))]
+        lines.append([*cells, ", ".join(lengths) or "-"])
+    top = f"---\n{yaml.safe_dump(head, sort_keys=False)}---\n# {study}, measured by extrap"
+    said = f"Rows: {licence}. Text: {text}."
+    how = "`extrap verify FOLDER` draws cells of `rows.csv`, computes them again and compares."
+    return "\n".join([top, "", markdown.table(lines), "", said, how, ""])
+
+
+def write(folder: Path, contents: dict[str, bytes]) -> str:
+    """Writes a bundle and the sums of its files; returns its folder."""
+    check_links(folder)
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    for name, content in (contents | {SUMS: _json(sums)}).items():
+        atomic.replace(folder / name, content)
+    return str(folder)
+
+
+def _weights(runs: set[str]) -> dict[str, bytes]:
+    found = {}
+    for run in sorted(runs):
+        if missing := [name for name in KEPT if not (RUNS / run / name).is_file()]:
+            problem = f"no {missing[0]} of {run} here"
+            raise UserError("--weights", problem=problem, remedy="leave it out, or train the run")
+        found |= {f"runs/{run}/{name}": (RUNS / run / name).read_bytes() for name in KEPT}
+    return found
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()

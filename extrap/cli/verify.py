@@ -1,0 +1,237 @@
+"""Draw cells of a published table, compute them again, and compare number, hash and interval.
+
+Every cell is checked for what needs no computing first: the sums of the files, names and hashes
+against the words of the jobs, seeds, text, and the cards against the rows. Then some evaluations
+are drawn and measured again, from the weights of the bundle or of runs here, else by training.
+Exit code 2 if anything is not as it says.
+"""
+
+import hashlib
+import random
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import chdir
+from pathlib import Path
+from shutil import copytree, rmtree
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from extrap.cli.publish import JOBS, ROWS, SUMS, made
+from extrap.cli.shared import argument, command
+from extrap.results import rows as table
+from extrap.runs.layout import RUNS
+from extrap.utils.errors import UserError, printable
+from extrap.utils.files import make_folder
+from extrap.utils.untrusted import read_json
+
+if TYPE_CHECKING:
+    from extrap.cli.listed import Listed
+
+ENOUGH = 0.9
+"""Share of the numbers of a cell that lie in their published intervals."""
+ROUNDING = 1e-3
+"""Relative difference of two machines on the same weights."""
+MIXED = 0.5
+"""Share of equal bits above which every other number was changed by hand: rounding of another
+machine changes nearly all.
+"""
+WHAT = "name of a study, or the folder of a bundle that extrap publish made"
+EXACT = ("value", "low", "high")
+LARGEST = 2**28
+"""Bytes of a list of jobs, and of sums."""
+
+
+@command(
+    "results",
+    argument("what", metavar="STUDY|BUNDLE", help=WHAT),
+    argument("--cells", type=int, default=3, metavar="N", help="evaluations to draw (default: 3)"),
+    argument("--draw", type=int, metavar="SEED", help="which ones; by default drawn at random"),
+)
+def main(args: Namespace) -> Iterator[str]:
+    if args.cells < 0:
+        raise UserError("--cells", args.cells, "expected a number from 0")
+    seed = random.SystemRandom().randrange(2**32) if args.draw is None else args.draw
+    bundle = Path(args.what) if (Path(args.what) / JOBS).is_file() else None
+    if bundle is None:
+        published = study(args.results, args.what)
+    else:
+        published = opened(bundle)
+        yield f"sums, jobs, hashes, text and cards agree: {len(published.rows)} rows"
+    wrong = []
+    for job, task in drawn(published, args.cells, seed):
+        said, holds = again(published, job, task)
+        yield printable(f"{said}  {job.run} {job.extension} {task}")
+        wrong += [] if holds else [f"{job.run} {job.extension} {task}"]
+    yield f"drawn with --draw {seed}"
+    if wrong:
+        raise UserError(wrong[0], problem="its numbers are not those that it computes")
+
+
+class Published(NamedTuple):
+    """rows: of a table; jobs: by run and extension in names of files; folder: of a bundle."""
+
+    rows: pd.DataFrame
+    jobs: dict[tuple[str, str], "Listed"]
+    folder: Path | None = None
+
+
+def study(results: Path, name: str) -> Published:
+    """Returns a study on disk, or one whose rows travel with the package. Raises UserError for rows
+    that none of its commands makes.
+    """
+    from extrap.cli.listed import jobs, listed
+    from extrap.results import baselines
+
+    own = name in table.studies(results)
+    rows = table.open_study(results, name) if own else baselines.rows(name)
+    found = {(job.run, job.extension): job for job in map(listed, jobs(name))}
+    return Published(_agreeing(rows, found), found)
+
+
+def opened(folder: Path) -> Published:
+    """Returns a bundle all of whose parts agree. Raises UserError, naming the part, otherwise."""
+    from extrap.cli.listed import checked, listed
+
+    _check_sums(folder)
+    about = read_json(folder / JOBS, LARGEST)
+    rows = table.read_file(folder / ROWS)
+    jobs = {}
+    for one in about.get("jobs", []):
+        job = listed(checked(one.get("words") if isinstance(one, dict) else one))
+        told = {name: one.get(name) for name in ("run", "extension", "tasks")}
+        own = {"run": job.run, "extension": job.extension, "tasks": job.tasks}
+        for name in own:
+            if told[name] != own[name]:
+                problem = f"{name} of {told['run']} is not what its words make"
+                raise UserError(folder / JOBS, problem=problem)
+        jobs[job.run, job.extension] = job
+    rows = _agreeing(rows, jobs)
+    given = [about.get(name) for name in ("licence", "text")]
+    if not all(isinstance(text, str) for text in given):
+        raise UserError(folder / JOBS, problem="names no licence and no text")
+    for name, content in made(rows, about["jobs"], *given).items():
+        if (folder / name).read_bytes() != content:
+            problem = "is not what the rows make"
+            raise UserError(folder / name, problem=problem, remedy="publish the study again")
+    return Published(rows, jobs, folder)
+
+
+def _check_sums(folder: Path) -> None:
+    sums = read_json(folder / SUMS, LARGEST)
+    here = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir()}
+    if strange := sorted(here ^ {*sums, SUMS}):
+        known = "is missing" if strange[0] in sums else "is not among its sums"
+        raise UserError(folder / strange[0], problem=known)
+    for name, said in sums.items():
+        path = folder / name
+        if path.is_symlink() or not path.is_file():
+            raise UserError(path, problem="not a file")
+        with path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != said:
+                raise UserError(path, problem="is another file than the one that was published")
+
+
+def _agreeing(rows: pd.DataFrame, jobs: dict[tuple[str, str], "Listed"]) -> pd.DataFrame:
+    """Returns rows whose names, hashes, seeds and text are those of the jobs. Raises UserError."""
+    hashes = {(job.run, job.tasks[task], task) for job in jobs.values() for task in job.tasks}
+    corpus = {job.run: job.job.source.corpus.sha256[:12] for job in jobs.values()}
+    label = {job.run: job.job.label for job in jobs.values()}
+    length = {job.run: job.job.source.length for job in jobs.values()}
+    size = {job.run: job.job.source.params for job in jobs.values()}
+    for one in rows.drop_duplicates(["run", "task", "config", "seed", "corpus"]).itertuples():
+        named = f"{one.run} {one.task}"
+        if one.run not in corpus:
+            raise UserError(named, problem="no job of this study makes this run")
+        if (one.run, one.config, one.task) not in hashes:
+            raise UserError(named, problem="its rows are of other options than its job has")
+        if not one.run.endswith(f"-s{one.seed}"):
+            raise UserError(named, problem=f"its rows say seed {one.seed}")
+        if one.corpus not in ("", corpus[one.run]):
+            problem = f"it read the text {one.corpus}, its job reads {corpus[one.run]}"
+            raise UserError(named, problem=problem)
+    for column, known in (("scheme", label), ("train_length", length), ("params", size)):
+        expected = rows["run"].map(known)
+        if (other := (rows[column] != expected) & rows[column].notna()).any():
+            run = rows.loc[other, "run"].iloc[0]
+            raise UserError(run, problem=f"its {column} is not that of its job")
+    return rows
+
+
+def drawn(published: Published, cells: int, seed: int) -> list[tuple["Listed", str]]:
+    """Returns so many evaluations at random, each with rows; all of them if there are no more."""
+    there = {*zip(published.rows["run"], published.rows["config"], strict=True)}
+    every = [
+        (job, task)
+        for _, job in sorted(published.jobs.items())
+        for task in sorted(job.tasks)
+        if (job.run, job.tasks[task]) in there
+    ]
+    return random.Random(seed).sample(every, min(cells, len(every)))
+
+
+def again(published: Published, job: "Listed", task: str) -> tuple[str, bool]:
+    """Measures an evaluation again. Returns what its rows are beside the published ones, in words,
+    and whether they hold.
+    """
+    _ = job.job.source.corpus  # opened before the working folder changes
+    if published.folder is None:
+        kept = job.job.run.trained
+        return compared(published.rows, measured(job, task), job, task, kept)
+    make_folder(RUNS)
+    place = Path(mkdtemp(prefix=".verify-", dir=RUNS)).absolute()
+    try:
+        if (published.folder / "runs").is_dir():
+            copytree(published.folder / "runs", place / "runs", symlinks=True)
+        with chdir(place):
+            kept = job.job.run.trained
+            found = measured(job, task)
+    finally:
+        rmtree(place, ignore_errors=True)
+    return compared(published.rows, found, job, task, kept)
+
+
+def measured(job: "Listed", task: str) -> pd.DataFrame:
+    """Returns the rows of one evaluation, after the training of a run that is not here."""
+    from extrap.runs.evaluate import completed, evaluations
+    from extrap.runs.train import train
+
+    if not job.job.run.trained:
+        train(job.job)
+    result = evaluations(job.job)[task]()
+    return table.as_read(completed(job.job, task, result))
+
+
+def compared(
+    rows: pd.DataFrame, found: pd.DataFrame, job: "Listed", task: str, kept: bool
+) -> tuple[str, bool]:
+    """Returns `same bits`, `within its interval` or `not` with a number that is not, and whether it
+    holds. Rows that a study does not keep are left out. kept: measured on weights that were kept,
+    so that only rounding may differ, and no interval.
+    """
+    key = [name for name in table.KEY if name != "study"]
+    own = rows[(rows["run"] == job.run) & (rows["config"] == job.tasks[task])]
+    both = own.merge(found, on=key, how="left", suffixes=("", "_again"), indicator=True)
+    if (lost := both["_merge"] != "both").any():
+        return f"not: {int(lost.sum())} of its rows are not measured", False
+    if (both["status"] != both["status_again"]).any():
+        return "not: the gate says something else", False
+    one, other = both[[*EXACT]].to_numpy(), both[[f"{name}_again" for name in EXACT]].to_numpy()
+    alike = ((one == other) | (np.isnan(one) & np.isnan(other))).all(1)
+    if alike.all():
+        return f"same bits ({len(both)} rows)", True
+    ends = ["value", "value"] if kept else ["low", "high"]
+    low, high = (both[end].fillna(both["value"]) for end in ends)
+    room = ROUNDING * both["value"].abs() + 1e-9
+    inside = both["value_again"].between(low - room, high + room)
+    inside &= both["value"].between(low - room, high + room)
+    if alike.mean() > MIXED:
+        inside = pd.Series(alike, both.index)
+    elif inside.mean() >= ENOUGH:
+        of = "rounding" if kept else "its interval"
+        return f"within {of} ({int(inside.sum())} of {len(both)} rows)", True
+    first = both[~inside].iloc[0]
+    where = f"{first['protocol']} {first['length']} {first['metric']}".replace("<NA>", "")
+    return f"not: {where} {first['value']:.4g}, computed {first['value_again']:.4g}", False

@@ -1,0 +1,99 @@
+"""A length card: how far a model reads, as plain values from rows alone.
+
+scheme, train_length, parameters, seeds, below_the_gate
+effective_length    by task and protocol: tokens, low, high, at_least
+loss                nats per token at multiples of L by protocol
+found               accuracy at multiples of L by task, and the worst depth of each length
+extensions          of a checkpoint: the same by extension, where rows have some
+protocol            documents or trials of each task; corpus; hashes of the evaluations
+"""
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from extrap.results.cells import cells, counted
+from extrap.results.effective import effective_lengths
+from extrap.results.series import Series, select, whole
+from extrap.results.stats.intervals import mean_over_seeds
+
+VERSION = 1
+MULTIPLES = (0.5, 1, 2, 4, 8, 16)
+
+
+def cards(rows: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Returns the card of every series by its label. Raises UserError for mixed corpora."""
+    return {s.label: card(s) for s in whole(rows)}
+
+
+def card(s: Series) -> dict[str, Any]:
+    """Returns the card of a series of `whole` as plain values; a list is [mean, low, high]."""
+    rows = s.rows
+    size = rows["params"].dropna()
+    lost = rows.loc[rows["mark"] != "ok", "run"].nunique()
+    return {
+        "length_card": VERSION,
+        "series": s.label,
+        "scheme": s.scheme,
+        "extension": s.extension,
+        "data": s.data,
+        "train_length": int(rows["train_length"].iloc[0]),
+        "parameters": int(size.iloc[0]) if len(size) else None,
+        "seeds": sorted(int(seed) for seed in rows["seed"].unique()),
+        "below_the_gate": int(lost),
+        "effective_length": _effective(s),
+        "loss": _scores(rows, "nll"),
+        "found": _scores(rows, "accuracy"),
+        "worst_depth": _worst(rows),
+        "protocol": _protocol(rows),
+    }
+
+
+def _effective(s: Series) -> dict[str, dict[str, Any]]:
+    found = {}
+    for (task, protocol), one in effective_lengths(s).items():
+        ends = {"tokens": one.tokens, "low": one.low, "high": one.high}
+        named = {name: _number(value, 1) for name, value in ends.items()}
+        found[f"{task} {protocol}".strip()] = named | {"at_least": bool(one.least)}
+    return found
+
+
+def _scores(rows: pd.DataFrame, metric: str) -> dict[str, dict[str, list]]:
+    """Returns means over the seeds that count by task and protocol, then by multiple of L."""
+    found: dict[str, dict[str, list]] = {}
+    scores = counted(cells(rows, [metric]))
+    scores = scores[scores["multiple"].isin(MULTIPLES)]
+    within = (0, 1) if metric == "accuracy" else (-math.inf, math.inf)
+    for (task, protocol, multiple), part in scores.groupby(["task", "protocol", "multiple"]):
+        if len(part) == 1:  # one seed keeps the interval of its documents or trials
+            three = tuple(part[["value", "low", "high"]].iloc[0])
+        else:
+            three = mean_over_seeds(part["value"], within)
+        place = found.setdefault(f"{task} {protocol}".strip(), {})
+        place[f"{multiple:g} L"] = [_number(float(x), 4) for x in three]
+    return found
+
+
+def _worst(rows: pd.DataFrame) -> dict[str, dict[str, list]]:
+    """Returns [accuracy, depth] of the worst depth by task and protocol, then by multiple of L."""
+    found: dict[str, dict[str, list]] = {}
+    at = counted(select(rows, metric="accuracy").dropna(subset="depth"))
+    for (task, protocol, multiple), part in at.groupby(["task", "protocol", "multiple"]):
+        means = part.groupby("depth")["value"].mean()
+        place = found.setdefault(f"{task} {protocol}".strip(), {})
+        place[f"{multiple:g} L"] = [_number(float(means.min()), 4), float(means.idxmin())]
+    return found
+
+
+def _protocol(rows: pd.DataFrame) -> dict[str, Any]:
+    counts = rows.dropna(subset="n").groupby("task")["n"].max()
+    return {
+        "corpus": sorted({*rows["corpus"]} - {""}),
+        "documents_or_trials": {str(task): int(n) for task, n in counts.items()},
+        "evaluations": sorted({*rows["config"]}),
+    }
+
+
+def _number(value: float, digits: int) -> float | None:
+    return round(value, digits) if math.isfinite(value) else None

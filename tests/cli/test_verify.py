@@ -1,0 +1,168 @@
+"""`extrap publish` makes a bundle; `extrap verify` finds every way in which one was changed."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+import torch
+import yaml
+
+from extrap.cli import listed, publish, verify
+from extrap.results.card import cards
+from extrap.results.rows import open_study
+from extrap.runs.experiment import Experiment
+from extrap.utils.errors import UserError
+from tests.support.jobs import TINY, job
+
+WORDS = [*TINY, "study=mine", "scheme=rope", "task=[nll,kv]"]
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory, corpus_cache) -> Path:
+    """A bundle of one tiny run, with its weights."""
+    folder = tmp_path_factory.mktemp("study")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("EXTRAP_TOKENS", str(corpus_cache))
+        Experiment(job(*WORDS, tiny=()), "extrap " + " ".join(WORDS), says=False).run()
+        patch.setattr(listed, "jobs", lambda study: [tuple(WORDS)])
+        publish.main(["mine", "--weights"])
+    return folder / "results" / "mine" / "bundle"
+
+
+@pytest.fixture
+def copy(bundle: Path, elsewhere: Path) -> Path:
+    return Path(copytree(bundle, elsewhere / "bundle"))
+
+
+def summed(folder: Path) -> None:
+    """Writes the sums anew, as whoever changed a file would."""
+    names = [p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()]
+    sums = {
+        name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        for name in names
+        if name != publish.SUMS
+    }
+    (folder / publish.SUMS).write_text(json.dumps(sums))
+
+
+def told(folder: Path, capsys, cells: str = "9") -> str:
+    """Returns what verify says, the exit code first."""
+    try:
+        verify.main([str(folder), "--cells", cells, "--draw", "0"])
+    except SystemExit as end:
+        said = capsys.readouterr()
+        return f"{end.code} {said.out}{said.err}"
+    return f"0 {capsys.readouterr().out}"
+
+
+def test_an_honest_bundle_is_the_same_bits_from_its_weights(copy: Path, capsys) -> None:
+    said = told(copy, capsys)
+    assert said.startswith("0 sums, jobs, hashes, text and cards agree: ")
+    same = re.findall(r"same bits \(\d+ rows\)  rope-\w+-s0 direct (\w+)", said)
+    assert sorted(same) == ["kv", "nll", "train"]
+    left = [path.name for path in Path("runs").iterdir()]
+    assert not [name for name in left if name.startswith((".verify", "rope"))], "nothing is left"
+
+
+def number(folder: Path) -> None:
+    """One accuracy, by a hundredth, and all that follows from the rows made anew."""
+    path = folder / publish.ROWS
+    lines = path.read_text().splitlines(keepends=True)
+    at = next(i for i, line in enumerate(lines) if ",kv,padded," in line and ",accuracy," in line)
+    cells = lines[at].split(",")
+    value = cells.index("accuracy") + 1
+    cells[value] = repr(float(cells[value]) + 0.01)
+    cells[value + 2] = repr(max(float(cells[value + 2]), float(cells[value])))
+    lines[at] = ",".join(cells)
+    path.write_text("".join(lines))
+    from extrap.results.rows import read_file
+
+    about = json.loads((folder / publish.JOBS).read_text())
+    rows = read_file(path)
+    for name, content in publish.made(rows, about["jobs"], about["licence"], about["text"]).items():
+        (folder / name).write_bytes(content)
+
+
+def seed(folder: Path) -> None:
+    path = folder / publish.ROWS
+    path.write_text(path.read_text().replace(",direct,1.0,0,64,", ",direct,1.0,1,64,"))
+
+
+def configuration(folder: Path) -> None:
+    path = folder / publish.JOBS
+    path.write_text(path.read_text().replace("train.steps=8", "train.steps=9"))
+
+
+def weights(folder: Path) -> None:
+    (path,) = folder.glob("runs/*/weights.pt")
+    held = torch.load(path, weights_only=True)
+    name = next(name for name, one in held.items() if one.dim() == 2)
+    held[name] = held[name] + 0.5
+    torch.save(held, path)
+    state = path.with_name("state.json")
+    kept = json.loads(state.read_text())
+    kept["files"]["weights.pt"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    state.write_text(json.dumps(kept))
+
+
+def corpus(folder: Path) -> None:
+    path = folder / publish.ROWS
+    (known,) = {line.split(",")[-3] for line in path.read_text().splitlines()[1:]}
+    path.write_text(path.read_text().replace(known, "abcdef012345"))
+
+
+def said(folder: Path) -> None:
+    path = folder / publish.CARD
+    path.write_text(path.read_text().replace("seeds:", "seeds: # of five"))
+
+
+CHANGES = {
+    number: "computed",
+    seed: "its rows say seed 1",
+    configuration: "is not what its words make",
+    weights: "not: ",
+    corpus: "it read the text abcdef012345",
+    said: "is not what the rows make",
+}
+
+
+def test_a_job_of_an_experiment_is_read_without_its_grid(elsewhere: Path) -> None:
+    found = listed.listed(("scheme=rope", "experiment=demo"))
+    assert found.run.startswith("rope-") and {"kv", "nll", "train"} == {*found.tasks}
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_a_changed_bundle_is_found_with_its_sums_and_without(copy, capsys, change) -> None:
+    change(copy)
+    assert "2 " in (found := told(copy, capsys))[:2], found
+    assert "is another file than the one that was published" in found
+    summed(copy)
+    found = told(copy, capsys)
+    assert found.startswith("2 ") and CHANGES[change] in found
+
+
+@pytest.mark.parametrize(
+    "word", ["plugins=[os]", "hydra.run.dir=/x", "logger.mode=online", "--config-dir=/x", "rope"]
+)
+def test_words_of_others_name_no_code_no_server_and_no_folder(word: str) -> None:
+    with pytest.raises(UserError, match="no option that a file may set"):
+        listed.checked(["scheme=rope", word])
+
+
+def test_a_card_says_what_the_rows_say(bundle: Path, monkeypatch) -> None:
+    monkeypatch.chdir(bundle.parents[2])
+    rows = open_study(Path("results"), "mine")
+    (card,) = yaml.safe_load((bundle / publish.CARD).read_text())
+    assert card == cards(rows)["rope"] and card["length_card"] == 1
+    kv = rows[(rows["task"] == "kv") & (rows["metric"] == "accuracy")]
+    far = kv[(kv["protocol"] == "records") & (kv["multiple"] == 2)].set_index("depth")["value"]
+    assert card["worst_depth"]["kv records"]["2 L"][0] == pytest.approx(far.min())
+    assert card["found"]["kv records"]["2 L"][0] == pytest.approx(far.mean(), abs=1e-4)
+    (drawing,) = bundle.glob("card-*.svg")
+    assert "rope: L = 64 tokens" in drawing.read_text()
+    scores = yaml.safe_load((bundle / ".eval_results/extrap.yaml").read_text())
+    assert {"id": "extrap", "task_id": "kv records 2 L"} in [one["dataset"] for one in scores]
