@@ -102,9 +102,10 @@ def evaluate(
     GPT of extrap; any function from ids (B, T) on the CPU to logits (B, T, vocab); or the address
     of an engine, up to and with /v1. tokenizer: of a model in a variable and of an engine; a model
     without one reads bytes and the ids of data.vocabulary. tasks: names of conf/task. multiples:
-    lengths in training lengths, of every task. extension, factor: one extension or several, and the
-    factor of each. reference: the checkpoint that an engine should serve; task=parity, which comes
-    to `tasks`, reads both. Raises UserError for a mistake.
+    lengths in training lengths, of every task. extension, factor: one or several, and the factor of
+    each. reference: the checkpoint that an engine should serve; task=parity reads both. words:
+    further options; "task.kv.batch_tokens=65536" reads more tokens per forward, which changes speed
+    and memory alone. Raises UserError for a mistake.
     """
     names = [tasks] if isinstance(tasks, str) else list(tasks)
     if reference is not None:

@@ -1,9 +1,7 @@
-"""`extrap export-trials`: the files that lm-eval and inspect read hold the trials of the tasks."""
+"""`extrap export-trials`: the files that lm-eval reads hold the trials of the tasks."""
 
 import json
-import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import pytest
 import yaml
@@ -116,25 +114,6 @@ def test_lm_eval_finds_a_task_for_each_cell(words):
     assert group["group"] == "extrap" and sorted(group["task"]) == sorted(listed)
     assert {cell.split("-")[1] for cell in found if cell.startswith("niah")} == {"padded"}
     assert "not the list of variables" in Path("out", "vt-hops-4-128-d0.yaml").read_text()
-
-
-def test_inspect_finds_the_fields_of_a_cell(words, monkeypatch):
-    """The file is run with modules in place of inspect's, which is not installed here."""
-    found = exported("kv", "--lengths", "128")
-    names = {"inspect_ai": ("Task", "task"), "inspect_ai.dataset": ("FieldSpec", "json_dataset")}
-    names |= {"inspect_ai.model": ("GenerateConfig",), "inspect_ai.scorer": ("match",)}
-    for module, members in (names | {"inspect_ai.solver": ("generate",)}).items():
-        made = ModuleType(module)
-        for name in members:
-            setattr(made, name, lambda *args, **options: SimpleNamespace(args=args, **options))
-        monkeypatch.setitem(sys.modules, module, made)
-    sys.modules["inspect_ai"].task = lambda function: function  # type: ignore[attr-defined]
-    path = Path("out", "extrap_trials.py").absolute()
-    space = {"__file__": str(path)}
-    exec(compile(path.read_text(), str(path), "exec"), space)
-    file, spec = space["extrap"]().args[0].args  # type: ignore[operator]
-    (trial, _) = found[Path(file).stem]
-    assert {spec.input, spec.target, spec.id, *spec.metadata} <= {*trial}
 
 
 @pytest.mark.parametrize(

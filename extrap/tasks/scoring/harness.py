@@ -4,7 +4,6 @@
     CELL.yaml            an lm-eval task; its `acc` is our `accuracy`: every token of the answer is
                          the most likely one
     extrap.yaml          the lm-eval group of all of them
-    extrap_trials.py     an inspect task of one cell
 
 A cell is a task, a protocol, a length in tokens and a depth in percent: kv-records-1024-d50.
 extrap evaluates a checkpoint with this tokenizer on the same prompts. A prompt lacks the token that
@@ -54,28 +53,6 @@ metric_list:
 metadata: {{version: 1, protocol: {protocol}, length: {length}, depth: {depth}}}
 """
 
-INSPECT = '''\
-"""Trials of extrap: `inspect eval extrap_trials.py -T cell={cell} --model ...`."""
-
-from pathlib import Path
-
-from inspect_ai import Task, task
-from inspect_ai.dataset import FieldSpec, json_dataset
-from inspect_ai.model import GenerateConfig
-from inspect_ai.scorer import match
-from inspect_ai.solver import generate
-
-FIELDS = ["task", "protocol", "length", "depth", "seed", "trial"]
-
-
-@task
-def extrap(cell: str = "{cell}") -> Task:
-    file = Path(__file__).parent / "trials" / f"{{cell}}.jsonl"
-    spec = FieldSpec(input="prompt", target="answer", id="id", metadata=FIELDS)
-    config = GenerateConfig(max_tokens=8, temperature=0)
-    return Task(json_dataset(str(file), spec), generate(), match("begin"), config=config)
-'''
-
 
 class TrialFile(NamedTuple):
     """name: of its files; why: what differs from the benchmark of that name; trials: the lines."""
@@ -122,7 +99,6 @@ def write(found: list[TrialFile], folder: Path) -> None:
         _text(folder / f"{cell}.yaml", own)
     listed = "".join(f"  - {name}\n" for name in names)
     _text(folder / "extrap.yaml", f"group: extrap\ntask:\n{listed}metadata: {{version: 1}}\n")
-    _text(folder / "extrap_trials.py", INSPECT.format(cell=found[0].name))
 
 
 def _text(path: Path, text: str) -> None:
