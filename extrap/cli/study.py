@@ -52,5 +52,7 @@ def _commands(folder: Path) -> Iterator[list[str]]:
         yield ["table", study]
     if (folder / "findings.yaml").is_file():
         yield ["findings", study]
+    if (folder / "figures.yaml").is_file():  # the page of the gallery
+        yield ["findings", "--write"]
     if (folder / "report.html").is_file():
         yield ["report", study]

@@ -87,7 +87,8 @@ def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):
 
 def _grid(maps: int, depths: int, lengths: int, margins: dict) -> tuple[int, tuple[float, float]]:
     """Returns the columns, and the width and height of a map, with which the maps fit the height of
-    a page, if possible with cells that hold numbers; of such, those with the fewest empty cells.
+    a page: those with the fewest empty cells if their cells hold numbers, else as many columns
+    as fit.
     """
     page = WIDTH.get() or PAGE
     room, gap = page - margins["left"] - margins["right"], margins["gap"]
@@ -97,8 +98,8 @@ def _grid(maps: int, depths: int, lengths: int, margins: dict) -> tuple[int, tup
     least = {n: -(-maps // n) * (READABLE[1] * depths + margins["between"]) for n in fine}
     clear = [n for n in fine if least[n] < FULL and widths[n] >= READABLE[0] * lengths]
     low = {n: -(-maps // n) * (LOW * depths + margins["between"]) for n in fine}
-    fits = clear or [n for n in fine if low[n] < FULL]
-    columns = min(fits or fine[-1:], key=lambda n: (-maps % n, n))
+    fits = [n for n in fine if low[n] < FULL]
+    columns = min(clear, key=lambda n: (-maps % n, n)) if clear else max(fits or fine)
     return columns, (min(CELL[0] * lengths, widths[columns]), high)
 
 

@@ -173,7 +173,7 @@ def _written(word: str, form: str, entry: dict, folder: Path, rows: Rows, judged
         if finding.verdict != word:
             raise UserError(where, problem=f"{entry['finding']}: {finding.verdict}, not {word}")
         return word
-    value = _taken(entry, finding, where) if finding else _value(entry, rows(study), where)
+    value = _taken(entry, finding, where) if finding else value_of(entry, rows(study), where)
     if word in WORDS:
         if abs(value - WORDS.index(word)) > 0.05 * ("count" not in entry):
             raise UserError(where, problem=f"{word} is {value:.3f}")
@@ -194,7 +194,7 @@ def formatted(value: float, form: str, where: str) -> str:
         raise UserError(where, problem=problem) from None
 
 
-def _value(entry: dict, rows: pd.DataFrame, where: str) -> float:
+def value_of(entry: dict, rows: pd.DataFrame, where: str) -> float:
     fields = {name: entry[name] for name in FIELDS & {*entry}}
     columns = selection(where, {name: entry[name] for name in {*entry} - FIELDS - OWN})
     take = entry.get("take", "effect")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results import rows as table
-from extrap.results.findings import numbers
+from extrap.results.findings import gallery, numbers
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import VERDICTS, Finding, findings
 from extrap.results.findings.verdict import table as prepared
@@ -153,6 +153,8 @@ def written(results: Path) -> dict[Path, str]:
                 new = markdown.between(new, name, own[name])
         if new != old or "<!-- /" in old:
             out[path] = new
+    if (results / gallery.HOME / gallery.FILE).is_file():
+        out[results / gallery.HOME / README] = gallery.page(results, rows)
     return out
 
 
