@@ -4,7 +4,7 @@ benchmarks.shared_sweep [jobs] [processes]`.
 Each process reads every job as `extrap -m` does and starts those that are free; a job is a shell
 that takes the lock of its run and writes the files of a trained one. The script prints, over all
 processes: refused locks and stat calls (strace, of the first process) a job, the time to the first
-job and the memory of a parent.
+job, on the wall and of the processor, and the memory of a parent.
 """
 
 import json
@@ -41,10 +41,12 @@ class Counted(Process):
     """A job that notes when the first of its process starts, and how often one was refused."""
 
     first: float | None = None
+    spent = 0.0
     refused = 0
 
     def start(self) -> None:
-        Counted.first = Counted.first or time.perf_counter()
+        if Counted.first is None:
+            Counted.first, Counted.spent = time.perf_counter(), time.process_time()
         super().start()
 
     def ended(self) -> bool:
@@ -84,35 +86,41 @@ def worker(jobs: int) -> None:
     first = (Counted.first or began) - began
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     told = {"done": done, "refused": Counted.refused, "first": first, "memory": memory}
+    told["spent"] = Counted.spent
     Path(f"told-{os.getpid()}.json").write_text(json.dumps(told), encoding="utf-8")
 
 
+def run(folder: Path, jobs: int, processes: int) -> tuple[list[dict], int]:
+    """Returns what each process counted, and the stat calls of the first."""
+    folder.mkdir()
+    command = [sys.executable, "-m", "benchmarks.shared_sweep", "worker", str(jobs)]
+    strace = shutil.which("strace")
+    traced = [str(strace), "-c", "-o", "stats.txt", "-e", "trace=%%stat,access,readlink"]
+    here = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    started = [
+        subprocess.Popen(
+            [*(traced if strace and n == 0 else ()), *command], cwd=folder, env=os.environ | here
+        )
+        for n in range(processes)
+    ]
+    for one in started:
+        one.wait()
+    told = [json.loads(path.read_text()) for path in folder.glob("told-*.json")]
+    stats = (folder / "stats.txt").read_text() if strace else ""
+    lines = [line.split() for line in stats.splitlines()]
+    return told, sum(int(line[3]) for line in lines if line and line[-1] in STATS)
+
+
 def main(jobs: int, processes: int) -> None:
-    root, strace = Path(__file__).parents[1], shutil.which("strace")
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "benchmarks.shared_sweep", "worker", str(jobs)]
-        traced = [strace, "-c", "-o", "stats.txt", "-e", "trace=%%stat,access,readlink"]
-        started = [
-            subprocess.Popen(
-                [*(map(str, traced) if strace and n == 0 else ()), *command],
-                cwd=folder,
-                env=os.environ | {"PYTHONPATH": str(root)},
-                stderr=None,
-            )
-            for n in range(processes)
-        ]
-        for one in started:
-            one.wait()
-        told = [json.loads(path.read_text()) for path in Path(folder).glob("told-*.json")]
-        stats = Path(folder) / "stats.txt"
-        lines = [line.split() for line in stats.read_text().splitlines()] if strace else []
-        calls = [int(line[3]) for line in lines if line and line[-1] in STATS]
-    done = sum(one["done"] for one in told)
-    print(f"{done} of {jobs} jobs by {[one['done'] for one in told]}")
+    with tempfile.TemporaryDirectory() as root:
+        _, imports = run(Path(root, "one"), 1, 1)
+        told, calls = run(Path(root, "all"), jobs, processes)
+    print(f"{sum(one['done'] for one in told)} of {jobs} jobs by {[one['done'] for one in told]}")
     print(f"refused locks a job: {sum(one['refused'] for one in told) / jobs:.4f}")
-    if strace:
-        print(f"stat calls a job, over {processes} processes: {sum(calls) * processes / jobs:.1f}")
-    print(f"first job after: {[round(one['first'], 1) for one in told]} s")
+    each = (calls - imports) * processes / jobs
+    print(f"stat calls a job, of {processes} parents without their imports: {each:.1f}")
+    for what, name in (("first job after", "first"), ("of the processor", "spent")):
+        print(f"{what}: {[round(one[name], 1) for one in told]} s")
     print(f"memory of a parent: {max(one['memory'] for one in told):.0f} MB")
 
 
