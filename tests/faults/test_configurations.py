@@ -140,7 +140,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, capsys, *words: str) -> list[str]:
     """Returns what the program says of its words and the files in `theirs`; it leaves nothing."""
     before = {path.name for path in Path().iterdir()}
     with pytest.raises(SystemExit, match="2"):
-        typed(monkeypatch, "--config-dir", "theirs", *words, *TINY)
+        typed(monkeypatch, "--config-dir", "theirs", *TINY, *words)
     assert {path.name for path in Path().iterdir()} <= before | {"runs"}
     return capsys.readouterr().err.splitlines()
 
@@ -229,13 +229,21 @@ def test_a_typed_option_of_hydra_is_no_reference_into_files(monkeypatch, capsys)
     assert line.endswith("takes no reference to options outside hydra; give the value itself")
 
 
-@pytest.mark.parametrize("folder", ["ftp://{}/x", "http://{}", "simplecache::http://{}", ""])
-def test_a_logger_writes_to_this_machine(folder, listener, monkeypatch, capsys):
+FOLDERS = {
+    "ftp://{}/x": "an address; give a folder of this machine",
+    "http://{}": "an address; give a folder of this machine",
+    "simplecache::http://{}": "an address; give a folder of this machine",
+    "": "needs a name",
+}
+
+
+@pytest.mark.parametrize(("folder", "problem"), FOLDERS.items())
+def test_a_logger_writes_to_this_machine(folder, problem, listener, monkeypatch, capsys):
     address, heard = listener
     Path("theirs").mkdir()
     typed_folder = folder.format(address.removeprefix("http://"))
     [line] = refused(monkeypatch, capsys, "logger=csv", f"logger.folder={typed_folder}")
-    assert line.startswith("extrap: logger.folder=") and heard == []
+    assert line == f"extrap: logger.folder={typed_folder}: {problem}" and heard == []
 
 
 def test_hydras_habits_stay():
