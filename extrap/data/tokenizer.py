@@ -22,6 +22,10 @@ from extrap.utils.paths import PACKAGE, in_package
 from extrap.utils.untrusted import TABLE, read_text
 
 OPTION = "data.vocabulary.tokenizer"
+LONGER = 256
+"""Times its length that a tokenizer may write for a text; three replacements in a row of a file of
+4 KB make a gigabyte of every character.
+"""
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 PATIENCE = 10.0  # seconds for the hub to answer
 NO_TOKENIZER = "this is no tokenizer.json of Hugging Face", "give the tokenizer.json of a model"
@@ -199,11 +203,26 @@ def _pieces(source: str, option: str) -> Pieces:
     from tokenizers import Tokenizer
 
     with _one_line(option, *NO_TOKENIZER):
-        made = Pieces(source, Tokenizer.from_str(source), option)
+        read = Tokenizer.from_str(source)
+        made = Pieces(source, read, option)
+    for part in (read.normalizer, read.decoder):
+        if part is not None and (times := _growth(json.loads(part.__getstate__()))) > LONGER:
+            problem = f"it may make a text {times:,} times as long, more than {LONGER} times"
+            raise UserError(option, problem=problem, remedy="give another tokenizer")
     if not made.ids > 1:
         problem = "the tokenizer has fewer than two tokens"
         raise UserError(option, problem=problem, remedy="give another one")
     return made
+
+
+def _growth(step: dict[str, Any]) -> int:
+    """Returns how many times as long a text may be after a step of a normaliser or a decoder: steps
+    in a sequence multiply what a replacement writes for a character.
+    """
+    times = max(1, len(str(step.get("content", ""))))
+    for inside in (*step.get("normalizers", ()), *step.get("decoders", ())):
+        times *= _growth(inside)
+    return times
 
 
 def _read(path: Path, option: str) -> str:

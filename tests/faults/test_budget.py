@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 import torch
 from hydra.core.global_hydra import GlobalHydra
@@ -17,6 +18,7 @@ from extrap.cli.composed import composed
 from extrap.data import tokenizer
 from extrap.data.corpora import files
 from extrap.data.corpora.files import Files
+from extrap.engine import client
 from extrap.pretrained import chat
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.results import rows
@@ -102,6 +104,19 @@ def tables() -> None:
     one_line(lambda: tokenizer.encoder("tokenizer.json"), "no tokenizer.json .*recursion limit")
 
 
+def replacements() -> None:
+    from tokenizers import Tokenizer, models, normalizers
+
+    made = Tokenizer(models.BPE({"a": 0, "b": 1}, []))
+    for count, honest in ((1, True), (3, False)):
+        made.normalizer = normalizers.Sequence([normalizers.Replace("a", "a" * 100)] * count)
+        made.save("tokenizer.json")
+        if honest:
+            assert len(tokenizer.encoder("tokenizer.json")(b"ab")[0]) == 101
+            continue
+        one_line(lambda: tokenizer.encoder("tokenizer.json"), "a text 1,000,000 times as long")
+
+
 def weights() -> None:
     path = sparse(Path("weights.pt"))
     assert digest(path) == ""
@@ -152,6 +167,15 @@ def templates() -> None:
         one_line(lambda text=text: chat._rendered(text, {}, "theirs"), said)
 
 
+def answers() -> None:
+    large = httpx.MockTransport(
+        lambda _: httpx.Response(200, content=iter([b" " * (client.MOST + 1)]))
+    )
+    engine = client.Client("http://127.0.0.1:9/v1", tries=1)
+    engine._http = httpx.Client(transport=large)
+    one_line(lambda: engine.get("models"), "answers with more than 1 MiB")
+
+
 def formats() -> None:
     where = "numbers.yaml"
     for form in ("99999999", ".99999999f", "+999f"):
@@ -165,10 +189,12 @@ BUDGET = {
     "references in a configuration": references,
     "jobs of the grids of a file": grids,
     "rows, items, a tokenizer": tables,
+    "what a tokenizer writes for a text": replacements,
     "weights": weights,
     "what a checkpoint's configuration builds": checkpoints,
     "files and folders of a text": files_of_text,
     "`data.corpus.begins` on a text": patterns,
+    "an answer of an engine": answers,
     "a chat template": templates,
     "formats in `numbers.yaml`": formats,
 }
@@ -181,6 +207,7 @@ def small(monkeypatch):
     monkeypatch.setattr(files, "MOST", 3)
     monkeypatch.setattr(files, "SECONDS", 0.2)
     monkeypatch.setattr(chat, "SECONDS", 0.5)
+    monkeypatch.setattr(client, "MOST", 2**20)
 
 
 @pytest.mark.parametrize("line", BUDGET)
