@@ -31,7 +31,7 @@ SETTINGS = {
 
 
 def started(*words: str, **environment: str):
-    done = python(*words, MPLBACKEND="module://theirs", **environment)
+    done = python(*words, **{"MPLBACKEND": "module://theirs"} | environment)
     assert (done.returncode, "matplotlib" in done.stderr) == (0, False), done.stderr
 
 
@@ -39,7 +39,7 @@ def started(*words: str, **environment: str):
 def test_settings_of_the_folder_are_not_read(settings, canary):
     Path("theirs.py").write_text(planted.module(canary))
     Path("matplotlibrc").write_text(SETTINGS[settings])
-    started("-m", "extrap", "plot", "--list")
+    started("-m", "extrap", "plot", "--list", MPLBACKEND="no-such-backend")
 
 
 def test_a_pipe_is_not_waited_for():
