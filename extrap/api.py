@@ -103,9 +103,8 @@ def evaluate(
     of an engine, up to and with /v1. tokenizer: of a model in a variable and of an engine; a model
     without one reads bytes and the ids of data.vocabulary. tasks: names of conf/task. multiples:
     lengths in training lengths, of every task. extension, factor: one or several, and the factor of
-    each. reference: the checkpoint that an engine should serve; task=parity reads both. words:
-    further options; "task.kv.batch_tokens=65536" reads more tokens per forward, which changes speed
-    and memory alone. Raises UserError for a mistake.
+    each. reference: the checkpoint that an engine should serve; task=parity reads both. In `words`,
+    "task.kv.batch_tokens=65536" sets tokens per forward (speed alone). Raises UserError.
     """
     names = [tasks] if isinstance(tasks, str) else list(tasks)
     if reference is not None:
