@@ -83,7 +83,8 @@ def test_generation_reads_a_prompt_once_if_its_past_stays(factors, steady):
     model.embedding.register_forward_hook(lambda m, given, out: read.append(given[0].shape[1]))
     found = greedy(model, prompts, 6, 4096)
     assert model.continues(2, 20, 26) == steady
-    assert (read == [20, 1, 1, 1, 1, 1]) == steady
+    assert read[0] == 25 and len(read) > 1
+    assert (max(read[1:]) <= 5) == steady  # a guess, not the prompt
     plain = greedy(model.forward, prompts, 6, 4096)
     assert (found == plain).all()
 

@@ -63,12 +63,12 @@ def greedy(
     """Returns (n, count) int64: the `count` tokens that follow each prompt, each the most likely
     one after the tokens before it; NONE from the first place on that has none.
 
-    A GPT whose past stays as it is reads the prompt once, then token by token. Another model reads
-    a guess along with the text. The guess is right up to the first token that differs from the
-    prediction, whose place the prediction takes. That takes at most `count` forwards of the whole
-    text, and few if it copies or repeats itself. An extension that depends on the length (dynamic
-    NTK) sees the length of the whole answer from the first token on, as in `exact`. Source:
-    speculative decoding, arXiv 2211.17192, with `guess` in place of a model.
+    A model reads a guess along with the text. The guess is right up to the first token that differs
+    from the prediction, whose place the prediction takes. That takes at most `count` forwards, and
+    few if the text copies or repeats itself. A GPT whose past stays as it is reads the prompt once;
+    for another model each forward reads the whole text. An extension that depends on the length
+    (dynamic NTK) sees the length of the whole answer from the first token on, as in `exact`.
+    Source: speculative decoding, arXiv 2211.17192, with `guess` in place of a model.
     """
     out = np.zeros((len(prompts), count), np.int64)
     if hasattr(model, "greedy"):
@@ -99,15 +99,27 @@ def _continues(model: Model, texts: int, prompt: int, count: int) -> bool:
 
 
 def _followed(model: Model, prompts: Sequence[np.ndarray], count: int) -> np.ndarray:
-    """Returns the tokens that follow prompts of one length, read on from their past."""
-    text, past = torch.from_numpy(np.stack(prompts)), Past()
-    found = torch.full((len(text), count), NONE)
-    for n in range(count):
-        named = likely(model.further(text, last=1, past=past)[:, -1]).cpu()
-        lost = (found[:, n - 1] == NONE) if n else torch.zeros(len(text), dtype=torch.bool)
-        found[:, n] = named.where(~lost, NONE)
-        text = torch.cat([text, found[:, n : n + 1].clamp(min=0)], 1)
-    return found.numpy()
+    """Returns the tokens that follow prompts of one length. Each forward reads a guess on from the
+    past of the text, and keeps what all prompts of the batch have right.
+    """
+    start, past = np.stack(prompts), Past()
+    found = np.full((len(start), count), NONE, np.int64)
+    ended = np.zeros(len(start), bool)
+    known = 0
+    while known < count:
+        text = np.concatenate([start, found[:, :known].clip(0)], 1)
+        guesses = np.stack([guess(row, count - known) for row in text])
+        read = np.concatenate([text, guesses], 1)[:, :-1]
+        logits = model.further(torch.from_numpy(read), last=count - known, past=past)
+        predicted = likely(logits).cpu().numpy()
+        agreed = (predicted == guesses).cumprod(1).sum(1)
+        new = min(agreed[~ended].min(initial=count) + 1, count - known)
+        for n in range(new):
+            found[~ended, known + n] = predicted[~ended, n]
+            ended |= found[:, known + n] == NONE
+        known += new
+        past = past.first(start.shape[1] + known - 1)
+    return found
 
 
 def _said(model: Model, prompts: Sequence[np.ndarray], count: int) -> np.ndarray:
