@@ -29,8 +29,9 @@ def table(group: str, folder: Path | None = None, plugins: Sequence[str] = ()) -
     """Returns a row per file of a group: scheme, extension or task; one of schemes also says what
     the rows of the study `zoo` hold of it. Raises UserError for a folder without files.
 
-    folder: configuration files, this package's by default; plugins: packages whose classes they may
-    name.
+    Args:
+        folder: configuration files, this package's by default
+        plugins: packages whose classes they may name
     """
     path = (folder or Path(conf_dir())) / group
     found = pd.DataFrame(

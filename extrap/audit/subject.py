@@ -25,7 +25,11 @@ DEFAULT_SHAPE = Shape(dim=64, heads=4, layers=2, length=64, vocab=577)
 
 
 class Subject:
-    """node: the configuration of a scheme; plugins: packages whose classes it may name.
+    """One scheme under audit, in a small GPT.
+
+    Args:
+        node: the configuration of a scheme
+        plugins: packages whose classes it may name
 
     `fresh`: the model as constructed; `drawn`: with random parameters, as a bias of zeros shows
     nothing. Both in float64 and evaluation mode.

@@ -26,8 +26,11 @@ COLUMNS: tuple[Column, ...] = (
 def subjects(
     names: Iterable[str], conf: Path | None = None, plugins: Sequence[str] = ()
 ) -> list[Subject]:
-    """Returns the schemes of these names, or all. Raises UserError for an unknown name. conf: a
-    folder of configuration files; plugins: packages whose classes they may name.
+    """Returns the schemes of these names, or all. Raises UserError for an unknown name.
+
+    Args:
+        conf: a folder of configuration files
+        plugins: packages whose classes they may name
     """
     folder = (conf or Path(conf_dir())) / "scheme"
     files = {path.stem: path for path in sorted(folder.glob("*.yaml"), key=lambda path: path.stem)}

@@ -52,8 +52,14 @@ def main(args: Namespace) -> Iterator[str]:
 
 
 class Candidate(NamedTuple):
-    """words: choices and options as typed; group: scheme or extension; name: its choice; label: of
-    its rows; folder: configuration files of your own.
+    """The scheme or extension to be judged.
+
+    Args:
+        words: choices and options as typed
+        group: scheme or extension
+        name: its choice
+        label: of its rows
+        folder: configuration files of your own
     """
 
     words: tuple[str, ...]
@@ -82,8 +88,13 @@ class Candidate(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """board and differences: of extrap.results.beside; contracts: how the scheme breaks each, empty
-    if it holds; text: the verdict in words; files: what was written, the page first.
+    """The answer of `extrap judge`.
+
+    Args:
+        board, differences: of extrap.results.beside
+        contracts: how the scheme breaks each, empty if it holds
+        text: the verdict in words
+        files: what was written, the page first
     """
 
     board: pd.DataFrame

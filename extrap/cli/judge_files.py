@@ -78,8 +78,12 @@ def written(
     command: str,
     plugins: Sequence[str] = (),
 ) -> list[Path]:
-    """Writes the page, the differences, and `paper`; returns the files, the page first. cost: lines
-    of cells; command: the one that judges; plugins: packages with figures of their own.
+    """Writes the page, the differences, and `paper`; returns the files, the page first.
+
+    Args:
+        cost: lines of cells
+        command: the one that judges
+        plugins: packages with figures of their own
     """
     check_links(folder)
     section = verdict.section(of, differences, contracts, cost, notes)

@@ -66,7 +66,11 @@ Main = Callable[..., None]
 
 def command(common: str, *own: Any) -> Callable[[Run], Main]:
     """Makes a function of arguments the `main(argv)` of a command. Its module gives the name, and
-    the first paragraph of its docstring for --help. common: names of COMMON; own: more arguments.
+    the first paragraph of its docstring for --help.
+
+    Args:
+        common: names of COMMON
+        own: more arguments
 
     main prints the text that the function returns, or each line that it yields; a mistake is one
     line on stderr and exit code 2.

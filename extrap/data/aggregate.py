@@ -37,7 +37,13 @@ Few = Annotated[int, Interval(ge=2, le=32)]
 
 @dataclass(frozen=True)
 class AggregateForm(SceneForm):
-    """labels: number of different labels; modulus: of counts; kind: of the question in a test.
+    """Questions about all labels of a context.
+
+    Args:
+        labels: number of different labels
+        modulus: of counts
+        kind: of the question in a test
+
     Every question is about the whole context, so depth changes nothing.
     """
 
@@ -120,7 +126,11 @@ class AggregateForm(SceneForm):
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregate(ScenePart):
-    """Training sequences with all kinds of questions. labels, modulus: as in AggregateForm."""
+    """Training sequences with all kinds of questions.
+
+    Args:
+        labels, modulus: as in AggregateForm
+    """
 
     labels: Few = 4
     modulus: Few = 4

@@ -16,7 +16,11 @@ from extrap.utils.errors import UserError
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithmic(Part):
-    """Training strings of one task. longest: symbols of a string."""
+    """Training strings of one task.
+
+    Args:
+        longest: symbols of a string
+    """
 
     size: Size = 32
     weight: Weight = 1.0

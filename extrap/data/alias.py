@@ -47,8 +47,11 @@ def unseen(names: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class AliasForm(SceneForm):
-    """kind: the name in the question of a test: the record's own, its alias, the alias of the
-    alias, or the last one for names that training never asked for in this way.
+    """Records asked for by aliases.
+
+    Args:
+        kind: the name in the question of a test: the record's own, its alias, the alias of the
+            alias, or the last one for names that training never asked for in this way
     """
 
     kind: Kind = "literal"

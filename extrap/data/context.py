@@ -18,8 +18,15 @@ def among(text: np.ndarray, slots: np.ndarray, records: np.ndarray) -> np.ndarra
 
 @dataclass(frozen=True)
 class Context:
-    """rng: the only source of randomness; vocabulary: the ids; stream (N,): tokens of running text;
-    length: of the sequence in tokens. Two contexts with equal generators draw the same.
+    """The material that a sequence is drawn from.
+
+    Args:
+        rng: the only source of randomness
+        vocabulary: the ids
+        stream: (N,) tokens of running text
+        length: of the sequence in tokens
+
+    Two contexts with equal generators draw the same.
     """
 
     rng: np.random.Generator

@@ -7,8 +7,13 @@ import numpy as np
 
 
 class Encoder(Protocol):
-    """An encoder of text. name: part of the content hash of a token map; ids: upper bound of the
-    ids; dtype: of the map; sized: whether tokens differ in bytes.
+    """An encoder of text.
+
+    Args:
+        name: part of the content hash of a token map
+        ids: upper bound of the ids
+        dtype: of the map
+        sized: whether tokens differ in bytes
     """
 
     name: str

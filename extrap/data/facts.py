@@ -32,8 +32,12 @@ ENGLISH = (" The color of", " The owner of", " The place of", " The price of")
 
 @dataclass(frozen=True)
 class Facts:
-    """The content of K documents of F facts. subjects (..., K) key ids; relations (..., K, F)
-    indices; objects (..., K, F) value ids.
+    """The content of K documents of F facts.
+
+    Args:
+        subjects: (..., K) key ids
+        relations: (..., K, F) indices
+        objects: (..., K, F) value ids
     """
 
     subjects: np.ndarray
@@ -53,8 +57,14 @@ class Facts:
 
 @dataclass(frozen=True)
 class Template:
-    """The tokens of facts. words (R, w): of the relations; after: between subject and object; stop,
-    ask: of the full stop and in front of a question; facts: of a document.
+    """The tokens of facts.
+
+    Args:
+        words: (R, w) of the relations
+        after: between subject and object
+        stop: of the full stop
+        ask: in front of a question
+        facts: of a document
     """
 
     words: np.ndarray

@@ -26,11 +26,16 @@ IGNORED = -100  # a target that is not scored
 
 @dataclass
 class Batch:
-    """tokens (B, T) int64, BOS first; targets (B, T) int64, the token after each, -100 if not
-    scored; parts: rows of each part; early (B, T) bool: targets that are also scored before the
-    last layer. scored, echoes: places of each part's targets in the flat (B * T,), of targets that
-    are scored once and of early ones, found on the host, so that no device has to be waited for.
-    weights: the rest of the weight of a part, all of it for a part that is not named.
+    """The sequences of one training step.
+
+    Args:
+        tokens: (B, T) int64, BOS first
+        targets: (B, T) int64, the token after each, -100 if not scored
+        parts: rows of each part
+        early: (B, T) bool, targets that are also scored before the last layer
+        scored: places of each part's targets in the flat (B * T,), of targets that are scored once
+        echoes: places of early ones, both found on the host, so that no device has to be waited for
+        weights: the rest of the weight of a part, all of it for a part that is not named
     """
 
     tokens: Tensor
@@ -69,8 +74,16 @@ class Batch:
 
 @dataclass(frozen=True, kw_only=True)
 class Mixture:
-    """The training data of a model: windows of `length` tokens of text, of retrieval and of `more`
-    parts by name, text from `corpus`.
+    """The training data of a model: windows of text, of retrieval and of other parts.
+
+    Args:
+        vocabulary: the ids of text, keys and values
+        corpus: the source of the text
+        text: the part of running text
+        retrieval: the part of key-value retrieval
+        length: L, tokens of a training window
+        more: further parts by name; null: none
+        curriculum: the steps at which a part turns from easy to hard
 
     A part of size 0 is absent: text only and retrieval only are the controls of the mixture. Easy
     sequences come before hard ones by the curriculum.
@@ -165,9 +178,13 @@ class Batches:
     parts switch at the same steps (curriculum.py).
 
     Text is a function of (seed, t) alone; a part with a curriculum is a function of (seed, phase,
-    step in the phase). after: steps of an earlier training that this one continues: all sequences
-    are hard from the first step on, and none of the earlier training comes again. Raises UserError
-    if the training text is shorter than one window.
+    step in the phase).
+
+    Args:
+        after: steps of an earlier training that this one continues: all sequences are hard from the
+            first step on, and none of the earlier training comes again
+
+    Raises UserError if the training text is shorter than one window.
     """
 
     def __init__(self, mixture: Mixture, corpus: Corpus, seed: int, steps: int, after: int = 0):

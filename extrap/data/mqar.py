@@ -58,8 +58,10 @@ def draw_associations(
 class MultiQuery(Part):
     """Training sequences of multi-query associative recall.
 
-    pairs: records of a sequence at most; each has from 1 to so many; power: of the gaps between
-    records and questions, 1: all gaps alike, near 0: soon; size, weight: as of every part.
+    Args:
+        pairs: records of a sequence at most; each has from 1 to so many
+        power: of the gaps between records and questions, 1: all gaps alike, near 0: soon
+        size, weight: as of every part
     """
 
     pairs: Count = 8

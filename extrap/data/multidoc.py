@@ -35,9 +35,12 @@ CODE, RANKED = 20, 21  # keep the random draws of test sets apart
 class MultiDocument(Graded):
     """Training sequences of multi-document question answering.
 
-    facts: of a document, each with a relation of its own; prefix: share of the hard sequences with
-    a random amount of training text before the documents, which puts documents on every slot. Easy:
-    a log-uniform number of documents from 2 to as many as fit; hard: a uniform number.
+    Args:
+        facts: of a document, each with a relation of its own
+        prefix: share of the hard sequences with a random amount of training text before the
+            documents, which puts documents on every slot
+
+    Easy: a log-uniform number of documents from 2 to as many as fit; hard: a uniform number.
     """
 
     facts: Annotated[int, Interval(ge=1, le=len(RELATIONS))] = 1
@@ -69,8 +72,11 @@ class MultiDocument(Graded):
 
 @dataclass(frozen=True)
 class Question:
-    """Document 0 of `facts` is the gold one; fact: the index of the asked fact in it; filler: for a
-    whole context.
+    """Document 0 of `facts` is the gold one.
+
+    Args:
+        fact: the index of the asked fact in it
+        filler: for a whole context
     """
 
     facts: Facts
@@ -84,8 +90,12 @@ class Question:
 
 @dataclass(frozen=True)
 class DocumentForm:
-    """A test context full of documents. ordered: True puts hard distractors first. Lengths count
-    the text; trials count the turns of a dialogue with it.
+    """A test context full of documents.
+
+    Args:
+        ordered: True puts hard distractors first
+
+    Lengths count the text; trials count the turns of a dialogue with it.
     """
 
     template: Template

@@ -33,9 +33,11 @@ VALUES, QUERIES = 30, 31  # keep the random draws of the forms apart
 class MultiValue(Graded):
     """Training sequences of keys with several values each.
 
-    values: the most records of a key, drawn from 1 to it for every sequence; scattered: share of
-    the hard sequences with a random amount of training text between records. Easy: a log-uniform
-    number of keys and no filler; hard: a uniform number.
+    Args:
+        values: the most records of a key, drawn from 1 to it for every sequence
+        scattered: share of the hard sequences with a random amount of training text between records
+
+    Easy: a log-uniform number of keys and no filler; hard: a uniform number.
     """
 
     size: Size = 32
@@ -73,10 +75,16 @@ class MultiValue(Graded):
 
 @dataclass(frozen=True)
 class Needles:
-    """n trials. tokens (n, length); answers (n, m) value ids of the needles in the order of their
-    places; distances (m,): tokens from the key of each needle to its query, the mean if the order
-    is random; slots (n, m): the last slot of the query of each needle. Lengths and distances count
-    the turns of a dialogue.
+    """n trials of several needles.
+
+    Args:
+        tokens: (n, length)
+        answers: (n, m) value ids of the needles in the order of their places
+        distances: (m,) tokens from the key of each needle to its query, the mean if the order is
+            random
+        slots: (n, m) the last slot of the query of each needle
+
+    Lengths and distances count the turns of a dialogue.
     """
 
     tokens: np.ndarray

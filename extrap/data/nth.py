@@ -35,10 +35,15 @@ Places = Literal["drawn", "even"]
 
 @dataclass(frozen=True)
 class NthForm(SceneForm):
-    """copies: records of a key; count: from the `start` or from the `end`; places: of the records
-    of the key that a test asks for, `drawn` for every trial, or spread evenly over all records,
-    where the answer follows from mark and slot alone. A test asks for the record of rank
-    round(depth (copies - 1)).
+    """Several records with one key, told apart by their order.
+
+    Args:
+        copies: records of a key
+        count: from the `start` or from the `end`
+        places: of the records of the key that a test asks for, `drawn` for every trial, or spread
+            evenly over all records, where the answer follows from mark and slot alone
+
+    A test asks for the record of rank round(depth (copies - 1)).
     """
 
     copies: int = 5
@@ -123,7 +128,11 @@ class NthForm(SceneForm):
 
 @dataclass(frozen=True, kw_only=True)
 class Nth(ScenePart):
-    """Training sequences. Each scene draws its number of records of a key, from 2 to `copies`."""
+    """Training sequences of several records with one key.
+
+    Args:
+        copies: records of a key at most; each scene draws its number from 2 to it
+    """
 
     copies: Copies = 5
 

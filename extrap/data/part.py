@@ -22,8 +22,11 @@ are scored, (size, length): bool, or 0, 1 and EARLY."""
 
 @dataclass(frozen=True, kw_only=True)
 class Part(ABC):
-    """Training sequences of one kind. size: sequences per step, 0 leaves the part out; weight: of
-    the mean loss of their scored tokens in the sum.
+    """Training sequences of one kind.
+
+    Args:
+        size: sequences per step, 0 leaves the part out
+        weight: of the mean loss of their scored tokens in the sum
     """
 
     size: Size = 64

@@ -41,9 +41,12 @@ FORMS = ("last", "both", "first")
 class Query(Graded):
     """Training sequences with the asked keys in front.
 
-    first: share of `first`, the others are `both`. Easy: a log-uniform number of records in [2,
-    length // 2 - 2]; hard: a uniform one. The number of asked keys is uniform from 1 to the room
-    for it, at most the number of records; it moves the records over odd and even slots.
+    Args:
+        first: share of `first`, the others are `both`
+
+    Easy: a log-uniform number of records in [2, length // 2 - 2]; hard: a uniform one. The number
+    of asked keys is uniform from 1 to the room for it, at most the number of records; it moves the
+    records over odd and even slots.
     """
 
     size: Size = 16
@@ -75,7 +78,11 @@ class Query(Graded):
 
 @dataclass(frozen=True)
 class QueryForm(Form):
-    """A test context with the query in one of the three places. form: last, both or first."""
+    """A test context with the query in one of the three places.
+
+    Args:
+        form: last, both or first
+    """
 
     code: ClassVar[int] = 2
 

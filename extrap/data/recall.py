@@ -35,8 +35,11 @@ Demands = OneOrMore[Demand]
 
 @dataclass(frozen=True)
 class RecallForm(SceneForm):
-    """demands: of the questions of training, each as often; a test uses the first of them. span:
-    items in the end of a list.
+    """Named lists of items, recalled as a whole or from their end.
+
+    Args:
+        demands: of the questions of training, each as often; a test uses the first of them
+        span: items in the end of a list
     """
 
     demands: tuple[Demand, ...] = DEMANDS
@@ -92,8 +95,9 @@ class Recall(ScenePart):
 
     Their training accuracy cannot reach 1: an answer is one of several right ones.
 
-    demands: recall, span, or both, as often as each other; span: items that the end of a list
-    counts.
+    Args:
+        demands: recall, span, or both, as often as each other
+        span: items that the end of a list counts
     """
 
     demands: Demands = DEMANDS

@@ -21,7 +21,11 @@ from extrap.utils.bounds import Count, at_least, at_most
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatedText(Part):
-    """Training sequences of repeated text. shortest: fewest tokens of a text that is repeated."""
+    """Training sequences of repeated text.
+
+    Args:
+        shortest: fewest tokens of a text that is repeated
+    """
 
     size: Size = 16
     weight: Weight = 1.0
@@ -45,7 +49,11 @@ class RepeatedText(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatedWithin(RepeatedText):
-    """longest: tokens of the longest text that is repeated, whatever the training length."""
+    """Repeated text whose length has an upper bound in tokens.
+
+    Args:
+        longest: tokens of the longest text that is repeated, whatever the training length
+    """
 
     longest: Count = 32
 

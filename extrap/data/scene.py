@@ -23,8 +23,14 @@ from extrap.utils.bounds import at_least
 
 @dataclass(frozen=True)
 class Scene:
-    """records (n, w): tokens in their order; queries (q, u) and answers (q, a): of each question;
-    values (v, a): the candidates for an answer; index: of the record of question 0.
+    """The tokens of records and questions.
+
+    Args:
+        records: (n, w) tokens in their order
+        queries: (q, u) of each question
+        answers: (q, a) of each question
+        values: (v, a) the candidates for an answer
+        index: of the record of question 0
     """
 
     records: np.ndarray

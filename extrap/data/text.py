@@ -10,7 +10,11 @@ from extrap.data.part import Drawn, Part, Size
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Part):
-    """Language modelling: every token after BOS is scored. size: windows per step."""
+    """Language modelling: every token after BOS is scored.
+
+    Args:
+        size: windows per step
+    """
 
     size: Size = 16
 

@@ -34,10 +34,12 @@ FAILS = "the tokenizer fails on this text", "use another tokenizer"
 
 @dataclass(frozen=True)
 class Tokenized(Vocabulary):
-    """ids of a tokenizer | BOS | `keys` key ids | `values` value ids.
+    """The vocabulary of a tokenizer: ids of the tokenizer | BOS | `keys` key ids | `values` value
+    ids.
 
-    tokenizer: a tokenizer.json, a folder that holds one, package:NAME/FILE of an installed package,
-        or the name of a model on the hub (then kept in the cache of the hub)
+    Args:
+        tokenizer: a tokenizer.json, a folder that holds one, package:NAME/FILE of an installed
+            package, or the name of a model on the hub (then kept in the cache of the hub)
 
     No special token is added to a text; keys and values never occur in a text. Raises UserError if
     the tokenizer is missing.
@@ -61,7 +63,11 @@ class Pieces:
     The bytes of a token reach from the end of the token before it to its own end in the text, so
     that the bytes of a document add up whatever the tokenizer leaves out (spaces, cases) or splits
     (characters of several bytes). One text has one encoding: dropout, which leaves out merges at
-    random, is off. source: a tokenizer.json; option: the option behind it, for messages.
+    random, is off.
+
+    Args:
+        source: a tokenizer.json
+        option: the option behind it, for messages
     """
 
     sized = True

@@ -45,8 +45,13 @@ def stop(vocabulary: Vocabulary) -> int:
 
 @dataclass(frozen=True)
 class TraceForm(SceneForm):
-    """hops: assignments between the asked key and its value. In a test all chains have so many,
-    left-over records none; the record with the value moves, its chain and all others stay.
+    """Chains of assignments whose end is asked for.
+
+    Args:
+        hops: assignments between the asked key and its value
+
+    In a test all chains have so many, left-over records none; the record with the value moves, its
+    chain and all others stay.
     """
 
     hops: int = 1
@@ -120,8 +125,11 @@ class TraceForm(SceneForm):
 
 @dataclass(frozen=True)
 class TraceWrittenForm(TraceForm):
-    """hops: assignments between the asked key and its value; an answer has so many keys and a
-    value.
+    """Chains of assignments whose answer is the chain, key by key.
+
+    Args:
+        hops: assignments between the asked key and its value; an answer has so many keys and a
+            value
     """
 
     code: ClassVar[int] = 65
@@ -154,7 +162,11 @@ class TraceWrittenForm(TraceForm):
 
 @dataclass(frozen=True, kw_only=True)
 class Trace(ScenePart):
-    """Training sequences with chains of 0 to `hops` hops, every key of which is asked."""
+    """Training sequences of chains, every key of which is asked.
+
+    Args:
+        hops: of the longest chain; the shortest has 0
+    """
 
     hops: Hops = 4
 

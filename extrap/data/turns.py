@@ -10,8 +10,9 @@ class Turns:
     """The place of a task's text in a dialogue: it is the turn of the user, and the query opens the
     answer.
 
-    before: ids in front of the text, BOS alone without a dialogue; behind: ids that end the user's
-    turn and begin the answer, none without.
+    Args:
+        before: ids in front of the text, BOS alone without a dialogue
+        behind: ids that end the user's turn and begin the answer, none without
     """
 
     before: tuple[int, ...]

@@ -14,10 +14,12 @@ Ids = TypeVar("Ids", int, np.ndarray)
 
 @dataclass(frozen=True)
 class RecordLayout:
-    """The tokens of a record and of a query: `k v` and `k` in ids of our own, `k : v \\n` and `k :`
+    """The tokens of a record and of a query: `k v` and `k` in ids of our own, `k : v \n` and `k :`
     in the words of a tokenizer.
 
-    between: ids from a key to its value; behind: ids after a value.
+    Args:
+        between: ids from a key to its value
+        behind: ids after a value
     """
 
     between: tuple[int, ...] = ()
@@ -50,7 +52,11 @@ class RecordLayout:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """0 ... 255 bytes | 256 BOS | `keys` key ids | `values` value ids.
+    """The vocabulary of bytes: 0 ... 255 bytes | 256 BOS | `keys` key ids | `values` value ids.
+
+    Args:
+        keys: number of key ids
+        values: number of value ids
 
     Keys and values never occur in text, so that a retrieval answer cannot be guessed from the
     language, and every value is right by chance with 1 / values.

@@ -39,8 +39,13 @@ def draw_records(context: Context, n: int, width: int, pool: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class WideForm(Form):
-    """width: tokens of a key and of a value; pool: key ids that keys are made of. Text fills the
-    front of a context.
+    """Records with keys and values of several tokens.
+
+    Args:
+        width: tokens of a key and of a value
+        pool: key ids that keys are made of
+
+    Text fills the front of a context.
     """
 
     code: ClassVar[int] = 3
@@ -85,7 +90,11 @@ class WideForm(Form):
 
 @dataclass(frozen=True, kw_only=True)
 class Wide(ScenePart):
-    """Training sequences of wide records. width, pool: as in WideForm."""
+    """Training sequences of wide records.
+
+    Args:
+        width, pool: as in WideForm
+    """
 
     width: Annotated[int, Interval(ge=1, le=WIDEST)] = 2
     pool: Several = 16

@@ -28,8 +28,10 @@ SCORES = {"prompt_logprobs": {"prompt_logprobs": 0}, "echo": {"echo": True}}
 class Answer(NamedTuple):
     """What an engine answers to a prompt.
 
-    read: how many tokens it says that it read, None if it is silent; ids, scores: of the answer,
-    scores nan where it gives none; prompt: log-probabilities of the prompt's ids but the first.
+    Args:
+        read: how many tokens it says that it read, None if it is silent
+        ids, scores: of the answer, scores nan where it gives none
+        prompt: log-probabilities of the prompt's ids but the first
     """
 
     read: int | None
@@ -39,9 +41,11 @@ class Answer(NamedTuple):
 
 
 class Protocol:
-    """One model of an engine. name: as the engine calls it; scores: a key of SCORES, or None if the
-    engine scores no prompts; joins: whether it leaves ids out where tokens are parts of a character
-    (llama.cpp). `find` sets them.
+    """One model of an engine. `find` sets its attributes.
+
+    name    as the engine calls it
+    scores  a key of SCORES, or None if the engine scores no prompts
+    joins   whether it leaves ids out where tokens are parts of a character (llama.cpp)
     """
 
     def __init__(self, client: Client, name: str):

@@ -43,9 +43,12 @@ FORMULAS = f"{STUDIES}.analytic"
 def available(plugins: Iterable[str] = (), formulas: bool = False) -> dict[str, Any]:
     """Returns the figures by name: of this package, of the studies of extrap, of plug-ins.
 
-    plugins: packages with figures of their own, in `my_package.figures`. formulas: returns the
-    figures that need no rows instead. Raises UserError for a missing package, for a mistake in one
-    of its figures and for a name that is taken.
+    Args:
+        plugins: packages with figures of their own, in `my_package.figures`
+        formulas: returns the figures that need no rows instead
+
+    Raises UserError for a missing package, for a mistake in one of its figures and for a name that
+    is taken.
     """
     known = _of(import_module(__name__), import_module)
     inside = iter_modules(import_module(STUDIES).__path__, f"{STUDIES}.")

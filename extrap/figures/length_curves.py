@@ -16,8 +16,11 @@ DOCUMENTS = "bands: 95 % bootstrap over documents"
 def by_length(rows, needs: dict, protocols: dict, what: str, title: str, interval: str, **more):
     """Returns a figure of numbers against length, a panel per protocol.
 
-    protocols: {name: title of its panel}; what: name of the y axis; interval: of one seed; more:
-    arguments of `length_figure`.
+    Args:
+        protocols: {name: title of its panel}
+        what: name of the y axis
+        interval: of one seed
+        more: arguments of `length_figure`
     """
     chance = select(rows, **needs | {"metric": "chance"})
     rows = comparable(select(rows, **{k: v for k, v in needs.items() if k != "protocol"}))

@@ -19,8 +19,12 @@ from extrap.model.wrapper import Rescored
 
 
 class Zoned(Rescored):
-    """A map of distances. part: the scheme inside. A subclass gives the coordinates of its zones
-    and the zone of each pair.
+    """A map of distances.
+
+    Args:
+        part: the scheme inside
+
+    A subclass gives the coordinates of its zones and the zone of each pair.
 
     `rotate` rotates queries and keys once for each zone and sets the results side by side, zone 0
     first. Kernels then join scores by blocks of query rows, in memory linear in the length. Layers
@@ -115,9 +119,11 @@ class Zoned(Rescored):
 class Near(Zoned):
     """A map of two zones: pairs nearer than `width`, at least 1, keep their coordinates.
 
-    far: coordinates (q, k) -> the coordinates of all other pairs. Raises ValueError over places in
-    a cache: the cache needs coordinates that queries and keys share, and this gives them different
-    ones.
+    Args:
+        far: coordinates (q, k) -> the coordinates of all other pairs
+
+    Raises ValueError over places in a cache: the cache needs coordinates that queries and keys
+    share, and this gives them different ones.
     """
 
     def __init__(

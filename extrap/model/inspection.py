@@ -63,8 +63,12 @@ def hidden(slot: int) -> Changed:
 
 
 class InspectedModel:
-    """The model of a task of kind Diagnostic. plain: the model without an extension; fresh(layers):
-    before training, with the extension, of its own depth or another.
+    """The model of a task of kind Diagnostic.
+
+    Args:
+        plain: the model without an extension
+        fresh: called with a number of layers, the model before training, with the extension, of its
+            own depth or another
 
     causal=False takes the causal mask off. Raises ValueError then for a scheme with a hook that
     depends on the order of tokens.

@@ -21,8 +21,12 @@ from extrap.model.scheme import Scheme, even_spacing
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs as trained. theta (P,): frequencies, float64, radians per unit of coordinate; base: of
-    their grid; length: L.
+    """Pairs as trained.
+
+    Args:
+        theta: (P,) frequencies, float64, radians per unit of coordinate
+        base: of their grid
+        length: L
     """
 
     theta: Tensor

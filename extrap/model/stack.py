@@ -130,11 +130,14 @@ class Only(InLayers):
     """A part that acts in some layers and is absent in the others: mixed layouts such as HWFA are
     YAML files.
 
-    layers: indices, negative ones from the last layer on; or a pattern that follows the depth of
-    the model: a range in Python's notation ('0:-1' all but the last, '3::4' every fourth), 'every
-    4' for the same as '3::4', or 'not' before either for all other layers. Warns if a pattern picks
-    no layer of the model. Raises ValueError for a layer that does not exist, and for a part that
-    acts on all layers at once: it moves coordinates or changes the scale.
+    Args:
+        layers: indices, negative ones from the last layer on; or a pattern that follows the depth
+            of the model: a range in Python's notation ('0:-1' all but the last, '3::4' every
+            fourth), 'every 4' for the same as '3::4', or 'not' before either for all other layers
+
+    Warns if a pattern picks no layer of the model. Raises ValueError for a layer that does not
+    exist, and for a part that acts on all layers at once: it moves coordinates or changes the
+    scale.
     """
 
     def __init__(self, shape: Shape, part: Scheme, layers: list[int] | str):

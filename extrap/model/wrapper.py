@@ -11,7 +11,8 @@ from extrap.model.scheme import HOOKS, Scheme, layer_of
 class Wrapper(Scheme):
     """A scheme that hands every hook to the scheme inside.
 
-    part: the scheme inside; a subclass sets it, or overrides `in_layer`.
+    Args:
+        part: the scheme inside; a subclass sets it, or overrides `in_layer`
     """
 
     part: Scheme

@@ -79,9 +79,13 @@ def header(path: Path) -> list[str]:
 class Checkpoint:
     """The folder of a checkpoint, its config, and the GPT that it becomes.
 
-    place: a folder, a .gguf file, package:NAME/FILE of an installed package, or owner/name of the
-    hub. cache: where a GGUF is unpacked once. scaling: `chain` keeps the scaling of rotations that
-    the config brings, `replace` takes it away.
+    Args:
+        place: a folder, a .gguf file, package:NAME/FILE of an installed package, or owner/name of
+            the hub
+        cache: where a GGUF is unpacked once
+        scaling: `chain` keeps the scaling of rotations that the config brings, `replace` takes it
+            away
+
     Raises UserError, in one line, for a place that is missing or unreadable.
     """
 

@@ -29,7 +29,9 @@ def difference(made: GPT, net: Any, length: int, whole: bool = False) -> float:
     for as long as both read. A model that has no room for these weights, or that is quantised, is
     read as it is: the root of the mean square, 0 if it is below ROUNDINGS roundings of the spread.
 
-    length: L in tokens; whole: reads past L however long it is.
+    Args:
+        length: L in tokens
+        whole: reads past L however long it is
     """
     weight = made.embedding.weight
     if weight.is_meta:

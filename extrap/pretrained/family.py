@@ -30,16 +30,22 @@ OURS |= dict.fromkeys(("gelu_pytorch_tanh", "gelu_fast"), "gelu-tanh")
 class Family:
     """A family of models, as a table of names.
 
-    title: its name; architecture, model_type: of its config. keys: entries of its config for dim,
-    layers, heads, length, eps, hidden (width of the MLP), mlp (activation). fixed: options of a
-    Decoder that all its models have; allowed: values of options that some of them have, None for
-    any value; ways: other ways out for a model of our own that has no form here.
-
-    prefix: in front of all tensors but the head, in some files; block: of layer n, with `{}` for n;
-    linears, norms: within a block, with `{}` for q, k and v in matrices of their own; outside: of
-    embedding, norm and embedding_norm; head: of the head, which has no prefix. by_head: queries,
-    keys and values of a head lie side by side; transposed: matrices are (inner, outer); biased:
-    with biases, else there is none, in norms neither.
+    Args:
+        title: its name
+        architecture, model_type: of its config
+        keys: entries of its config for dim, layers, heads, length, eps, hidden (width of the MLP),
+            mlp (activation)
+        fixed: options of a Decoder that all its models have
+        allowed: values of options that some of them have, None for any value
+        ways: other ways out for a model of our own that has no form here
+        prefix: in front of all tensors but the head, in some files
+        block: of layer n, with `{}` for n
+        linears, norms: within a block, with `{}` for q, k and v in matrices of their own
+        outside: of embedding, norm and embedding_norm
+        head: of the head, which has no prefix
+        by_head: queries, keys and values of a head lie side by side
+        transposed: matrices are (inner, outer)
+        biased: with biases, else there is none, in norms neither
     """
 
     title: str

@@ -45,9 +45,14 @@ def scaling_keys(kind: str, fields: Mapping[str, Any]) -> list[str]:
 def rope_parameters(
     path: Path, kind: str, fields: Mapping[str, Any], pairs: int, divisors: Sequence[float] | None
 ) -> dict[str, Any]:
-    """Returns rope_parameters. pairs: of a head; divisors: one a pair, or None. Raises UserError
-    for a kind of scaling or a key that extrap does not read, and ValueError for a number that
-    makes no sense.
+    """Returns rope_parameters.
+
+    Args:
+        pairs: of a head
+        divisors: one a pair, or None
+
+    Raises UserError for a kind of scaling or a key that extrap does not read, and ValueError for a
+    number that makes no sense.
     """
     for key in scaling_keys(kind, fields):
         value = fields[f"{kind}.{key}"]

@@ -15,8 +15,12 @@ CLOSE = 1e-4
 
 @dataclass
 class Source:
-    """A call of a rotary module. name, module: of the copy, on the CPU; args, more: its arguments;
-    tags: of its columns; columns that turn alike share one.
+    """A call of a rotary module.
+
+    Args:
+        name, module: of the copy, on the CPU
+        args, more: its arguments
+        tags: of its columns; columns that turn alike share one
     """
 
     name: str
@@ -55,8 +59,16 @@ class Source:
 
 @dataclass
 class Layer:
-    """Attention of one layer. name: of its module; block: of the layer around it; heads: H and
-    groups: G, width: D; scale: on <q, k>; window, chunk: in tokens, and cap: None without.
+    """Attention of one layer.
+
+    Args:
+        name: of its module
+        block: of the layer around it
+        heads: H
+        groups: G
+        width: D
+        scale: on <q, k>
+        window, chunk: in tokens, and cap: None without
 
     pairs (P, 2): channels that turn together; source and columns (P,): what turns them.
     """

@@ -15,8 +15,12 @@ from typing import Any
 def load(kind: Any, data: Iterable[Path], **given: Any) -> Any:
     """Returns what `kind.from_pretrained` makes of these files, in a folder of links to them.
 
-    kind: a class of transformers. data: files of JSON, of safetensors or a GGUF. given: further
-    options of the loader. Runs no code of a checkpoint, asks no question and fetches nothing.
+    Args:
+        kind: a class of transformers
+        data: files of JSON, of safetensors or a GGUF
+        given: further options of the loader
+
+    Runs no code of a checkpoint, asks no question and fetches nothing.
     """
     with TemporaryDirectory(prefix="extrap-") as folder:
         for file in data:

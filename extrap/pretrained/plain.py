@@ -23,10 +23,14 @@ ALLOWED = (OutOfRange, UserError, MemoryError, torch.OutOfMemoryError)
 class Plain(nn.Module):
     """Tokens (B, T) -> logits (B, w, vocab) of the last w positions, as a GPT answers.
 
-    net: the model; length: L in tokens; why: a probe did not reach its positions. A model that
-    fails with several texts reads one after the other. Raises OutOfRange past a table of positions
-    and where the model fails past L; UserError where it fails within L, and for anything but logits
-    (B, T, vocab).
+    Args:
+        net: the model
+        length: L in tokens
+        why: a probe did not reach its positions
+
+    A model that fails with several texts reads one
+            after the other. Raises OutOfRange past a table of positions and where the model fails
+            past L; UserError where it fails within L, and for anything but logits (B, T, vocab)
     """
 
     def __init__(self, net: Any, length: int, why: str = "no way to its positions"):

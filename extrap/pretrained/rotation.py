@@ -18,7 +18,8 @@ from extrap.schemes.window import Window
 class Rotation(Rotary):
     """The rotation of a layer as the model has it: its pairs, its frequencies at every length.
 
-    layer: what a probe found.
+    Args:
+        layer: what a probe found
 
     Kind: relative
     Used by: most decoders
@@ -59,7 +60,8 @@ class Amplitude(Scheme):
     """Channels of queries and keys that turn times a number, as a scaling multiplies cos and sin.
     Some models have a number for short texts and another for long ones.
 
-    layer: what a probe found.
+    Args:
+        layer: what a probe found
 
     Kind: modifier
     Used by: Qwen with YaRN, Phi with LongRoPE
@@ -87,7 +89,10 @@ class Amplitude(Scheme):
 class SoftCap(Scheme):
     """c tanh(s / c) of content logits s, before biases and the mask. Parameters: none.
 
-    cap: c. Weights are laid out, by blocks of rows: no fused kernel caps.
+    Args:
+        cap: c
+
+    Weights are laid out, by blocks of rows: no fused kernel caps.
 
     Kind: modifier
     Used by: Gemma 2

@@ -57,8 +57,11 @@ def fits(tokens: Encoder, size: int) -> bool:
 
 
 class PublishedVocabulary(Vocabulary):
-    """ids of a tokenizer, up to the size of the embedding; bos: the token that begins a window of
-    text; turns: of a chat template around the text of a task.
+    """The ids of a tokenizer, up to the size of the embedding.
+
+    Args:
+        bos: the token that begins a window of text
+        turns: of a chat template around the text of a task
 
     Raises UserError for a tokenizer with more tokens of text than the model. Keys and values have
     no ids of their own: extrap gives `words` to tasks that use words, and rejects other tasks that

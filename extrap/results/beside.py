@@ -23,9 +23,14 @@ BOARD += ("depth", "near", "perplexity", "length", "least", "seeds", "below", "p
 
 
 class Beside(NamedTuple):
-    """found: the series of both; yours: the indices of the candidates of your study among them;
-    candidate: the index of the one in question; multiple: the length at which series are ranked, in
-    training lengths; order: the places, the best one first.
+    """The series of a study and of published rows, side by side.
+
+    Args:
+        found: the series of both
+        yours: the indices of the candidates of your study among them
+        candidate: the index of the one in question
+        multiple: the length at which series are ranked, in training lengths
+        order: the places, the best one first
     """
 
     found: list[Series]
@@ -59,8 +64,11 @@ def joined(own: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
 
 
 def beside(rows: pd.DataFrame, study: str, scheme: str, extension: str = "direct") -> Beside:
-    """Returns the places of the series of `joined` rows; study: yours; scheme, extension: of the
-    candidate.
+    """Returns the places of the series of `joined` rows.
+
+    Args:
+        study: yours
+        scheme, extension: of the candidate
     """
     found = whole(rows)
     yours = [i for i, s in enumerate(found) if set(s.rows["study"]) == {study}]

@@ -31,8 +31,10 @@ class Damaged(Exception):
 class Table:
     """Rows of one schema, as files, dicts and frames.
 
-    schema: {column: TEXT, WHOLE or REAL}; key: the columns that no two rows share, by which rows
-    are sorted; check(row) raises Damaged for a row that may not exist.
+    Args:
+        schema: {column: TEXT, WHOLE or REAL}
+        key: the columns that no two rows share, by which rows are sorted
+        check: called with a row, raises Damaged for one that may not exist
     """
 
     schema: Mapping[str, str]

@@ -25,8 +25,9 @@ SCORES = ("accuracy", "recall")
 class Effective(NamedTuple):
     """An effective length in tokens with its 95 % interval (nan where nothing supports it).
 
-    least: whether some seed, or the bound itself, reached the longest measured length, so that the
-    number is a lower bound.
+    Args:
+        least: whether some seed, or the bound itself, reached the longest measured length, so that
+            the number is a lower bound
     """
 
     tokens: float

@@ -51,7 +51,11 @@ AGAIN = "fetch the file again, or pack the study again"
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """The content of a packed file. columns: its Arrow table, text as dictionaries."""
+    """The content of a packed file.
+
+    Args:
+        columns: its Arrow table, text as dictionaries
+    """
 
     path: Path
     columns: pa.Table

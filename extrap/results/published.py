@@ -17,8 +17,10 @@ USUAL, LENGTHS = (("kv", "records"), ("nll", "sliding")), (1.0, 2.0, 4.0)
 
 @dataclass(frozen=True)
 class Score:
-    """A mean over seeds with its 95 % interval, nan without one; below: the series misses the gate
-    of this task.
+    """A mean over seeds with its 95 % interval, nan without one.
+
+    Args:
+        below: the series misses the gate of this task
     """
 
     value: float
@@ -30,8 +32,11 @@ class Score:
 
 @dataclass
 class Published:
-    """columns: (task, protocol, metric, multiple of the training length); lines: {label of a
-    series: {column: Score}}. A loss is a perplexity.
+    """The table of a study as papers print it. A loss is a perplexity.
+
+    Args:
+        columns: (task, protocol, metric, multiple of the training length)
+        lines: {label of a series: {column: Score}}
     """
 
     columns: list[tuple[str, str, str, float]] = field(default_factory=list)
@@ -46,7 +51,11 @@ class Published:
 
 
 def published(rows: pd.DataFrame, protocols: bool = True, lengths: bool = True) -> Published:
-    """Returns the table of a study's rows; protocols: of USUAL alone; lengths: of LENGTHS alone.
+    """Returns the table of a study's rows.
+
+    Args:
+        protocols: of USUAL alone
+        lengths: of LENGTHS alone
 
     Raises UserError for mixed corpora.
     """

@@ -19,10 +19,12 @@ def build(node: Any, path: str, plugins: Iterable[str] = (), kind: Any = None, *
     """Builds the object that a node describes. `given` reaches every constructor that has a
     parameter of that name.
 
-    path: the option the node stands at ("scheme"), for messages. kind: the class, or the type hint,
-    that the object must suit; nothing else is built. Raises UserError for a target that is not
-    allowed or does not exist, an unknown or missing argument, a value of the wrong type or out of
-    bounds, and a ValueError of the constructor.
+    Args:
+        path: the option the node stands at ("scheme"), for messages
+        kind: the class, or the type hint, that the object must suit; nothing else is built
+
+    Raises UserError for a target that is not allowed or does not exist, an unknown or missing
+    argument, a value of the wrong type or out of bounds, and a ValueError of the constructor.
     """
     if isinstance(node, Mapping) and "_target_" in node:
         return _construct(find(node["_target_"], path, plugins, kind), node, path, plugins, given)

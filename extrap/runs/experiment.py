@@ -25,8 +25,12 @@ _CHECKED: dict[tuple[str, bool], UserError | None] = {}
 
 
 class Experiment:
-    """The work of a job. command: the command that asked for it; in_sweep: whether another process
-    notes the job and shows its progress; says: whether it ends with the next commands.
+    """The work of a job.
+
+    Args:
+        command: the command that asked for it
+        in_sweep: whether another process notes the job and shows its progress
+        says: whether it ends with the next commands
     """
 
     def __init__(self, job: Job, command: str, in_sweep: bool = False, says: bool = True):

@@ -35,8 +35,11 @@ UNNAMED = ("data", "factor", "log_every", "save_every")
 class FineTuned:
     """The training of a model on longer windows, with an extension in place.
 
-    source: the model before; parent: its training, None for a published checkpoint; extension,
-    extension_name: the extension of the job, and its name in rows; the others as in Fresh
+    Args:
+        source: the model before
+        parent: its training, None for a published checkpoint
+        extension, extension_name: the extension of the job, and its name in rows; the others as in
+            Fresh
     """
 
     source: Source

@@ -233,8 +233,11 @@ def _spent(cost: Mapping[str, float | None]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Run(Folder):
-    """One trained configuration. identity: all options that can change its weights but the seed;
-    about: more values for config.json.
+    """One trained configuration.
+
+    Args:
+        identity: all options that can change its weights but the seed
+        about: more values for config.json
     """
 
     label: str

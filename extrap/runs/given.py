@@ -25,8 +25,14 @@ PROBE = 64
 
 
 class Given(Published):
-    """subject: the model; tokenizer: of transformers or tokenizers, a folder, a name on the hub, or
-    None: the model then reads the ids of data.vocabulary. The other arguments: Source.
+    """A model in a variable.
+
+    Args:
+        subject: the model
+        tokenizer: of transformers or tokenizers, a folder, a name on the hub, or None: the model
+            then reads the ids of data.vocabulary
+
+    The other arguments: Source.
     """
 
     def __init__(

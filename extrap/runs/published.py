@@ -43,13 +43,17 @@ TEXT = f"{Text.__module__}.{Text.__name__}"
 class Reading:
     """Options of a model that is a checkpoint.
 
-    checkpoint: a folder, a .gguf file, package:NAME/FILE of an installed package, or owner/name of
-    the hub. train_length: L in tokens; null takes it from the config. dtype: of the weights. bos:
-    id of the token in front of a window of text; null takes it from the config. chat: retrieval
-    uses the turns of the checkpoint's chat template: the user's text is the context, and the query
-    opens the answer; running text stays as it is. scaling: chain keeps the scaling of rotations
-    that the config brings, and an extension acts on the scaled frequencies; replace takes it away:
-    L is the original window, and an extension starts there.
+    Args:
+        checkpoint: a folder, a .gguf file, package:NAME/FILE of an installed package, or owner/name
+            of the hub
+        train_length: L in tokens; null takes it from the config
+        dtype: of the weights
+        bos: id of the token in front of a window of text; null takes it from the config
+        chat: retrieval uses the turns of the checkpoint's chat template: the user's text is the
+            context, and the query opens the answer; running text stays as it is
+        scaling: chain keeps the scaling of rotations that the config brings, and an extension acts
+            on the scaled frequencies; replace takes it away: L is the original window, and an
+            extension starts there
     """
 
     checkpoint: str

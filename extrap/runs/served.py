@@ -27,11 +27,17 @@ from extrap.utils.errors import UserError
 class Serving:
     """Options of a model that an engine serves.
 
-    url: of its API, up to and with /v1; the command line and Python alone give it. name: of the
-    model, where the engine serves several. reference: the checkpoint that the engine should serve,
-    which task=parity reads beside it; it also gives what follows. tokenizer: a checkpoint, or a
-    folder with tokenizer.json. train_length: L in tokens. bos: id of the token in front of a window
-    of text. requests: on their way at once. timeout: seconds of one answer. tries: of a request.
+    Args:
+        url: of its API, up to and with /v1; the command line and Python alone give it
+        name: of the model, where the engine serves several
+        reference: the checkpoint that the engine should serve, which task=parity reads beside it;
+            it also gives what follows
+        tokenizer: a checkpoint, or a folder with tokenizer.json
+        train_length: L in tokens
+        bos: id of the token in front of a window of text
+        requests: on their way at once
+        timeout: seconds of one answer
+        tries: of a request
     """
 
     url: str
@@ -46,8 +52,12 @@ class Serving:
 
 
 class Served(Published):
-    """The model of an engine. tokenizer: an object of transformers or tokenizers, or None: the
-    options name it. The other arguments: Source.
+    """The model of an engine.
+
+    Args:
+        tokenizer: an object of transformers or tokenizers, or None: the options name it
+
+    The other arguments: Source.
     """
 
     def __init__(

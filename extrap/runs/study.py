@@ -42,8 +42,12 @@ MISSED = "not trained"
 
 @dataclass(frozen=True)
 class Entry:
-    """One job of a study. extension: its name in files; tasks: the hash of the configuration of
-    each evaluation; command: the command that started it.
+    """One job of a study.
+
+    Args:
+        extension: its name in files
+        tasks: the hash of the configuration of each evaluation
+        command: the command that started it
     """
 
     study: str
@@ -129,8 +133,13 @@ def write(jobs: Sequence[Entry]) -> None:
 
 @dataclass(frozen=True)
 class Standing:
-    """The state of a job. left: its unfinished tasks; seconds: time spent on the others; note: the
-    reason of a failure, or the holder; doing: its progress file (utils/progress.py).
+    """The state of a job.
+
+    Args:
+        left: its unfinished tasks
+        seconds: time spent on the others
+        note: the reason of a failure, or the holder
+        doing: its progress file (utils/progress.py)
     """
 
     entry: Entry

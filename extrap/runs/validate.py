@@ -160,8 +160,10 @@ def check_scheme(model: GPT, name: str, plugins: Iterable[str] = ()) -> None:
     that does not compute its `attend`. Warns of a part that changes nothing. Tests check the
     schemes of extrap, this the schemes of plug-ins, in milliseconds.
 
-    model: has its parameters changed: initial values could hide a fault; name: of the scheme;
-    plugins: the packages whose lines a message names
+    Args:
+        model: has its parameters changed: initial values could hide a fault
+        name: of the scheme
+        plugins: the packages whose lines a message names
     """
     draws = torch.Generator().manual_seed(0)
     model = model.double().eval()

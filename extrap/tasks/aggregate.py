@@ -24,7 +24,13 @@ class Aggregation(Retrieval):
     """Accuracy by length, a protocol for each of `ask`; nothing is moved, so that there is no
     depth.
 
-    labels, modulus: as in training; the other options: extrap.tasks.scoring.retrieval. Metrics:
+    Args:
+        ask: kinds of questions
+        labels, modulus: as in training
+
+    The other options: extrap.tasks.scoring.retrieval.
+
+    Metrics:
 
     accuracy, restricted, format    as there; format: is any label, of count any count
     chance    of always saying the most frequent answer, at every length

@@ -27,10 +27,15 @@ class LengthGeneralisation(Task):
     """A protocol for each of `ask`: copy, reverse, even-pairs, flip-flop, flip-flop-sparse
     (extrap.data.strings), parity, sort, addition, addition-hints, s5 (extrap.data.computed).
 
-    longest: symbols of the longest trained string, which is to be given with every other
-    data.more.*.longest: a task does not see what a run is trained on; multiples: evaluated lengths
-    in symbols over `longest`, one or more of them at most 1; trials: of each; batch_tokens: tokens
-    per forward, which changes speed and memory only. Rows, axis symbols:
+    Args:
+        ask: strings of these tasks
+        longest: symbols of the longest trained string, which is to be given with every other
+            data.more.*.longest: a task does not see what a run is trained on
+        multiples: evaluated lengths in symbols over `longest`, one or more of them at most 1
+        trials: of each
+        batch_tokens: tokens per forward, which changes speed and memory only
+
+    Rows, axis symbols:
 
     accuracy    exact match of the whole answer, Wilson interval; length: tokens read
     token       share of right tokens in an answer that is told what came before, bootstrap over

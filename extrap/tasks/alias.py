@@ -22,9 +22,11 @@ from extrap.utils.bounds import Multiples, OneOrMore
 class AliasRetrieval(Grid):
     """Accuracy by length and depth, a protocol for each of `ask` with a gate of its own.
 
-    ask: by which name. The other options and the rows: extrap.tasks.scoring.retrieval. guess =
-    1/k + (1 - 1/k) / values with k records, of whoever knows no alias; chance = 1 / values. Items:
-    accuracy of each trial.
+    Args:
+        ask: by which name
+
+    The other options and the rows: extrap.tasks.scoring.retrieval. guess = 1/k + (1 - 1/k) / values
+    with k records, of whoever knows no alias; chance = 1 / values. Items: accuracy of each trial.
     """
 
     name: ClassVar[str] = "alias"

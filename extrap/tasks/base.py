@@ -38,9 +38,12 @@ Progress = Callable[[int, int], Any]
 
 @dataclass
 class Result:
-    """rows: dicts in the columns of the results schema (extrap.results.schema.MEASURED), at least
-    `metric` and `value`, `ok` where they have no status; items: the per-document or per-trial
-    scores behind them.
+    """The rows of a task, and the scores of items behind them.
+
+    Args:
+        rows: dicts in the columns of the results schema (extrap.results.schema.MEASURED), at least
+            `metric` and `value`, `ok` where they have no status
+        items: the per-document or per-trial scores behind them
     """
 
     rows: list[dict] = field(default_factory=list)
@@ -123,7 +126,11 @@ class Diagnostic(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class AtLengths(Task):
-    """A task at several lengths. multiples: evaluated lengths over the training length."""
+    """A task at several lengths.
+
+    Args:
+        multiples: evaluated lengths over the training length
+    """
 
     multiples: Multiples = (1, 2, 4, 8)
 

@@ -31,10 +31,14 @@ class ContextGain(LastHalf):
     """Metrics nll (nats per token), bits_per_byte, and gain (nats per token) with its interval from
     differences of the same documents.
 
-    multiples: contexts over the training length, 1 among them; half of it comes first by itself.
-    stride: step of `window` over the training length; the other options:
-    extrap.tasks.scoring.text_loss. Unless the interval of the gain at c = L lies below 0, every row
-    has the status `not trained`. Items: nll_sum (nats), tokens and gain of each document.
+    Args:
+        multiples: contexts over the training length, 1 among them; half of it comes first by itself
+        stride: step of `window` over the training length
+
+    The other options: extrap.tasks.scoring.text_loss.
+
+    Unless the interval of the gain at c = L lies below 0, every row has the status `not trained`.
+    Items: nll_sum (nats), tokens and gain of each document.
     """
 
     name: ClassVar[str] = "context-gain"

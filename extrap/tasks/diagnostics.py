@@ -65,11 +65,18 @@ from extrap.utils.errors import UserError
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnostics(AtLengths, Diagnostic):
-    """multiples: lengths over the training length, that length or all within it; contents: of
-    `records`, `text`; inputs: sequences of each; places: positions and slots that are recorded,
-    evenly spread; probes: directions in which the Jacobian is measured (all of the width: exact);
-    layers: depths of untrained models; batch_tokens: tokens per forward, whose attention matrices
-    of all layers are in memory at once.
+    """The task that measures attention and gradients by slot, position and distance.
+
+    Args:
+        multiples: lengths over the training length, that length or all within it
+        contents: of `records`, `text`
+        inputs: sequences of each
+        places: positions that are recorded, evenly spread
+        slots: slots of records that are recorded, evenly spread
+        probes: directions in which the Jacobian is measured (all of the width: exact)
+        layers: depths of untrained models
+        batch_tokens: tokens per forward, whose attention matrices of all layers are in memory at
+            once
     """
 
     name: ClassVar[str] = "diagnostics"

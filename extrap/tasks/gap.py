@@ -32,8 +32,12 @@ from extrap.utils.bounds import Fraction, Multiples
 class Gap(TextLoss, Diagnostic):
     """Loss of the second half, and its change against no jump.
 
-    multiples: where the second half begins, over the training length; share: tokens of a half over
-    the training length; the other options, intervals and items: extrap.tasks.scoring.text_loss.
+    Args:
+        multiples: where the second half begins, over the training length
+        share: tokens of a half over the training length
+
+    The other options, intervals and items: extrap.tasks.scoring.text_loss.
+
     Metrics, the row's length being m L:
 
     nll, bits_per_byte    of each protocol

@@ -44,8 +44,11 @@ def k_max(distances: Sequence[int], success: np.ndarray) -> np.ndarray:
     """Returns the largest distance k with a fifth of successes at every distance up to k; 0 if
     there is none, nan if a share of successes is nan.
 
-    distances: (d,), in any order; success: (..., d); the result is (...). A billionth is left to
-    rounding.
+    Args:
+        distances: (d,), in any order
+        success: (..., d); the result is (...)
+
+    A billionth is left to rounding.
     """
     order = np.argsort(distances)
     success = np.asarray(success)
@@ -58,10 +61,15 @@ def k_max(distances: Sequence[int], success: np.ndarray) -> np.ndarray:
 class Haystack(AtDepths):
     """Accuracy of needles in text. An answer is one token.
 
-    depths: of single and multikey, in [0, 1], with 0, 1 and one in [.25, .75]; trials: of each
-    cell; needles: in a context of every protocol with several; distances, passkey_trials: of
-    passkey, evenly from the nearest to the farthest place; the other options:
-    extrap.tasks.scoring.retrieval. Metrics:
+    Args:
+        depths: of single and multikey, in [0, 1], with 0, 1 and one in [.25, .75]
+        trials: of each cell
+        needles: in a context of every protocol with several
+        distances, passkey_trials: of passkey, evenly from the nearest to the farthest place
+
+    The other options: extrap.tasks.scoring.retrieval.
+
+    Metrics:
 
     accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, gate, chance
               as there; restricted of multivalue and multiquery is recall among value ids alone;

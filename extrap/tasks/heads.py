@@ -36,8 +36,14 @@ Head = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class RetrievalHeads(AtLengths, Diagnostic):
-    """multiples: lengths over the training length, 1 among them; inputs: questions of each length;
-    knocked: k; draws: sets of random heads; batch_tokens: tokens per forward.
+    """The task that finds the heads that look at the answer, and takes them out.
+
+    Args:
+        multiples: lengths over the training length, 1 among them
+        inputs: questions of each length
+        knocked: k
+        draws: sets of random heads
+        batch_tokens: tokens per forward
 
     A k of more than half of the heads has no rows, as no other heads are left to draw.
     """

@@ -25,8 +25,10 @@ class KV(Grid):
     """Accuracy by length and depth, in the protocols records and padded. An answer is one token, so
     that one forward is greedy decoding.
 
-    pairs: records of a padded context. The other options and the rows:
-    extrap.tasks.scoring.retrieval; both have the gate of records.
+    Args:
+        pairs: records of a padded context
+
+    The other options and the rows: extrap.tasks.scoring.retrieval; both have the gate of records.
     """
 
     name: ClassVar[str] = "kv"

@@ -17,11 +17,13 @@ from extrap.utils.bounds import OneOrMore
 
 @dataclass(frozen=True, kw_only=True)
 class KVQuery(Grid):
-    """Accuracy by length and depth, a protocol for each of `ask`: last, both, first. Options and
-    rows: extrap.tasks.scoring.retrieval.
+    """Accuracy by length and depth, a protocol for each of `ask`.
 
-    The answer of `last` and `both` is the value. The answer of `first` is the key and the value,
-    both of which have to be right.
+    Args:
+        ask: places of the query: last, both or first
+
+    Other options and rows: extrap.tasks.scoring.retrieval. The answer of `last` and `both` is the
+    value. The answer of `first` is the key and the value, both of which have to be right.
     """
 
     name: ClassVar[str] = "kv-query"

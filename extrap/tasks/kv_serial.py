@@ -22,8 +22,13 @@ class KVSerial(Retrieval):
     """Accuracy, restricted and format of every index, on the axis `index` from 0, with Wilson
     intervals; gate, guess and chance.
 
-    trials: of each index; the other options: extrap.tasks.scoring.retrieval. Costs trials *
-    length^2 / 2 tokens for each length. Items: accuracy of each trial, named index:i.
+    Args:
+        trials: of each index
+
+    The other options: extrap.tasks.scoring.retrieval.
+
+    Costs trials * length^2 / 2 tokens for each length. Items: accuracy of each trial, named
+    index:i.
     """
 
     name: ClassVar[str] = "kv-serial"

@@ -38,8 +38,15 @@ def contexts(trials: Trials, queries: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, kw_only=True)
 class KVSeveral(Retrieval):
-    """queries: of each context; trials: contexts of each length; the other options:
-    extrap.tasks.scoring.retrieval. Metrics, protocol records:
+    """The task of several queries in one context.
+
+    Args:
+        queries: of each context
+        trials: contexts of each length
+
+    The other options: extrap.tasks.scoring.retrieval.
+
+    Metrics, protocol records:
 
     accuracy    on the axis `query` of the first, second, ... query, Wilson interval; without an
                 axis the mean, bootstrap over contexts

@@ -14,9 +14,13 @@ from extrap.utils.bounds import Multiples, Several
 
 @dataclass(frozen=True, kw_only=True)
 class KVWide(Grid):
-    """Accuracy of whole values by length and depth, protocol records. width: tokens of a key and of
-    a value; pool: key ids that keys are made of, both as in training. The other options and the
-    rows: extrap.tasks.scoring.retrieval.
+    """Accuracy of whole values by length and depth, protocol records.
+
+    Args:
+        width: tokens of a key and of a value
+        pool: key ids that keys are made of, both as in training
+
+    The other options and the rows: extrap.tasks.scoring.retrieval.
     """
 
     name: ClassVar[str] = "kv-wide"

@@ -55,9 +55,14 @@ def matched(text: np.ndarray, start: int, match: int, far: int) -> np.ndarray:
 class LongLoss(LastHalf):
     """Metrics nll (nats per token) and share (of the scored tokens), protocols all, match, own.
 
-    multiples: contexts over the training length, 1 among them; half of it comes first by itself.
-    match: tokens that stand before; gain, loss: nats of `own`; the other options, intervals and
-    items: extrap.tasks.scoring.text_loss. A protocol that chooses no token has the row share alone.
+    Args:
+        multiples: contexts over the training length, 1 among them; half of it comes first by itself
+        match: tokens that stand before
+        gain, loss: nats of `own`
+
+    The other options, intervals and items: extrap.tasks.scoring.text_loss.
+
+    A protocol that chooses no token has the row share alone.
     """
 
     name: ClassVar[str] = "long-loss"

@@ -111,14 +111,20 @@ class Asked:
 class LostInTheMiddle(Task):
     """Accuracy by index of the record asked for and number of records.
 
-    path: a jsonl or jsonl.gz file in the published format, null for generated records; pairs:
-    numbers of records that are generated, 1 is the gold record alone; characters: of generated keys
-    and values, the first of a UUID; seed: of generated records; depths: of the gold record, its
-    index over the last, or indices: these very ones; query: forms of the prompt; trials: examples,
-    of a file the first; generate: tokens decoded after the prompt for `substring` and `format`, 0
-    leaves these out; batch_tokens: tokens per forward, which changes speed and memory only. Rows
-    have the number of records as axis `records` and the tokens of the longest prompt and answer as
-    length. Metrics:
+    Args:
+        path: a jsonl or jsonl.gz file in the published format, null for generated records
+        pairs: numbers of records that are generated, 1 is the gold record alone
+        characters: of generated keys and values, the first of a UUID
+        seed: of generated records
+        depths: of the gold record, its index over the last
+        indices: of the gold record, in place of depths; null: depths
+        query: forms of the prompt
+        trials: examples, of a file the first
+        generate: tokens decoded after the prompt for `substring` and `format`, 0 leaves these out
+        batch_tokens: tokens per forward, which changes speed and memory only
+
+    Rows have the number of records as axis `records` and the tokens of the longest prompt and
+    answer as length. Metrics:
 
     accuracy    is the value, in all its bytes, what greedy decoding says behind the prompt and an
                 opening quotation mark; where values differ in length, the value ends there, too: by

@@ -25,8 +25,14 @@ from extrap.utils.bounds import Count, Fraction, OneOrMore
 class MultiQueryRecall(Retrieval):
     """Accuracy by length, a protocol for each number of `pairs`.
 
-    trials: contexts of each cell; pairs: numbers of records; power: of the gaps before questions,
-    as in training; the other options: extrap.tasks.scoring.retrieval. Metrics:
+    Args:
+        trials: contexts of each cell
+        pairs: numbers of records
+        power: of the gaps before questions, as in training
+
+    The other options: extrap.tasks.scoring.retrieval.
+
+    Metrics:
 
     accuracy    share of right answers, bootstrap over contexts, whose questions are not independent
     guess       of naming the value of a record at random, 1 / P; whoever leaves out values that

@@ -34,10 +34,16 @@ from extrap.utils.bounds import Count, Different, Fraction, Multiples, at_most
 class MultiDoc(Grid):
     """Accuracy by place of the gold document and number of documents K. An answer is one token.
 
-    depths: of the gold document, index over K - 1; facts: of a document; top: numbers of documents
-    that a retriever hands over, whose gold document has rank j = 1, 2, ... with probability
-    hit (1 - hit)^(j - 1); the other options and rows: tasks.scoring.retrieval. Rows have K as axis
-    `documents`. Metrics:
+    Args:
+        depths: of the gold document, index over K - 1
+        facts: of a document
+        top: numbers of documents that a retriever hands over, whose gold document has rank j = 1,
+            2, ... with probability hit (1 - hit)^(j - 1)
+        hit: the probability of that rank 1
+
+    The other options and rows: tasks.scoring.retrieval.
+
+    Rows have K as axis `documents`. Metrics:
 
     handed    of the protocol retrieved: share of the trials whose gold document is handed over; no
               reader can do better by reading

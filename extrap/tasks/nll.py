@@ -32,8 +32,12 @@ class NLL(TextLoss):
     """Negative log-likelihood in nats per token (metric nll), and in bits per byte: nats / ln 2
     over the bytes behind the tokens.
 
-    stride: step of the sliding windows over the evaluated length; the other options, intervals and
-    items: extrap.tasks.scoring.text_loss. The mean is weighted by tokens.
+    Args:
+        stride: step of the sliding windows over the evaluated length
+
+    The other options, intervals and items: extrap.tasks.scoring.text_loss.
+
+    The mean is weighted by tokens.
     """
 
     name: ClassVar[str] = "nll"

@@ -31,10 +31,15 @@ class NLLPosition(TextLoss):
     """Negative log-likelihood by position: nats per token (nll) and bits_per_byte, rows with
     axis=position and `at`, the bin's mean.
 
-    multiples: lengths of the long windows over the training length; stride: step of the windows of
-    L tokens over L; bins: for each doubling of the position; the other options and intervals:
-    extrap.tasks.scoring.text_loss. Rows without an axis, and items (nll_sum, tokens), are of all
-    positions past L: there `full` and `windowed` differ.
+    Args:
+        multiples: lengths of the long windows over the training length
+        stride: step of the windows of L tokens over L
+        bins: for each doubling of the position
+
+    The other options and intervals: extrap.tasks.scoring.text_loss.
+
+    Rows without an axis, and items (nll_sum, tokens), are of all positions past L: there `full` and
+    `windowed` differ.
     """
 
     name: ClassVar[str] = "nll-position"

@@ -21,12 +21,16 @@ from extrap.utils.bounds import Depths, Multiples, OneOrMore
 class NthRecord(Grid):
     """Accuracy by length and rank, a protocol for each way to count.
 
-    copies: records of the key, at most as many as in training; places: of these records in the
-    context, drawn for every trial, or even, where a reader can do without the key: its answer is a
-    function of mark and slot; depths: of the one asked for, its rank over copies - 1; count: from
-    the start, from the end. The other options and the rows: extrap.tasks.scoring.retrieval. guess
-    = 1 / copies, of whoever finds the key and not its order; chance = 1 / values. Items: accuracy
-    of each trial; index and distance of each cell are means over trials.
+    Args:
+        copies: records of the key, at most as many as in training
+        places: of these records in the context, drawn for every trial, or even, where a reader can
+            do without the key: its answer is a function of mark and slot
+        depths: of the one asked for, its rank over copies - 1
+        count: from the start, from the end
+
+    The other options and the rows: extrap.tasks.scoring.retrieval. guess = 1 / copies, of whoever
+    finds the key and not its order; chance = 1 / values. Items: accuracy of each trial; index and
+    distance of each cell are means over trials.
     """
 
     name: ClassVar[str] = "nth"

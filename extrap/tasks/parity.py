@@ -34,10 +34,15 @@ Two = Annotated[int, Gt(1)]
 class Parity(AtLengths):
     """An engine beside its model, on the same ids.
 
-    multiples: lengths over the training length; depths: of the record asked for; trials: contexts
-    of records; documents: windows of text at most; tolerance: nats a token above which both count
-    as apart; batch_tokens: tokens of the reference per forward. Rows of each protocol and length,
-    and of each depth:
+    Args:
+        multiples: lengths over the training length
+        depths: of the record asked for
+        trials: contexts of records
+        documents: windows of text at most
+        tolerance: nats a token above which both count as apart
+        batch_tokens: tokens of the reference per forward
+
+    Rows of each protocol and length, and of each depth:
 
     apart     as above, with a 95 % interval over documents or trials
     change    the same without | |: below 0 where the engine finds the text less likely

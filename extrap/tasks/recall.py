@@ -24,9 +24,16 @@ from extrap.utils.bounds import Count, Multiples
 class ListRecall(AtDepths):
     """Recall by length and place, a protocol for each of `demands`.
 
-    depths: places among the wanted items, 0 the first and 1 the last, with 0, 1 and one in
-    [.25, .75]; trials: lists of each length; demands: a protocol each; span: as in training; the
-    other options: extrap.tasks.scoring.retrieval. Metrics:
+    Args:
+        depths: places among the wanted items, 0 the first and 1 the last, with 0, 1 and one in
+            [.25, .75]
+        trials: lists of each length
+        demands: a protocol each
+        span: as in training
+
+    The other options: extrap.tasks.scoring.retrieval.
+
+    Metrics:
 
     recall      is the item among the m most likely tokens, m the number that is wanted, so that
                 chance (below) grows with the list: compare lengths above it. Wilson

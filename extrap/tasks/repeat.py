@@ -36,8 +36,12 @@ from extrap.tasks.scoring.text_loss import Losses, Plan, TextLoss, TextWindow
 class Repeat(TextLoss):
     """Accuracy of the most likely token, over the whole vocabulary, and nll in nats per token.
 
-    period: tokens of a repeated text over the training length; the other options and intervals:
-    extrap.tasks.scoring.text_loss. Metrics, one row each:
+    Args:
+        period: tokens of a repeated text over the training length
+
+    The other options and intervals: extrap.tasks.scoring.text_loss.
+
+    Metrics, one row each:
 
     accuracy, nll    of each protocol and length; a loss that is no longer a finite number has the
                      status diverged

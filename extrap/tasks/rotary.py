@@ -41,9 +41,14 @@ from extrap.utils.bounds import Count, OneOrMore, Several
 
 @dataclass(frozen=True, kw_only=True)
 class RotaryScores(AtLengths, Diagnostic):
-    """multiples: lengths over the training length; contents: of `records`, `text`; inputs:
-    sequences of each; queries, keys: tokens of each input that are scored; batch_tokens: tokens per
-    forward.
+    """The task that scores the turning pairs of each head.
+
+    Args:
+        multiples: lengths over the training length
+        contents: of `records`, `text`
+        inputs: sequences of each
+        queries, keys: tokens of each input that are scored
+        batch_tokens: tokens per forward
     """
 
     name: ClassVar[str] = "rotary"

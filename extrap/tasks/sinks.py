@@ -41,10 +41,13 @@ and padded (8 records) are forms of extrap.tasks.kv, one-hop of extrap.tasks.ali
 class SinkAblation(Grid, Diagnostic):
     """Accuracy by length and depth with and without the first token.
 
-    ask: forms of retrieval, as far as the run was trained on them. The other options and rows are
-    those of extrap.tasks.scoring.retrieval; the gate is the accuracy of the context as it is. Rows
-    of `change` hold the accuracy with a hidden token less the accuracy of the context as it is: a
-    mean over trials, with a t-interval. Items: accuracy of each trial.
+    Args:
+        ask: forms of retrieval, as far as the run was trained on them
+
+    The other options and rows are those of extrap.tasks.scoring.retrieval; the gate is the accuracy
+    of the context as it is. Rows of `change` hold the accuracy with a hidden token less the
+    accuracy of the context as it is: a mean over trials, with a t-interval. Items: accuracy of each
+    trial.
     """
 
     name: ClassVar[str] = "sinks"

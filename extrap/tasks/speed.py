@@ -25,8 +25,14 @@ from extrap.utils.bounds import Count, Multiples
 
 @dataclass(frozen=True, kw_only=True)
 class Speed(AtLengths, Diagnostic):
-    """multiples: lengths over the training length; window_tokens: of a forward, in as many windows
-    as that makes, at least one; repeats: timed forwards of each, after one that is not. Metrics:
+    """The task that measures speed and memory.
+
+    Args:
+        multiples: lengths over the training length
+        window_tokens: of a forward, in as many windows as that makes, at least one
+        repeats: timed forwards of each, after one that is not
+
+    Metrics:
 
     tokens_per_second    windows x length over the median of the seconds; low and high are the
                          slowest and the fastest repeat, n repeats

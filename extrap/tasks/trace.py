@@ -21,10 +21,12 @@ from extrap.utils.bounds import Multiples, OneOrMore
 class VariableTracking(Grid):
     """Accuracy by length, depth of the value and number of hops, a protocol each.
 
-    hops: numbers of hops, 0 is plain retrieval. The other options and the rows:
-    extrap.tasks.scoring.retrieval; the status of a number of hops follows its own gate. guess =
-    1 / c + (1 - 1/c) / values with c chains of so many hops, of whoever names the value of one at
-    random; chance = 1 / values. Items: accuracy of each trial.
+    Args:
+        hops: numbers of hops, 0 is plain retrieval
+
+    The other options and the rows: extrap.tasks.scoring.retrieval; the status of a number of hops
+    follows its own gate. guess = 1 / c + (1 - 1/c) / values with c chains of so many hops, of
+    whoever names the value of one at random; chance = 1 / values. Items: accuracy of each trial.
     """
 
     name: ClassVar[str] = "trace"

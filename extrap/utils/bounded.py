@@ -25,8 +25,9 @@ class Exceeded(Exception):
 def bounded(seconds: float, memory: int) -> Iterator[None]:
     """Raises Exceeded if what happens inside takes longer or more memory.
 
-    seconds: of processor time, counted in the main thread alone, as signals reach no other; memory:
-    bytes beyond what the process has, counted on Linux.
+    Args:
+        seconds: of processor time, counted in the main thread alone, as signals reach no other
+        memory: bytes beyond what the process has, counted on Linux
     """
     timed = threading.current_thread() is threading.main_thread()
     handler = signal.signal(signal.SIGPROF, _over) if timed else None

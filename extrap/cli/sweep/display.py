@@ -17,8 +17,11 @@ STOPPING = "waiting for the jobs to finish what they are writing; Ctrl-C again e
 
 
 class Status:
-    """live: one line that is drawn over itself, for a terminal; else a line for each start and end,
-    and one a minute between them.
+    """The view of a running sweep.
+
+    Args:
+        live: one line that is drawn over itself, for a terminal; else a line for each start and
+            end, and one a minute between them
     """
 
     def __init__(self, jobs: list[Process], n_jobs: int = 1, live: bool = False) -> None:

@@ -39,8 +39,11 @@ SCALAR = (str, int, float, bool, type(None))
 
 @dataclass
 class Sweep:
-    """grid: one grid or several; jobs: jobs side by side on this machine, None for
-    cores // threads.
+    """The node `sweep` of a configuration.
+
+    Args:
+        grid: one grid or several
+        jobs: jobs side by side on this machine, None for cores // threads
     """
 
     grid: Any = None

@@ -26,8 +26,11 @@ LISTED = {
 class Device:
     """A GPU, or a part of one (MIG).
 
-    variable: the variable that gives devices to a process; word: names this device there; name:
-    for people; key: the same whichever word names the device
+    Args:
+        variable: the variable that gives devices to a process
+        word: names this device there
+        name: for people
+        key: the same whichever word names the device
     """
 
     variable: str

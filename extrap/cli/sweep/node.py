@@ -24,8 +24,9 @@ SOON = 0.5  # seconds between the signals that a cluster sends to the processes 
 class Work:
     """A call on the node, to which it travels as a pickle.
 
-    outcome: the file for the reason of a failure, "" after a success. A job that the cluster ends
-    writes none: whether the job is lost or queued again is in the queue.
+    Args:
+        outcome: the file for the reason of a failure, "" after a success; a job that the
+            cluster ends writes none: whether the job is lost or queued again is in the queue
     """
 
     label: str

@@ -19,7 +19,11 @@ APART = re.compile(r"\+*(extension|task)[=.@]")
 
 @dataclass(frozen=True)
 class Shard:
-    """index: from 1 to `of`, or from 0 to `of` - 1: `of` / `of` and 0 / `of` are the same shard."""
+    """One part of the jobs of a sweep, of `of` equal parts.
+
+    Args:
+        index: from 1 to `of`, or from 0 to `of` - 1: `of` / `of` and 0 / `of` are the same shard
+    """
 
     index: int
     of: int

@@ -24,7 +24,12 @@ OPTION = "hydra.launcher.per_device"
 
 
 class Slots:
-    """A context. known: the devices; per_device: jobs side by side on each."""
+    """A context that gives each job a device.
+
+    Args:
+        known: the devices
+        per_device: jobs side by side on each
+    """
 
     def __init__(self, known: Sequence[Device], per_device: int = 1) -> None:
         self.known, self.per_device = list(known), per_device

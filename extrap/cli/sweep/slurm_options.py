@@ -110,7 +110,12 @@ class SlurmOptions:
 
 @dataclass(frozen=True)
 class Place:
-    """What the largest of some jobs needs. tasks: on each node; cores: of a task; gpus: of a node.
+    """What the largest of some jobs needs.
+
+    Args:
+        tasks: on each node
+        cores: of a task
+        gpus: of a node
 
     On one node a job is one task, whose process starts the others; on several each is a task.
     """

@@ -21,8 +21,12 @@ from extrap.cli.sweep.grid import SCALAR
 
 
 class Varied:
-    """loader: Hydra's; master: the configuration of the sweep as a whole; read: checks a
-    configuration and makes it plain values.
+    """The configurations of the jobs of a sweep, composed once for each kind of job.
+
+    Args:
+        loader: Hydra's
+        master: the configuration of the sweep as a whole
+        read: checks a configuration and makes it plain values
     """
 
     def __init__(

@@ -41,7 +41,8 @@ RUNNING = ("RUNNING", "COMPLETING", "STAGE_OUT", "SUSPENDED", "STOPPED", *FINISH
 class Watch:
     """The jobs of a sweep in the queue, by number.
 
-    folder: the private folder of the sweep, in which jobs write their outcomes
+    Args:
+        folder: the private folder of the sweep, in which jobs write their outcomes
     """
 
     def __init__(

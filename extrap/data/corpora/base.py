@@ -38,8 +38,13 @@ KEPT = "EXTRAP_TOKENS"
 
 @dataclass(frozen=True)
 class Corpus:
-    """An opened corpus, read-only. name: for people; option: for messages; sha256: hash of the
-    whole text; cut: the option `document_tokens`, or None.
+    """An opened corpus, read-only.
+
+    Args:
+        name: for people
+        option: for messages
+        sha256: hash of the whole text
+        cut: the option `document_tokens`, or None
     """
 
     name: str
@@ -80,8 +85,10 @@ class Corpus:
 
 @dataclass(frozen=True, kw_only=True)
 class Source(ABC):
-    """A source of text. validation: share of the documents kept for validation, chosen by a hash of
-    their names.
+    """A source of text.
+
+    Args:
+        validation: share of the documents kept for validation, chosen by a hash of their names
     """
 
     validation: Portion = 0.1

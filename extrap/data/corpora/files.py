@@ -29,9 +29,10 @@ SECONDS, MEMORY = 5.0, 2**31
 @dataclass(frozen=True, kw_only=True)
 class Files(Source):
     """Files of UTF-8 text, each a document; .json(l), .ndjson, .parquet and .arrow give one per
-    row, from `column`, except rows with null. All but the last may end in .gz.
+    row, except rows with null. All but the last may end in .gz.
 
     Args:
+        column: the column with the text, of files that have rows
         path: a file, a folder (all files in it that are not hidden, at any depth; also one of
             `save_to_disk` of datasets) or a pattern with *, ? and **
         links: whether files are read that a link in the folder leads to outside of it; a folder

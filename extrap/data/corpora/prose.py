@@ -46,8 +46,9 @@ class Prose(Source):
     The versions of the packages fix the text; its hash stands in every row. Licences of the text:
     those of the packages (BSD, MIT, Apache-2.0, PSF).
 
-    document_tokens: documents are cut into pieces of so many tokens (of bytes, whatever the
-        tokenizer)
+    Args:
+        document_tokens: documents are cut into pieces of so many tokens (of bytes, whatever the
+            tokenizer)
 
     Raises UserError if a package is missing.
     """

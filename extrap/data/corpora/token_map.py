@@ -40,8 +40,12 @@ LEFT = 86400.0  # seconds after which a map that nobody has finished is a leftov
 
 @dataclass(frozen=True)
 class Stream:
-    """tokens (N,) unsigned; offsets (documents + 1,) int64; sizes (N,) bytes of text behind each
-    token, None where all are 1.
+    """The tokens of all documents in a row.
+
+    Args:
+        tokens: (N,) unsigned
+        offsets: (documents + 1,) int64
+        sizes: (N,) bytes of text behind each token, None where all are 1
     """
 
     tokens: np.ndarray

@@ -13,8 +13,10 @@ from extrap.utils.bounds import Count
 
 @dataclass(frozen=True, kw_only=True)
 class Torch(Source):
-    """Every `torch/**/*.py` of `smallest` bytes or more outside folders named `testing`, each a
-    document, by relative path.
+    """Every `torch/**/*.py` outside folders named `testing`, each a document, by relative path.
+
+    Args:
+        smallest: bytes of the smallest file that is read
 
     Whole files are long documents whose far context carries information. Small ones are left out
     because they teach little and because one of them, version.py, differs between builds of the

@@ -23,8 +23,11 @@ FEWEST = 2
 
 @dataclass(frozen=True)
 class Trials:
-    """The numbered trials of one length, in all that their draws follow from. stream (N,): tokens
-    of running text; items: the numbers; no trial depends on the others.
+    """The numbered trials of one length, in all that their draws follow from.
+
+    Args:
+        stream: (N,) tokens of running text
+        items: the numbers; no trial depends on the others
     """
 
     vocabulary: Vocabulary
@@ -46,12 +49,15 @@ class Trials:
 class Questions(NamedTuple):
     """n questions of one length and depth whose answers have a tokens; one question has no axis n.
 
-    tokens (n, length) int64: the contexts and all but the last token of each answer, so that the
-    last a predictions are the answer; answers (n, a); values (n, records, w): of all records, w
-    tokens each, one of which is the last w tokens of the answer; index: of the gold record among
-    the records, from 0; distance: tokens from the gold record to the last query, means if they
-    differ by question; tail: tokens at the end that ask and answer, in a dialogue the beginning of
-    the next turn.
+    Args:
+        tokens: (n, length) int64, the contexts and all but the last token of each answer, so that
+            the last a predictions are the answer
+        answers: (n, a)
+        values: (n, records, w) of all records, w tokens each, one of which is the last w tokens of
+            the answer
+        index: of the gold record among the records, from 0
+        distance: tokens from the gold record to the last query, means if they differ by question
+        tail: tokens at the end that ask and answer, in a dialogue the beginning of the next turn
     """
 
     tokens: np.ndarray

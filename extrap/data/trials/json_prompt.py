@@ -39,8 +39,11 @@ LINE = '{"ordered_kv_records": [[key, value], ...], "key": key, "value": value}'
 
 @dataclass(frozen=True)
 class Example:
-    """distractors: (key, value) pairs in their order, the gold record not among them; key, value:
-    of the gold record.
+    """One example of key-value retrieval in text.
+
+    Args:
+        distractors: (key, value) pairs in their order, the gold record not among them
+        key, value: of the gold record
     """
 
     distractors: tuple[tuple[str, str], ...]

@@ -54,7 +54,11 @@ def lines(panel, rows: pd.DataFrame, by: str, scale: float = 1.0, **more) -> lis
 
 def state_panels(rows: pd.DataFrame, across: str, what: str, least: float, **stroke):
     """Returns a figure of shares over the log of `at`, and its axes: a column for untrained models
-    and for each data set, a row for each length. across, what: names of the axes; least: height.
+    and for each data set, a row for each length.
+
+    Args:
+        across, what: names of the axes
+        least: height
     """
     lengths = sorted(rows["length"].unique())
     shown = [("untrained", once(of_state(rows, "untrained")))]

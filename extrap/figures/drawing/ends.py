@@ -19,8 +19,11 @@ BELOW = 2
 @dataclass(frozen=True)
 class End:
     """The last data point (x, y) of a labelled line; y is nan where this panel does not show it,
-    and x then the last length it has. elsewhere: other panels alone show the line, or how far it
-    goes says nothing: its label is the name alone.
+    and x then the last length it has.
+
+    Args:
+        elsewhere: other panels alone show the line, or how far it goes says nothing: its label is
+            the name alone
     """
 
     label: str

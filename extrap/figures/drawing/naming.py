@@ -16,8 +16,12 @@ COLUMNS = ("scheme", "extension")
 
 
 class Naming(NamedTuple):
-    """labels: {name of a scheme or an extension: what figures call it}; order: names that come
-    first; folders: of YAMLs of one's own, whose `# Drawn:` counts.
+    """The names that figures use.
+
+    Args:
+        labels: {name of a scheme or an extension: what figures call it}
+        order: names that come first
+        folders: of YAMLs of one's own, whose `# Drawn:` counts
     """
 
     labels: Mapping[str, str] = MappingProxyType({})

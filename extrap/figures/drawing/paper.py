@@ -19,10 +19,14 @@ LEGENDS = ("n", "se")
 class Paper(NamedTuple):
     """A page.
 
-    width, height: inches that a figure has at most; None: its natural width, the height of a page.
-    size: points of the names of axes, everything else in proportion. family: of FAMILIES.
-    bare: no title and no note, which the caption has. legend: of LEGENDS, behind each name.
-    panels: a file for each panel.
+    Args:
+        width, height: inches that a figure has at most; None: its natural width, the height of a
+            page
+        size: points of the names of axes, everything else in proportion
+        family: of FAMILIES
+        bare: no title and no note, which the caption has
+        legend: of LEGENDS, behind each name
+        panels: a file for each panel
     """
 
     width: float | None = None

@@ -5,7 +5,11 @@ from types import SimpleNamespace
 
 
 class Table(dict[str, SimpleNamespace]):
-    """{name: figure}, each with the names that the module of a figure has. module: of the table."""
+    """{name: figure}, each with the names that the module of a figure has.
+
+    Args:
+        module: of the table
+    """
 
     def __init__(self, module: str):
         super().__init__()
@@ -14,8 +18,11 @@ class Table(dict[str, SimpleNamespace]):
     def add(
         self, name: str, caption: str, needs: dict, form: Callable, *words, make="", own=(), **more
     ) -> None:
-        """Adds a figure. form(rows, needs, *words, **more) draws it; make: MAKE of the figure; own:
-        its other names, as a module has them.
+        """Adds a figure. form(rows, needs, *words, **more) draws it.
+
+        Args:
+            make: MAKE of the figure
+            own: its other names, as a module has them
         """
         named = {"__name__": f"{self.module}.{name}", "__doc__": caption, "NEEDS": needs}
         self[name] = SimpleNamespace(

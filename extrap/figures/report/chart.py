@@ -60,8 +60,10 @@ def axis(low: float, high: float, start: float, end: float, log: bool = False) -
 def chart(view: View, names: Sequence[str], styles, train_lengths: Sequence[int]) -> str:
     """The SVG of a view.
 
-    names: labels of the series; styles: (colour, marker, condition) of each; train_lengths: those
-    that are marked on an axis of lengths.
+    Args:
+        names: labels of the series
+        styles: (colour, marker, condition) of each
+        train_lengths: those that are marked on an axis of lengths
     """
     x, ticks = _across(view, train_lengths)
     y, levels = _up(view)

@@ -69,8 +69,11 @@ class Html(str):
 def table(head: Sequence[str], lines: Sequence[Sequence], caption="", kind="", series=()) -> str:
     """Returns a table of escaped text, in a box that scrolls by itself.
 
-    A cell is text, Html, or (text, the number that it is sorted by). kind: its class; series: the
-    index of the series that each line shows.
+    A cell is text, Html, or (text, the number that it is sorted by).
+
+    Args:
+        kind: its class
+        series: the index of the series that each line shows
     """
     titles = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     marks = [f' class="s" data-s="{i}"' for i in series] or [""] * len(lines)

@@ -80,8 +80,12 @@ def section(
     cost: Sequence[Sequence[str]],
     notes: Sequence[str] = (),
 ) -> str:
-    """Returns the section. contracts: how the candidate breaks each, empty if it holds; cost: lines
-    of cells, the header first; notes: sentences about the comparison.
+    """Returns the section.
+
+    Args:
+        contracts: how the candidate breaks each, empty if it holds
+        cost: lines of cells, the header first
+        notes: sentences about the comparison
     """
     name = escape(of.found[of.candidate].label)
     body = [f'<section id="verdict"><h2>{name}</h2>', f"<p>{escape(sentence(of, differences))}</p>"]

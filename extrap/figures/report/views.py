@@ -22,11 +22,18 @@ PREFERRED = ("records", "sliding", "last_segment")
 
 @dataclass(frozen=True)
 class View:
-    """kind: length (x in tokens) or depth (x from 0 to 1, read at `length` tokens).
+    """A table of points with their intervals, for one task, protocol and kind of curve.
 
-    points: x; value, the mean over the seeds that count, with its interval (nan where nothing
-    supports one); seeds, the number of all seeds; series, the index among the series of the page;
-    below, how many of all seeds are below the gate here.
+    Args:
+        kind: length (x in tokens) or depth (x from 0 to 1, read at `length` tokens)
+        points: the table, with the columns of the next lines
+
+    x
+    value, low, high    mean over the seeds that count with its interval, nan where nothing supports
+                        one
+    seeds               number of all seeds
+    series              index among the series of the page
+    below               how many of all seeds are below the gate here
     """
 
     kind: str

@@ -41,8 +41,12 @@ class Cell(NamedTuple):
 
 
 class Items(NamedTuple):
-    """ids (items,), sums and counts (items,) of one cell of one run; drawn: digests of its
-    questions by depth, None in older files.
+    """The scores of items of one cell of one run.
+
+    Args:
+        ids: (items,)
+        sums, counts: (items,)
+        drawn: digests of its questions by depth, None in older files
     """
 
     ids: pd.Index

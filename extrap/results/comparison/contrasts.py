@@ -20,7 +20,8 @@ class Contrast(NamedTuple):
     """A difference in one cell, the means of both sides over the seeds that both have, and p as
     adjusted by Holm.
 
-    unlike: both sides have items, of different questions, and are paired by seed alone.
+    Args:
+        unlike: both sides have items, of different questions, and are paired by seed alone
     """
 
     cell: Cell

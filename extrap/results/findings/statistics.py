@@ -46,9 +46,14 @@ class NotMeasured(Exception):
 
 
 class Read(NamedTuple):
-    """value: by seed, down and up: to the ends of its interval; runs: how many were read; below:
-    how many of them below the gate; p: of a rank correlation, by `ranks.permutation_p`; items: how
-    many values a rank correlation orders, else 0.
+    """The statistic of a statement as the rows give it.
+
+    Args:
+        value: by seed, down and up: to the ends of its interval
+        runs: how many were read
+        below: how many of them below the gate
+        p: of a rank correlation, by `ranks.permutation_p`
+        items: how many values a rank correlation orders, else 0
     """
 
     value: pd.Series

@@ -209,8 +209,11 @@ def bootstrap_share(correct) -> tuple[float, float, float]:
 
 
 def bootstrap_of(statistic, values):
-    """Returns (low, high) of a statistic of means under resampling of units. values: (units, ...);
-    statistic: (samples, ...) -> (samples,).
+    """Returns (low, high) of a statistic of means under resampling of units.
+
+    Args:
+        values: (units, ...)
+        statistic: (samples, ...) -> (samples,)
 
     An interval of width 0 where all units agree; nan below 10 units, where resampling covers too
     little and a statistic of any form has no other interval.

@@ -76,9 +76,12 @@ class ViewOnly:
 
 
 class Curves(Dashboard):
-    """Training curves by Lightning's own loggers. kind: tensorboard writes what TensorBoard reads
-    (pip install tensorboard), csv writes metrics.csv; both in folder/<run>/version_<n>, a new one
-    when a run resumes. folder: a folder of this machine, which the command line alone sets.
+    """Training curves by Lightning's own loggers.
+
+    Args:
+        kind: tensorboard writes what TensorBoard reads (pip install tensorboard), csv writes
+            metrics.csv; both in folder/<run>/version_<n>, a new one when a run resumes
+        folder: a folder of this machine, which the command line alone sets
     """
 
     def __init__(self, kind: Literal["tensorboard", "csv"], folder: str):
@@ -101,9 +104,14 @@ class Curves(Dashboard):
 
 
 class WandB(Dashboard):
-    """mode: offline writes below ./wandb and needs neither key nor network; online gives up after
-    `timeout` seconds and goes on offline with one warning. entity: the user or team that owns the
-    project; null: the owner of the key.
+    """The dashboard of Weights & Biases.
+
+    Args:
+        mode: offline writes below ./wandb and needs neither key nor network; online gives up after
+            `timeout` seconds and goes on offline with one warning
+        project: the project of all pages
+        entity: the user or team that owns the project; null: the owner of the key
+        timeout: seconds to wait for the server, at least 1
     """
 
     def __init__(

@@ -14,10 +14,17 @@ BEST = "series/"
 
 @dataclass(frozen=True)
 class Page:
-    """run: the name of the run folder; extension: its name in files; options: the configuration as
-    plain values; series: the line of figures and tables that the page belongs to, said in full
-    unless the whole study is known; size: the number of parameters of its model; trained: whether
-    the run passed the gate of each task; best: the values of its series that pages are sorted by.
+    """The names, group, tags and configuration of a page of W&B.
+
+    Args:
+        run: the name of the run folder
+        extension: its name in files
+        options: the configuration as plain values
+        series: the line of figures and tables that the page belongs to, said in full unless the
+            whole study is known
+        size: the number of parameters of its model
+        trained: whether the run passed the gate of each task
+        best: the values of its series that pages are sorted by
     """
 
     study: str

@@ -44,9 +44,15 @@ one model differ by their own parameters.
 
 @dataclass(frozen=True)
 class Study:
-    """records, sheets: of all rows; pages: of each job the page and its rows by task; parts: by
-    label of a series, the part that shows it; lines: of the table; best: by label, the values that
-    series are ranked by; place: task and protocol of these.
+    """A study as a dashboard shows it: a page for each job, and one table of series.
+
+    Args:
+        records, sheets: of all rows
+        pages: of each job the page and its rows by task
+        parts: by label of a series, the part that shows it
+        lines: of the table
+        best: by label, the values that series are ranked by
+        place: task and protocol of these
     """
 
     name: str

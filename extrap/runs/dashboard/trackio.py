@@ -15,7 +15,11 @@ from extrap.utils.files import check_local
 
 
 class Trackio(WandB):
-    """The same view of the rows, by the library that speaks wandb's language."""
+    """The same view of the rows, by the library that speaks wandb's language.
+
+    Args:
+        project: the project of all pages, the name of a file
+    """
 
     def __init__(self, project: str = "extrap"):
         super().__init__(project)

@@ -26,9 +26,12 @@ class Curve(L.Callback):
     `step` and `part/metric`.
 
     Points travel in the checkpoint, so that a resumed run has the curve of an uninterrupted one.
-    Raises Diverged. progress: takes (done, total, note) and numbers after every step; gpus: that
-    the training holds. Loggers get with every point the tokens so far, tokens a second, memory, and
-    the share of the peak of a GPU that Lightning knows.
+    Args:
+        progress: takes (done, total, note) and numbers after every step
+        gpus: that the training holds
+
+    Loggers get with every point the tokens so far, tokens a second, memory, and the share of the
+    peak of a GPU that Lightning knows. Raises Diverged.
     """
 
     def __init__(self, every: int, progress: Callable[..., None] | None = None, gpus: int = 0):

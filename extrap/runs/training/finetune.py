@@ -17,11 +17,17 @@ OWN = ("steps", "lr", "warmup", "final", "weight_decay", "log_every", "save_ever
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
-    """steps ... save_every: as in training, which gives the rest (betas, clipping).
+    """The options of fine-tuning.
 
-    factor: s; windows have s times the training length, and the extension is set for s; null: the
-    factor of the extension. batch: share of the windows of each part per step, at least one; null:
-    1 / s, as many tokens as in training. Raises ValueError as Optim does.
+    Args:
+        steps, lr, warmup, final, weight_decay, log_every, save_every: as in training, which gives
+            the rest (betas, clipping)
+        factor: s; windows have s times the training length, and the extension is set for s; null:
+            the factor of the extension
+        batch: share of the windows of each part per step, at least one; null: 1 / s, as many tokens
+            as in training
+
+    Raises ValueError as Optim does.
     """
 
     steps: Count = 100
@@ -55,4 +61,4 @@ class Tuning:
 
 
 class Full(Tuning):
-    """Every weight is tuned."""
+    """Fine-tuning of every weight."""

@@ -26,10 +26,12 @@ class Lit(L.LightningModule):
     The layers before the last also predict answers that a batch marks as early (echoes of the easy
     phase): deep supervision, arXiv 1409.5185. Shares of a batch: training/batch_shares.py.
 
-    compiled: torch.compile makes the forward of all layers, and its backward.
-    recomputed: the backward computes each layer again (arXiv 1604.06174).
-    spread: the scheme of windows shorter than the training length; None: the model's own.
-    measured: means over the part of the batch that this process has seen.
+    Args:
+        compiled: torch.compile makes the forward of all layers, and its backward
+        recomputed: the backward computes each layer again (arXiv 1604.06174)
+        spread: the scheme of windows shorter than the training length; None: the model's own
+
+    `measured` holds means over the part of the batch that this process has seen.
     """
 
     def __init__(

@@ -38,8 +38,12 @@ class LowRank(nn.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class LoRA(Tuning):
-    """rank: r; alpha: scale of the addition, in ranks; targets: matrices by name, each in every
-    block that has it.
+    """Low-rank adaptation: matrices stay as they are and get a low-rank addition.
+
+    Args:
+        rank: r
+        alpha: scale of the addition, in ranks
+        targets: matrices by name, each in every block that has it
 
     Biases, norms and parameters of the scheme stay as they are. A tied head goes with the
     embedding. Raises ValueError for targets that the model does not have. Source: arXiv 2106.09685

@@ -16,7 +16,12 @@ KIB = 1024 if sys.platform == "linux" else 1
 
 
 class Meter:
-    """Counts from its making on. gpus: that the work holds; before: what earlier attempts cost."""
+    """Counts from its making on.
+
+    Args:
+        gpus: that the work holds
+        before: what earlier attempts cost
+    """
 
     def __init__(self, gpus: int = 0, before: Cost | None = None) -> None:
         self.gpus, self.before = gpus, before or Cost()
@@ -48,7 +53,11 @@ def _processor() -> float:
 
 def share_of_peak(rate: float, model: GPT, length: int, precision: str) -> float | None:
     """Returns the share of what a GPU can do that training takes, None where Lightning does not
-    know the GPU. rate: tokens per second of one GPU; length: of a window.
+    know the GPU.
+
+    Args:
+        rate: tokens per second of one GPU
+        length: of a window
     """
     device = model.embedding.weight.device
     if device.type != "cuda":

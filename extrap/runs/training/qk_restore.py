@@ -17,8 +17,8 @@ from extrap.runs.training.finetune import Full
 
 
 class QKRestored(Full):
-    """Every weight is tuned; the run keeps the projections of queries and keys, weight and bias,
-    that the model had before.
+    """Fine-tuning of every weight; the run keeps the projections of queries and keys, weight and
+    bias, that the model had before.
     """
 
     def kept(self, tuned: Mapping[str, Tensor], plain: GPT) -> dict[str, Tensor]:

@@ -21,7 +21,11 @@ SHARES = (0.5, 0.9, 0.99)
 
 @dataclass(frozen=True)
 class ModelMeasures:
-    """places, probes, batch_tokens: options of extrap.tasks.diagnostics."""
+    """The measurements of one model: attention and gradients on the same inputs.
+
+    Args:
+        places, probes, batch_tokens: options of extrap.tasks.diagnostics
+    """
 
     places: int
     probes: int

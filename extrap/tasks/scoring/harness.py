@@ -55,7 +55,13 @@ metadata: {{version: 1, protocol: {protocol}, length: {length}, depth: {depth}}}
 
 
 class TrialFile(NamedTuple):
-    """name: of its files; why: what differs from the benchmark of that name; trials: the lines."""
+    """A file of trials for another harness.
+
+    Args:
+        name: of its files
+        why: what differs from the benchmark of that name
+        trials: the lines
+    """
 
     name: str
     protocol: str
@@ -68,8 +74,12 @@ class TrialFile(NamedTuple):
 def cells(
     name: str, task: Grid, words: Any, tokens: Any, stream: Any, lengths: Sequence[int], trials: int
 ) -> Iterator[TrialFile]:
-    """Draws every cell of a task. name: of the task, or an alias; words, tokens: a vocabulary, and
-    the tokenizer that writes it; stream: the tokens of the filler.
+    """Draws every cell of a task.
+
+    Args:
+        name: of the task, or an alias
+        words, tokens: a vocabulary, and the tokenizer that writes it
+        stream: the tokens of the filler
     """
     _, _, only, why = ALIASES.get(name, (name, {}, "", ""))
     forms = {p: form for p, form in task.forms(words).items() if only in ("", p)}

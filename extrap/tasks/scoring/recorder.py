@@ -215,7 +215,10 @@ class Recorder:
 class Cell:
     """A part of a measurement that a model reads or cannot read as a whole.
 
-    where: its coordinates; tokens: how many it reads; measure(cells, counter) records it.
+    Args:
+        where: its coordinates
+        tokens: how many it reads
+        measure: called with cells and a counter, records it
     """
 
     where: Mapping[str, Any]

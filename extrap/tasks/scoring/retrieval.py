@@ -118,9 +118,12 @@ class Exam(Trials):
 class Retrieval(AtLengths):
     """Protocols at several lengths, each of trials with right answers.
 
-    multiples: evaluated lengths over the training length, 1 among them; trials: of each protocol
-    and length; batch_tokens: tokens per forward, which changes speed and memory only. Rows of every
-    protocol, beside the metrics of its `measure`:
+    Args:
+        multiples: evaluated lengths over the training length, 1 among them
+        trials: of each protocol and length
+        batch_tokens: tokens per forward, which changes speed and memory only
+
+    Rows of every protocol, beside the metrics of its `measure`:
 
     gate      mean accuracy at the training length; below 0.9 its rows have the status `not trained`
     guess     expected accuracy of naming the value of a record at random, 1/k + (1 - 1/k)/values
@@ -207,8 +210,10 @@ class Retrieval(AtLengths):
 
 @dataclass(frozen=True, kw_only=True)
 class AtDepths(Retrieval):
-    """Right answers at several depths, whose curve has summaries. depths: in [0, 1], with 0, 1 and
-    one in [.25, .75].
+    """Right answers at several depths, whose curve has summaries.
+
+    Args:
+        depths: in [0, 1], with 0, 1 and one in [.25, .75]
     """
 
     depths: Depths = DEPTHS
@@ -244,8 +249,13 @@ class AtDepths(Retrieval):
 class Grid(AtDepths):
     """One record of a context is asked for, at every depth of a grid.
 
-    depths: AtDepths; trials: of each protocol, length and depth; the other options, gate, guess and
-    chance: Retrieval. Further rows of every protocol:
+    Args:
+        depths: AtDepths
+        trials: of each protocol, length and depth
+
+    The other options, gate, guess and chance: Retrieval.
+
+    Further rows of every protocol:
 
     accuracy, restricted, format    of the most likely token: is the value asked for; is it, among
                                     value ids alone; is any value of the context (what remains of a

@@ -57,8 +57,12 @@ def shared(plan: Plan) -> Shapes:
 
 @dataclass(frozen=True)
 class Losses:
-    """The losses of a plan. text, sizes (documents, end): tokens, and the bytes behind each;
-    by_window: {(width, end): (documents, scored, ...) float64}, as a rule in nats.
+    """The losses of a plan.
+
+    Args:
+        text: (documents, end) tokens
+        sizes: (documents, end) bytes behind each
+        by_window: {(width, end): (documents, scored, ...) float64}, as a rule in nats
     """
 
     text: np.ndarray
@@ -83,10 +87,13 @@ class Losses:
 class TextLoss(AtLengths):
     """A task on the losses of windows of held-out text.
 
-    multiples: lengths over the training length; documents: of the validation split, spread evenly
-    over the long enough ones; batch_tokens: tokens per forward, which changes speed and
-    memory only. Intervals are bootstraps over documents. A loss that is no finite number has the
-    status diverged. Items: nll_sum (nats) and tokens of each document.
+    Args:
+        multiples: lengths over the training length
+        documents: of the validation split, spread evenly over the long enough ones
+        batch_tokens: tokens per forward, which changes speed and memory only
+
+    Intervals are bootstraps over documents. A loss that is no finite number has the status
+    diverged. Items: nll_sum (nats) and tokens of each document.
     """
 
     documents: Count = 64

@@ -21,9 +21,12 @@ N_JOBS = "hydra.launcher.n_jobs"
 
 
 class LocalLauncher(Reader):
-    """Runs at most `n_jobs` jobs side by side; None: `sweep.jobs` of the configuration, or else as
-    many as the GPUs of this machine hold, or can have `threads` cores each. per_device: jobs side
-    by side on a GPU.
+    """The launcher that runs jobs side by side on this machine.
+
+    Args:
+        n_jobs: jobs side by side at most; None: `sweep.jobs` of the configuration, or else as many
+            as the GPUs of this machine hold, or can have `threads` cores each
+        per_device: jobs side by side on a GPU
     """
 
     devices: tuple[Device, ...] = ()
