@@ -54,7 +54,7 @@ analytic: $(STAMP)  ## draw the figures that follow from formulas alone
 audit: $(STAMP)  ## measure the properties of every scheme
 	$(BIN)/extrap audit
 
-tables: $(STAMP)  ## write the tables of schemes, extensions, tasks and findings into their READMEs
+tables: $(STAMP)  ## write the tables of schemes, extensions, tasks, options and findings into their READMEs
 	$(BIN)/extrap schemes --write
 	$(BIN)/extrap findings --write
 

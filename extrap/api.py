@@ -39,9 +39,7 @@ P, R = ParamSpec("P"), TypeVar("R")
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """A run that `train` made or found. words: its options; folder: the run folder of this
-    name.
-    """
+    """A run that `train` made or found: its options, `words`, and the run folder of this name."""
 
     words: tuple[str, ...]
     name: str

@@ -15,8 +15,13 @@ if TYPE_CHECKING:
 
 
 class Listed(NamedTuple):
-    """words: of one job; run, extension: their names in files; tasks: the hash of each evaluation;
-    job: the job itself.
+    """A job as its run and its evaluations name it.
+
+    Args:
+        words: of one job
+        run, extension: their names in files
+        tasks: the hash of each evaluation
+        job: the job itself
     """
 
     words: tuple[str, ...]

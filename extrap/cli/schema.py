@@ -21,6 +21,19 @@ class Stage(Enum):
 
 @dataclass
 class Config:
+    """The top level of a configuration.
+
+    Args:
+        study: rows and figures go to results/<study>
+        stage: train, evaluate or all
+        seed: of weights and batches
+        threads: cores of one job
+        label: name of the series in tables and figures; null: the name of the scheme
+        plugins: your own packages, whose classes extrap may build
+        keep_going: measure the other tasks if one cannot run
+        accept_rows: rows of another machine count as done
+    """
+
     study: str = "main"
     stage: Stage = Stage.all
     seed: int = 0

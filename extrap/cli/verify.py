@@ -71,7 +71,13 @@ def main(args: Namespace) -> Iterator[str]:
 
 
 class Published(NamedTuple):
-    """rows: of a table; jobs: by run and extension in names of files; folder: of a bundle."""
+    """The table that is verified.
+
+    Args:
+        rows: of a table
+        jobs: by run and extension in names of files
+        folder: of a bundle
+    """
 
     rows: pd.DataFrame
     jobs: dict[tuple[str, str], "Listed"]

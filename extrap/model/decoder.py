@@ -10,7 +10,9 @@ Norm = Literal["rms", "layer"]
 
 @dataclass(frozen=True)
 class Decoder:
-    """Raises ValueError if heads do not divide dim, or kv_heads do not divide heads.
+    """The sizes and parts of a decoder.
+
+    Raises ValueError if heads do not divide dim, or kv_heads do not divide heads.
 
     Args:
         dim: C, width of the residual stream

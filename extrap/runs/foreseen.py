@@ -28,8 +28,13 @@ BLOCK = 3 * 4 * LOGITS
 
 @dataclass(frozen=True)
 class Pace:
-    """seconds: of a step; steps: of the training; bytes: of memory that it needs; room: bytes that
-    the device has.
+    """The pace and the memory of a training.
+
+    Args:
+        seconds: of a step
+        steps: of the training
+        bytes: of memory that it needs
+        room: bytes that the device has
     """
 
     seconds: float

@@ -37,8 +37,10 @@ class Window(Nearest):
 
 
 class ReachWindow(Nearest):
-    """A window by which all layers but the last reach alpha L tokens together: (W - 1)(layers - 1)
-    + 1 <= alpha L.
+    """A window by which all layers but the last reach alpha L tokens together.
+
+    Args:
+        alpha: above 0 and at most 0.75; (W - 1)(layers - 1) + 1 <= alpha L
 
     HWFA has this window and RoPE in those layers, and full attention without positions in the last,
     https://kexue.fm/archives/9603. Raises ValueError for fewer than 2 layers and
@@ -64,8 +66,10 @@ class ReachWindow(Nearest):
 
 
 class ShareWindow(Nearest):
-    """A window of a share of the training length, W = max(1, round(share L)): one layout of layers
-    for every L.
+    """A window of a share of the training length: one layout of layers for every L.
+
+    Args:
+        share: W = max(1, round(share L))
 
     Kind: modifier
     Used by: RNoPE-SWA, Gemma 3, Cohere 2, EXAONE 4 (in 3 to 5 of 4 to 6 layers)

@@ -72,7 +72,7 @@ class Diagnostics(AtLengths, Diagnostic):
         contents: of `records`, `text`
         inputs: sequences of each
         places: positions that are recorded, evenly spread
-        slots: slots of records that are recorded, evenly spread
+        slots: places of the record asked for, evenly spread from the start to the end
         probes: directions in which the Jacobian is measured (all of the width: exact)
         layers: depths of untrained models
         batch_tokens: tokens per forward, whose attention matrices of all layers are in memory at

@@ -4,10 +4,14 @@ runs code without them, and the files still hold them.
 
 import ast
 import inspect
+import re
 import sys
 from textwrap import dedent
 from types import FunctionType, ModuleType
 from typing import Any
+
+OPTION = re.compile(r"    ([a-z_]\w*(?:, [a-z_]\w*)*): (.*)")
+"""An option, or several, and the begin of its line."""
 
 
 def docstring(thing: Any) -> str:
@@ -24,6 +28,26 @@ def docstring(thing: Any) -> str:
 def own_docstring(cls: type) -> str:
     """Returns the docstring that a class brings itself, or ""."""
     return _written(cls) if sys.flags.optimize > 1 else vars(cls).get("__doc__") or ""
+
+
+def options(cls: type) -> dict[str, str]:
+    """Returns {option: its line} of the parts `Args:` in the docstrings of a class and its bases.
+    The class itself has the last word.
+    """
+    found: dict[str, str] = {}
+    for one in reversed(cls.__mro__):
+        lines = inspect.cleandoc(own_docstring(one)).splitlines()
+        names: list[str] = []
+        inside = False
+        for line in lines:
+            inside = line == "Args:" or (inside and line.startswith("    "))
+            begin = OPTION.match(line) if inside else None
+            if begin:
+                names = begin[1].split(", ")
+                found |= dict.fromkeys(names, begin[2])
+            elif inside and line != "Args:":
+                found |= {name: f"{found[name]} {line.strip()}" for name in names}
+    return found
 
 
 def _written(thing: Any) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 import extrap
 from extrap.audit import catalogue
-from extrap.cli import schemes
+from extrap.cli import reference, schemes
 from extrap.cli.commands import COMMANDS, module
 from extrap.utils import markdown
 from extrap.utils.paths import conf_dir
@@ -101,6 +101,15 @@ def test_the_readmes_have_not_drifted(group):
     text = (Path(conf_dir()) / group / "README.md").read_text()
     table = catalogue.page(catalogue.table(group))
     assert markdown.between(text, group, table) == text, "run `make tables`"
+
+
+def test_the_reference_has_not_drifted_and_explains_every_option():
+    text = (Path(conf_dir()) / reference.PAGE_NAME).read_text()
+    assert reference.page(text) == text, "run `make tables`"
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    assert [line for line in lines if line.endswith("|  |")] == []
+    found = {group for group in reference.GROUPS if f"\n## {group}\n" in text}
+    assert found == {*reference.GROUPS} and "| `train.steps` | `1500` |" in text
 
 
 @pytest.mark.parametrize("group", catalogue.ROWS)

@@ -38,8 +38,8 @@ class SlurmOptions:
         gpus_per_node: GPUs; null: the devices of `trainer`, unless another option asks for them
         nodes, tasks_per_node: null: trainer.num_nodes, and a task for each device of several nodes
         mem_gb: memory in GB
-        partition, account, qos, constraint, exclude, gres, cpus_per_gpu, gpus_per_task,
-        mem_per_gpu, mem_per_cpu: as in sbatch
+        partition, account, qos, constraint, exclude, gres: as in sbatch
+        cpus_per_gpu, gpus_per_task, mem_per_gpu, mem_per_cpu: as in sbatch
         additional_parameters: other options of sbatch, as in {mail-type: BEGIN}
         setup: lines of shell before each job
         stderr_to_stdout: one log of the node in place of two

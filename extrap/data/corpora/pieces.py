@@ -47,8 +47,8 @@ Tokens = tuple[np.ndarray, np.ndarray]
 
 
 class Piece(NamedTuple):
-    """A document, or a piece of a long one. name: decides its split; text: its bytes; ids, behind:
-    its tokens (N,), and the bytes of text behind each.
+    """A document, or a piece of a long one: its name, which decides its split, its bytes, its
+    tokens `ids` (N,), and the bytes of text `behind` each token.
     """
 
     name: str

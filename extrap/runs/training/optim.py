@@ -39,6 +39,8 @@ class Optim:
         warmup: steps of its linear rise
         decay: share of the steps, the last ones, of its linear fall; 1: all after warmup
         final: share of the peak left in the last step
+        weight_decay: of matrices
+        beta1, beta2: of AdamW
         clip: largest norm of the gradient
         optimizer: adamw; muon: the matrices of the blocks by Muon, all else by AdamW
         log_every: the curve gets a point every so many steps

@@ -11,7 +11,11 @@ from extrap import AtLengths, Count, Multiples, Recorder, Result, hits
 
 @dataclass(frozen=True, kw_only=True)
 class Induction(AtLengths):
-    """multiples: lengths over the training length, 1 among them; trials: contexts of each length.
+    """The task that repeats a letter and asks for the letter that followed it.
+
+    Args:
+        multiples: lengths over the training length, 1 among them
+        trials: contexts of each length
 
     Rows: accuracy, loss (nats) of b, and gate, below 0.9 of which all rows are `not trained`.
     """

@@ -5,7 +5,11 @@ from my_package.tilt import Tilt
 
 
 class Level(SchemeExtension):
-    """reach: where the tilt ends, in training lengths."""
+    """A tilt that ends at a number of training lengths.
+
+    Args:
+        reach: where the tilt ends, in training lengths, above 0
+    """
 
     def __init__(self, reach: float = 1.0):
         if reach <= 0:

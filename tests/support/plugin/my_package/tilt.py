@@ -9,7 +9,11 @@ from extrap import Scheme, Shape
 
 
 class Tilt(Scheme):
-    """reach: tokens from which on the tilt grows no more; null: nowhere. Parameters: none.
+    """A bias that falls with the distance, at one slope for all heads. Parameters: none.
+
+    Args:
+        slope: by which a logit falls per token
+        reach: distance in tokens after which the bias is constant; null: no limit
 
     Kind: relative
     Past L: defined; far keys fade

@@ -18,8 +18,12 @@ LAUNCHER = "hydra/launcher=ray"
 
 
 class RayLauncher(Reader):
-    """address: of the cluster; auto: the one of RAY_ADDRESS or of this machine; local: starts one
-    here for this sweep. retries: times that a job starts again after its node was lost.
+    """The launcher that runs each job as a task of a Ray cluster.
+
+    Args:
+        address: of the cluster; auto: the one of RAY_ADDRESS or of this machine; local: starts one
+            here for this sweep
+        retries: times that a job starts again after its node was lost
     """
 
     def __init__(self, address: str, retries: int) -> None:
