@@ -78,7 +78,8 @@ def test_help_names_every_option_and_every_other_command():
     for one in fields(Config):
         value = [] if one.name == "plugins" else getattr(one.default, "value", one.default)
         assert one.name in groups or f"\n    {one.name}={shown(value)} " in text
-    assert all(f" {one.name}={shown(one.default)}" in " ".join(text.split()) for one in fields(Optim))
+    flat = " ".join(text.split())
+    assert all(f" {one.name}={shown(one.default)}" in flat for one in fields(Optim))
     assert all(f"\n| `extrap {name}` | " in table for name in COMMANDS)
     assert all(f"\n    extrap {name} " in text for name in COMMANDS)
 
