@@ -31,7 +31,7 @@ Two = Annotated[int, Gt(1)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parity(AtLengths):
+class EngineParity(AtLengths):
     """An engine beside its model, on the same ids.
 
     Args:

@@ -9,7 +9,8 @@ import pytest
 import extrap
 from extrap import figures
 from extrap.cli import audit, plot, report, schemes
-from extrap.results.rows import frame, records, write
+from extrap.results.rows import frame, write
+from extrap.results.schema import ROWS
 from extrap.runs.experiment import closing
 from extrap.runs.study import Entry
 from extrap.tasks.base import Result
@@ -38,7 +39,7 @@ def test_swept_over(mine):
     assert done.returncode == 0, done.stderr
     names = {path.stem.split("__", 1)[1] for path in Path("results/own/rows").glob("*.csv")}
     assert names == {"direct__induction", "direct__train", "level__induction", "level__used"}
-    rows = frame(records(Path("results/own/rows").glob("*__induction.csv")))
+    rows = frame(ROWS.records(Path("results/own/rows").glob("*__induction.csv")))
     assert set(rows["scheme"]) == {"tilt"}
     assert set(rows["extension"]) == {"direct", "level"}
     assert set(rows["metric"]) == {"accuracy", "loss", "gate"}
