@@ -5,8 +5,8 @@ from extrap.model.scheme import Scheme
 from extrap.runs.build import build
 from extrap.runs.checkpoint import load, trained_weights
 from extrap.runs.folder import Named, read_json
+from extrap.runs.fresh import shape_of
 from extrap.runs.layout import RUNS
-from extrap.runs.source import shape_of
 from extrap.runs.training.options import DTYPES, full_name
 from extrap.utils.errors import UserError
 

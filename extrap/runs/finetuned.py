@@ -21,7 +21,8 @@ from extrap.model.scheme import OutOfRange
 from extrap.runs.build import build
 from extrap.runs.choices import changed, describe_data, node
 from extrap.runs.folder import Run, as_before, untrained
-from extrap.runs.source import Fresh, Source, check_memory
+from extrap.runs.fresh import Fresh
+from extrap.runs.source import Source, check_memory
 from extrap.runs.training.finetune import Tuning
 from extrap.runs.training.optim import Optim
 from extrap.utils.errors import NotApplicable, UserError

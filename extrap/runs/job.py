@@ -16,8 +16,9 @@ from extrap.runs.dashboard import Dashboard, ViewOnly
 from extrap.runs.dashboard.page import Page
 from extrap.runs.finetuned import FineTuned, Training
 from extrap.runs.folder import Run
+from extrap.runs.fresh import Fresh
 from extrap.runs.layout import DIRECT, RESULTS
-from extrap.runs.source import Fresh, Source
+from extrap.runs.source import Source
 from extrap.tasks.base import Task
 from extrap.utils.errors import UserError
 from extrap.utils.plugins import check_plugins
