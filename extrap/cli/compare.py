@@ -94,7 +94,7 @@ def values(results: Path, study: str, names: list[str], declared: list[str]) -> 
 def _verdict(pair: list[Contrast]) -> list[str]:
     if not none_differs(pair):
         return []
-    least = [c.difference.detectable for c in pair]
+    least = [c.difference.detectable or 0.0 for c in pair]
     bounds = dict.fromkeys(f"{x:.3f}" for x in (min(least), max(least)))
     return [
         "no difference in these cells: all intervals include 0; differences of "
@@ -135,7 +135,7 @@ def _untrained(s: Series) -> str | None:
         )
         which = f" {', '.join(sorted(these))}" if these < every else ""
         seeds = ", ".join(map(str, sorted(part["seed"].unique())))
-        words.append(f"{task}{which} seed {seeds} {status_name(mark)}")
+        words.append(f"{task}{which} seed {seeds} {status_name(str(mark))}")
     if not words:
         return None
     return f"{s.label}: {', '.join(words)}; no statement about length rests on these"

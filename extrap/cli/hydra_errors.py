@@ -121,7 +121,7 @@ def _no_such_file(error: MissingConfigException, overrides: list[str]) -> str:
         for folder in (Path(one, group) for one in searched)
         for path in folder.rglob("*.yaml")
     ]
-    options = sorted({*(error.options or []), *nested})
+    options = sorted({*map(str, error.options or []), *nested})
     if not options:
         return first_line(error)
     own = (word for word in overrides if re.fullmatch(rf"\+?{group}(@.*)?={re.escape(name)}", word))

@@ -171,7 +171,7 @@ def as_json(values: dict) -> str:
     return json.dumps(values, indent=1, allow_nan=False)
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """Returns a number, text, mapping or named tuple as JSON has it: null for nan, "inf"."""
     if hasattr(value, "_asdict"):
         return plain(value._asdict())

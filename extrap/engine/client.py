@@ -24,7 +24,8 @@ BUSY = (408, 425, 429, 500, 502, 503, 504)
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PAUSE = 0.5
 """Seconds before the second try; twice as long before each further one."""
-A, B = TypeVar("A"), TypeVar("B")
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 class Refused(Exception):

@@ -8,7 +8,7 @@ import extrap
 from tests.support import tiny_gguf
 from tests.support.tiny_checkpoints import rope
 
-xllamacpp = pytest.importorskip("xllamacpp", reason="no llama.cpp here: pip install xllamacpp")
+xllamacpp = pytest.importorskip("xllamacpp", reason="no llama.cpp here: pip install '.[llama]'")
 
 
 @pytest.mark.filterwarnings("ignore:model.url", "ignore:task.parity.multiples")

@@ -120,8 +120,9 @@ def chosen(grids: Sequence[Sequence[Override]], typed: Sequence[Override]) -> li
     found = [[*map(_word, grid), *map(_word, typed)] for grid in grids]
     for one in typed:
         option = one.get_key_element()
-        held = [_values_of(grid, option) for grid in grids]
-        if one.is_delete() or len(grids) < 2 or any(values is None for values in held):
+        read = [_values_of(grid, option) for grid in grids]
+        held = [values for values in read if values is not None]
+        if one.is_delete() or len(grids) < 2 or len(held) < len(grids):
             continue
         own, known = _plain_values(one), set().union(*held)
         alike = all(values & held[0] for values in held)

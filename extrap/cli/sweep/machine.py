@@ -62,10 +62,14 @@ def there(device: Device) -> bool:
 
 def _listed(variable: str) -> list[Device]:
     """Returns all devices of a driver, [] without the driver. MIG parts replace their GPU."""
-    asked = {"capture_output": True, "text": True, "timeout": SECONDS}
     try:
         answer = subprocess.run(
-            ASK[variable], stdin=subprocess.DEVNULL, check=False, **asked
+            ASK[variable],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return []

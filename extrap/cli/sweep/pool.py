@@ -111,8 +111,8 @@ def _poll(running: list[Process], status: Status, slots: Slots | None) -> None:
             continue
         if slots:
             slots.give(job.devices)
-        if job.state is State.FAILED:
-            _again(job, slots) or job.fail(job.reason)
+        if job.state is State.FAILED and not _again(job, slots):
+            job.fail(job.reason)
         status.ended(job)
     status.tick()
 
