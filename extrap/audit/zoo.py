@@ -88,6 +88,20 @@ def text(frame: pd.DataFrame) -> str:
     return "\n".join([table, "", *(f"{head:{width}}  {says}" for head, says in legend.items())])
 
 
+def added(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
+    """Returns the committed table with these rows in place of older ones of the same schemes.
+    Raises UserError for a folder without a table.
+    """
+    path = folder / "audit.csv"
+    if not path.is_file():
+        raise UserError("--add", path, "no such table", "write it by `extrap audit`")
+    before = pd.read_csv(path, index_col="scheme")
+    if list(before.columns) != list(frame.columns):
+        raise UserError("--add", path, "has other columns", "write it again by `extrap audit`")
+    others = before.drop(index=frame.index, errors="ignore")
+    return pd.concat([others, frame]).sort_index()
+
+
 def write(frame: pd.DataFrame, folder: Path) -> list[Path]:
     """Writes audit.csv and figures/audit.svg, .png; returns their paths. Raises UserError for a
     link in the folder.

@@ -8,11 +8,13 @@ from extrap.utils.paths import conf_dir
 from extrap.utils.plugins import told
 
 NAMES = "names of files in conf/scheme; all by default"
+ADD = "write the rows of these schemes into the table of results/audit, beside the others"
 
 
 @command(
     "results plugins conf",
     argument("schemes", metavar="SCHEME", nargs="*", help=NAMES),
+    argument("--add", action="store_true", help=ADD),
 )
 def main(args: Namespace) -> str:
     import torch
@@ -27,5 +29,9 @@ def main(args: Namespace) -> str:
         with Progress("audit") as progress:
             frame = zoo.audit(schemes, progress)
     whole = not args.schemes and conf == Path(conf_dir())
-    written = zoo.write(frame, args.results / "audit") if whole else []
+    folder, written = args.results / "audit", []
+    if args.add and not whole:
+        written = zoo.write(zoo.added(frame, folder), folder)
+    elif whole:
+        written = zoo.write(frame, folder)
     return "\n".join([zoo.text(frame), *map(str, written)])

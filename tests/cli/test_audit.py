@@ -34,6 +34,11 @@ def test_the_whole_zoo_is_written_and_written_again_to_the_same_bytes(
     command.main(["--results", str(tmp_path)])
     assert capsys.readouterr().out == printed
     assert [file.read_bytes() for file in files] == before
+    monkeypatch.setattr(zoo, "subjects", chosen)
+    command.main(["nope", "alibi", "--add", "--results", str(tmp_path)])
+    again = pd.read_csv(tmp_path / "audit" / "audit.csv", index_col="scheme")
+    assert list(again.index) == ["alibi", "learned", "nope"]
+    pd.testing.assert_frame_equal(again.loc[frame.index], frame, check_dtype=False)
 
 
 def test_named_schemes_are_printed_and_nothing_is_written(tmp_path, capsys):
