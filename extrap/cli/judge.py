@@ -150,6 +150,7 @@ def judged(asked: Candidate) -> Judged:
     with told(plugins):
         job = program.job(found)
         _comparable(job, others)
+        others = _like(asked, job, others)
         validate.check(job)
         of_scheme = asked.group == "scheme"
         contracts = broken(maker(job.config["scheme"], plugins)) if of_scheme else {}
@@ -217,7 +218,7 @@ def _verdict(
     from extrap.runs.layout import RESULTS
 
     folder = place(RESULTS, asked.study)
-    rows = joined(read_with_sheets(folder), _like(asked, job, others))
+    rows = joined(read_with_sheets(folder), others)
     extension = job.extension_name if asked.group == "extension" else "direct"
     found = beside(rows, asked.study, asked.label, extension)
     scores = either(on_disk(folder), baselines.items(BASELINES[asked.group]))
@@ -263,5 +264,6 @@ def _like(asked: Candidate, job: "Job", others: pd.DataFrame) -> pd.DataFrame:
     kept = others[(others["scheme"] == job.label) & (others["data"] == job.trained_on)]
     if kept.empty:
         known = sorted(others["scheme"].unique())
-        raise UserError("scheme", job.label, "no extensions of it travel", choose(job.label, known))
+        problem = "no extensions of it travel with extrap"
+        raise UserError("scheme", job.label, problem, choose(job.label, known))
     return others.loc[compared(methods(kept)).index]
