@@ -162,7 +162,8 @@ def _composed(asked: Candidate) -> "Composed":
     """Returns the configuration of the first job of a candidate."""
     from extrap.cli.composed import composed
 
-    words = ["sweep.grid=null", f"experiment=judge/{asked.group}", *asked.words]
+    own = [word.partition(",")[0] if word.startswith("seed=") else word for word in asked.words]
+    words = ["sweep.grid=null", f"experiment=judge/{asked.group}", *own]
     return composed([*words, *asked.named()], asked.folder)
 
 
