@@ -51,7 +51,7 @@ MISTAKES = {
     "a task that fails": (
         "my_package/induction.py",
         ("hits(log_p, answers)", "log_p.numpy()[:, 7, 7]"),
-        "my_package/induction.py, line 37: too many indices for array: array is 2-dimensional, but "
+        "my_package/induction.py, line 41: too many indices for array: array is 2-dimensional, but "
         "3 were indexed",
     ),
 }

@@ -54,7 +54,7 @@ for study in rows.studies(baselines()):
     print(study, rows.open_study(baselines(), study)["scheme"].nunique())
 """
     lines = run(installed, tmp_path, "-c", code).splitlines()
-    assert [line.split()[0] for line in lines] == ["extension", "reference", "zoo"]
+    assert [line.split()[0] for line in lines] == ["extension", "grid", "reference", "zoo"]
     assert all(int(line.split()[1]) > 1 for line in lines)
 
 

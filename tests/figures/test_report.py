@@ -209,7 +209,7 @@ def test_findings_stand_with_their_verdicts(tmp_path):
     told = {"id": "one", "says": "RoPE finds < most & more.", "source": "arXiv 1", "below": 0.9}
     told["rows"] = {"task": "kv", "metric": "accuracy", "protocol": "records", "multiple": 4}
     (tmp_path / "demo" / FILE).write_text(yaml.safe_dump({"statements": [told]}))
-    said = report.text(tmp_path, "demo", images=False)
+    said = report.text(tmp_path, ["demo"], images=False)
     assert "RoPE finds &lt; most &amp; more." in said and "✓ holds" in said
 
 

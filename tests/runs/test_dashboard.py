@@ -102,7 +102,7 @@ def test_a_study_is_shown_from_its_rows(study, capsys):
     shown = {key for item in histories(whole) for key in item}
     assert {f"figure/{name}._type" for name in images} | {f"{workspace.TABLE}._type"} <= shown
     (page,) = Path("wandb").glob("offline-run-*/files/media/html/report*.html")
-    assert page.read_text() == report.text(Path("results"), "demo", images=False)
+    assert page.read_text() == report.text(Path("results"), ["demo"], images=False)
 
 
 @pytest.mark.usefixtures("elsewhere")

@@ -28,7 +28,7 @@ class Embedded(nn.Module):
     def __init__(self):
         super().__init__()
         self.embedding, self.head = nn.Embedding(11, 6), nn.Linear(6, 11)
-        self.norm = nn.Tanh()
+        self.norm, self.scheme = nn.Tanh(), None
 
     def hidden(self, tokens, states=None):
         x = self.embedding(tokens)

@@ -50,7 +50,7 @@ CASES = [
     ("trace", {"multiples": [1, 8]}, "data.vocabulary.keys"),
 ]
 GATED = [name for name in names("task") if "trials" in node("task", name)]
-UNGATED = {"algorithmic", "lost-in-the-middle"}
+UNGATED = {"algorithmic", "lost-in-the-middle", "parity"}
 
 
 def task(name: str, options: dict) -> Task:

@@ -23,6 +23,7 @@ def test_file_for_the_sweep_is_written_now_and_then_and_at_the_end(
     monkeypatch.setenv(progress.FILE, str(file))
     with Progress("train", 1000) as p:
         began = {"phase": "train", "done": 0, "total": 1000, "note": "", "left": None}
+        began |= {"device": ""}
         assert json.loads(file.read_text(encoding="utf-8")) == began
         monkeypatch.setattr(progress.time, "monotonic", lambda: 0.0)
         p(1, note="loss 5")

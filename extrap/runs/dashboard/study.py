@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from extrap.figures.drawing import part
 from extrap.figures.drawing.palette import colour_and_marker
-from extrap.figures.drawing.part import Part
 from extrap.figures.report.leaderboard import score
 from extrap.figures.report.views import View, views
 from extrap.results import rows
@@ -128,7 +128,7 @@ def read(*studies: str, series: Sequence[str] = ()) -> Study:
 def _chosen(files: dict, jobs: list, series: Sequence[str]) -> tuple[dict, list]:
     """Returns the files and jobs of some series alone."""
     records = [row for some in files.values() for row in some]
-    kept = Part(tuple(series)).of_study(rows.frame(records)).index
+    kept = part.Part(tuple(series)).of_study(rows.frame(records)).index
     shown = {id(records[at]) for at in kept}
 
     def of(some: list[dict]) -> list[dict]:
