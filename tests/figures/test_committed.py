@@ -56,7 +56,7 @@ def test_figures_of_a_study_are_those_of_its_rows(study):
 @pytest.mark.parametrize("study", [folder.name for folder in having(RESULTS, "report.html")])
 def test_the_page_of_a_study_is_that_of_its_rows(study):
     """Written again by `make report`."""
-    assert report.text(RESULTS, study) == (place(RESULTS, study) / "report.html").read_text()
+    assert report.text(RESULTS, [study]) == (place(RESULTS, study) / "report.html").read_text()
 
 
 def test_figures_of_formulas_are_those_of_the_formulas():
