@@ -50,11 +50,12 @@ NUMBERS = {
 }
 
 
-def refused(said: str, where: Path, call) -> None:
+def refused(said: str, where: Path, call) -> str:
     with pytest.raises(UserError) as found:
         call()
     line = str(found.value)
     assert line.startswith(str(where)) and said in line and len(line.splitlines()) == 1
+    return line
 
 
 @pytest.mark.parametrize("field", FINDINGS)
@@ -64,7 +65,8 @@ def test_statements(field, tmp_path):
     known = ONE.replace(", below: 0.5", "") if own == "below" else ONE
     known = known.replace(", rows: {task: kv}", "") if own == "rows" else known
     path.write_text(f"statements:\n- {known}, {field}}}\n")
-    refused(FINDINGS[field], path, lambda: statement.read(tmp_path))
+    line = refused(FINDINGS[field], path, lambda: statement.read(tmp_path))
+    assert ": a: " in line and ("holds" in line or ", got " in line), "statement and value"
 
 
 @pytest.mark.parametrize("text", NUMBERS)

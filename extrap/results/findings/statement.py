@@ -39,7 +39,6 @@ twin        the id of a statement that reads the same rows in the same way and i
 import hashlib
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -53,13 +52,8 @@ from extrap.utils.untrusted import read_yaml
 FILE = "findings.yaml"
 RECIPE = ("layers", "heads", "lr", "steps", "share", "width", "base", "recipe")
 """Options that a label can name."""
-SELECTED = {*COLUMNS, *RECIPE, "tuned", MULTIPLE, "size"} - {
-    "run",
-    "value",
-    "low",
-    "high",
-    "commit",
-}
+NOT_SELECTED = {"run", "value", "low", "high", "commit"}
+SELECTED = {*COLUMNS, *RECIPE, "tuned", MULTIPLE, "size"} - NOT_SELECTED
 MOST = 1000
 """Values of a list: files are data, and YAML can stand for more than it holds."""
 SUM = "sum"
@@ -69,13 +63,14 @@ OF_UNITS = ("concordance", "share")
 OVER = ("spread", "lowest", "highest", "rank", "rank_correlation", *OF_UNITS)
 LEARNING = (SUM, *OF_CONTRASTS, "lowest", "highest")
 """Statistics of gates that are gates themselves."""
-REMARKS = {"note", "badly_put", "twin"}
+STATISTICS = sorted({*OF_TERMS, *OF_CONTRASTS, *OVER})
+REMARKS = ("note", "badly_put", "twin")
 """Fields that are no part of what was declared."""
-FIELDS = {"id", "says", "source", "rows", "statistic", "over", "of", "terms", "contrasts", "across"}
-FIELDS |= {"unit", "learned", "log", "above", "below", *REMARKS}
-
-HINTS = dict.fromkeys(("statistic", "over", "of", "across", *REMARKS), str)
-"""Fields that hold text if they are there."""
+TEXTS = ("id", "says", "source", *REMARKS)
+HINTS = dict.fromkeys((*TEXTS, "statistic", "over", "of", "across"), str)
+HINTS |= dict.fromkeys(("learned", "log"), bool)
+"""Kinds of the fields that are no selection and no number."""
+FIELDS = {*HINTS, "rows", "terms", "contrasts", "unit", "above", "below"}
 MARKUP = re.compile(r"<[A-Za-z/!?]")
 """What begins a tag or a comment in Markdown, where sentences are written."""
 
@@ -162,89 +157,107 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
     """Returns one entry of the list as a Statement. Raises UserError naming entry and field."""
     where = f"{path}: statement {number + 1}"
     fields = "expected a mapping with id, says, source, rows and above or below"
-    _need(isinstance(entry, dict), where, fields)
+    _need(isinstance(entry, dict), where, f"{fields}, got {entry!r:.60}")
     where = f"{path}: {entry.get('id', f'statement {number + 1}')}"
-    check_fields(where, entry, HINTS)
-    for name in ("id", "says", "source", *REMARKS & {*entry}):
-        text = entry.get(name)
-        _need(isinstance(text, str) and bool(text.strip()), where, f"{name}: expected text")
-        check_text(where, name, str(text))
-    for name in ("learned", "log"):
-        flag = isinstance(entry.get(name, False), bool)
-        _need(flag, where, f"{name}: expected true or false")
-    for name in sorted({*entry} - FIELDS, key=str):
-        _need(False, where, f"{name}: no such field; there are {', '.join(sorted(FIELDS))}")
+    _check_kinds(where, entry)
     bounds = [name for name in ("above", "below") if name in entry]
     bounded = len(bounds) == 1 and _number(entry[bounds[0]])
-    _need(bounded, where, "expected either above or below, with a number")
-    statistic, across = entry.get("statistic", SUM), entry.get("across", "mean")
-    known = sorted({*OF_TERMS, *OF_CONTRASTS, *OVER})
-    _need(statistic in known, where, f"statistic={statistic}: choose one of {', '.join(known)}")
+    given = ", ".join(f"{name}={entry[name]!r:.60}" for name in bounds) or "none"
+    _need(bounded, where, f"expected either above or below, with a number, got {given}")
+    _check_statistic(where, entry)
     rows = selection(where, common) | selection(where, entry.get("rows"))
-    column = entry.get("over", "scheme") in {*COLUMNS, *RECIPE, "size"}
-    unit = entry.get("unit", [])
-    units = fits(unit, list[str]) and {*unit} <= SELECTED
-    _need(units, where, "unit: expected a list of columns")
-    _need(bool(unit) or statistic not in OF_UNITS, where, f"unit: {statistic} needs some columns")
-    over = (statistic in OVER) == ("over" in entry) and column
-    _need(over, where, f"over: expected a column, and only with {', '.join(OVER)}")
-    ranked = isinstance(entry.get("of"), str) == (statistic == "rank")
-    _need(ranked, where, "of: expected the value that is ranked, and only with rank")
-    _need(across in ("mean", "median"), where, f"across={across}: choose mean or median")
-    # `learned: false` takes a premise of the evaluator away and declares nothing
-    undeclared = REMARKS | ({"learned"} if not entry.get("learned") else set())
-    contrasts = _contrasts(where, entry, statistic)
-    declared = {name: value for name, value in entry.items() if name not in undeclared}
-    plain = json.dumps(declared | {"rows": rows}, sort_keys=True, default=str)
     made = {
         "rows": rows,
-        "contrasts": contrasts,
+        "contrasts": _contrasts(where, entry),
         "direction": bounds[0],
-        "unit": tuple(unit),
+        "unit": tuple(entry.get("unit", [])),
         "threshold": float(entry[bounds[0]]),
-        "digest": hashlib.sha256(plain.encode()).hexdigest()[:16],
+        "digest": _digest(entry, rows),
     }
     same = {*Statement.__dataclass_fields__} & {*entry}
     return Statement(**{name: entry[name] for name in same} | made)
 
 
-def _contrasts(where: str, entry: dict, statistic: str) -> tuple[tuple[Term, ...], ...]:
+def _check_kinds(where: str, entry: dict[str, Any]) -> None:
+    """Checks each field by itself."""
+    check_fields(where, entry, HINTS)
+    for name in TEXTS:
+        if name in REMARKS and name not in entry:
+            continue
+        text = entry.get(name, "")
+        _need(bool(text.strip()), where, f"{name}: expected text, got {text!r:.60}")
+        check_text(where, name, text)
+    for name in sorted({*entry} - FIELDS, key=str):
+        _need(False, where, f"{name}: no such field; there are {', '.join(sorted(FIELDS))}")
+
+
+def _check_statistic(where: str, entry: dict[str, Any]) -> None:
+    """Checks the statistic, and the fields that one statistic needs and another forbids."""
+    statistic, across = entry.get("statistic", SUM), entry.get("across", "mean")
+    unit, over = entry.get("unit", []), entry.get("over", "scheme")
+    _need(
+        statistic in STATISTICS,
+        where,
+        f"statistic={statistic}: choose one of {', '.join(STATISTICS)}",
+    )
+    columns = fits(unit, list[str]) and {*unit} <= SELECTED
+    _need(columns, where, f"unit: expected a list of columns, got {unit!r:.60}")
+    _need(bool(unit) or statistic not in OF_UNITS, where, f"unit: {statistic} needs some columns")
+    wanted = (statistic in OVER) == ("over" in entry)
+    wanted = wanted and over in {*COLUMNS, *RECIPE, "size"}
+    words = f"over: expected a column, and only with {', '.join(OVER)}"
+    _need(wanted, where, f"{words}, got {entry.get('over')!r:.60}")
+    ranked = ("of" in entry) == (statistic == "rank")
+    _need(ranked, where, "of: expected the value that is ranked, and only with rank")
+    _need(across in ("mean", "median"), where, f"across={across}: choose mean or median")
+
+
+def _digest(entry: dict[str, Any], rows: Selection) -> str:
+    # `learned: false` takes a premise of the evaluator away and declares nothing
+    undeclared = {*REMARKS} if entry.get("learned") else {*REMARKS, "learned"}
+    declared = {name: value for name, value in entry.items() if name not in undeclared}
+    plain = json.dumps(declared | {"rows": rows}, sort_keys=True, default=str)
+    return hashlib.sha256(plain.encode()).hexdigest()[:16]
+
+
+def _contrasts(where: str, entry: dict[str, Any]) -> tuple[tuple[Term, ...], ...]:
+    statistic = entry.get("statistic", SUM)
     given = entry.get("contrasts", [entry.get("terms", [{}])])
     needed = ("contrasts" in entry) == (statistic in OF_CONTRASTS)
     _need(needed, where, f"contrasts: expected only with {' and '.join(OF_CONTRASTS)}")
     allowed = "terms" not in entry or statistic in OF_TERMS
     _need(allowed, where, f"terms: expected only with a sum or {OF_TERMS[1]}")
-    lists = isinstance(given, list) and all(isinstance(one, list) and one for one in given)
-    lists = lists and bool(given)
-    _need(lists, where, "terms: expected a list of selections")
+    lists = fits(given, list[list]) and bool(given) and all(given)
+    _need(lists, where, f"terms: expected a list of selections, got {given!r:.60}")
     two = statistic != OF_TERMS[1] or len(given[0]) == 2
     _need(two, where, "terms: expected the two selections to compare")
-
-    def contrast(terms: Sequence[Any]) -> tuple[Term, ...]:
-        return tuple(_term(where, term) for term in terms)
-
-    return tuple(contrast(terms) for terms in given)
+    found = []
+    for terms in given:
+        found.append(tuple(_term(where, term) for term in terms))
+    return tuple(found)
 
 
 def _term(where: str, term: Any) -> Term:
     weighted = isinstance(term, dict) and _number(term.get("times", 1))
-    _need(weighted, where, "terms: expected selections, each with a number for times")
+    words = "terms: expected selections, each with a number for times"
+    _need(weighted, where, f"{words}, got {term!r:.60}")
     rows = {name: value for name, value in term.items() if name != "times"}
     return Term(selection(where, rows), float(term.get("times", 1)))
 
 
 def selection(where: str, given: Any) -> Selection:
-    _need(isinstance(given, dict | None), where, "rows: expected columns and their values")
-    text = all(isinstance(name, str) for name in given or ())
-    _need(text, where, "rows: expected columns and their values")
-    for name, value in (given or {}).items():
+    """Returns columns and their values, {} for None. Raises UserError naming the column."""
+    rows = {} if given is None else given
+    mapping = isinstance(rows, dict) and fits([*rows], list[str])
+    _need(mapping, where, f"rows: expected columns and their values, got {given!r:.60}")
+    for name, value in rows.items():
         values = value if isinstance(value, list) else [value]
-        plain = len(values) <= MOST and all(fits(one, str | float | bool) for one in values)
-        _need(plain, where, f"{name}: expected a value or a list of values")
-    for name in sorted({*(given or {})} - SELECTED, key=str):
-        columns = ", ".join(sorted(SELECTED))
+        plain = len(values) <= MOST and fits(values, list[str | float | bool])
+        _need(plain, where, f"{name}: expected a value or a list of values, got {value!r:.60}")
+    columns = ", ".join(sorted(SELECTED))
+    for name in sorted({*rows} - SELECTED):
         _need(False, where, f"{name}: not a column to select by; {columns}")
-    return dict(given or {})
+    return dict(rows)
 
 
 def _number(value: Any) -> bool:
@@ -255,7 +268,8 @@ def check_fields(where: Path | str, given: dict[str, Any], hints: dict[str, Any]
     """Raises UserError for a field of another kind than its hint."""
     for name, hint in hints.items():
         right = name not in given or fits(given[name], hint)
-        _need(right, where, f"{name}: expected {describe(hint)}")
+        words = f"{name}: expected {describe(hint)}"
+        _need(right, where, f"{words}, got {given.get(name)!r:.60}")
 
 
 def check_text(where: Path | str, name: str, text: str) -> None:
