@@ -192,12 +192,12 @@ def train(asked: Candidate, experiment: str, job: "Job", runs: int, *more: str) 
     """Runs the jobs of an experiment as a sweep, after a line that says how long it takes. Raises
     UserError if one fails: what is done stays, and the same command continues.
     """
-    from extrap.runs.pace import seconds
+    from extrap.runs.foreseen import run_seconds
 
     words = [*asked.flags, f"experiment={experiment}", *asked.words, *more]
     side = max(1, cores() // job.config["threads"])
     rounds = -(-runs // side)
-    took = clock(rounds * seconds(job))
+    took = clock(rounds * run_seconds(job))
     steps = job.trainings[-1].optim.steps
     line = f"{runs} runs of {steps} steps, {min(side, runs)} side by side: about {took}"
     print(f"extrap judge: {line}; the same command continues", file=sys.stderr, flush=True)

@@ -1,9 +1,9 @@
-"""Hours and memory of a training, foreseen before its start."""
+"""Time and memory of a run, foreseen before it starts: a step and a reading are timed."""
 
 import time
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,6 +11,8 @@ from torch.autograd.graph import saved_tensors_hooks
 
 from extrap.model.loss import LOGITS
 from extrap.runs.finetuned import Training
+from extrap.runs.job import Job
+from extrap.runs.source import Source
 from extrap.runs.training.batch_shares import share
 from extrap.runs.training.lightning_module import Lit
 from extrap.runs.training.options import TrainerOptions
@@ -24,6 +26,8 @@ STATE = 16
 """Bytes of a parameter: itself, its gradient, two moments."""
 BLOCK = 3 * 4 * LOGITS
 """Bytes of a block of logits, its probabilities and a copy."""
+READINGS, READ, FAR = 2000, 4096, 8
+"""What the tasks of the reference study read: batches, their tokens, their length in L."""
 
 
 @dataclass(frozen=True)
@@ -91,35 +95,70 @@ def large(training: Training, params: int) -> bool:
 def calibrate(training: Training, options: TrainerOptions, device: torch.device) -> Pace:
     """Returns the pace of a training by two steps of a model of its own, which is then dropped.
 
-    A GPU computes one forward's share of the batch, a CPU one window of each part: time and memory
-    count by the windows. Leaves torch's random numbers as they were.
+    The steps compute one forward's share of the batch; a CPU computes one window of each part of a
+    large training, as time and memory then count by the windows. Leaves torch's random numbers as
+    they were.
     """
-    on_gpu = device.type == "cuda"
-    with torch.random.fork_rng(devices=[device] if on_gpu else []):
+    with _numbers_kept(device):
         model = training.begin().to(device)
-        weights = training.batches.mixture.weights
-        lit = Lit(model, training.optim, weights, recomputed=options.recompute)
-        whole, n = (
-            training.batches[training.optim.steps - 1],
-            options.processes * options.accumulate_grad_batches,
-        )
-        sizes = [rows.stop - rows.start for rows in whole.parts.values()]
-        some = share(whole, 0, n if on_gpu else max(sizes)).to(device)
-        mixed: Any = nullcontext()
+        mixture = training.batches.mixture
+        lit = Lit(model, training.optim, mixture.weights, recomputed=options.recompute)
+        params = sum(p.numel() for p in model.parameters())
+        batch = training.batches[training.optim.steps - 1]
+        forwards = options.processes * options.accumulate_grad_batches
+        n = forwards
+        if device.type == "cpu" and large(training, params):
+            n = max(rows.stop - rows.start for rows in batch.parts.values())
+        some = share(batch, 0, n).to(device)
+        mixed = nullcontext()
         if options.precision == "bf16-mixed":
             mixed = torch.autocast(device.type, torch.bfloat16)
-        kept, seconds = Kept(model), 0.0
-        for _ in range(2):  # the first sets up
-            kept, start = Kept(model), time.perf_counter()
+        kept = Kept(model)
+
+        def step() -> None:
+            kept.sizes.clear()
             with mixed, kept:
                 loss = lit.training_step(some, 0)  # type: ignore[arg-type]
             loss.backward()
-            if on_gpu:
-                torch.cuda.synchronize(device)
-            seconds = time.perf_counter() - start
-    room = torch.cuda.mem_get_info(device)[1] if on_gpu else memory()
-    times = len(whole.tokens) / n / len(some.tokens)
-    params = sum(p.numel() for p in model.parameters())
+
+        seconds = _second_time(step, device)
+    room = torch.cuda.mem_get_info(device)[1] if device.type == "cuda" else memory()
+    times = len(batch.tokens) / forwards / len(some.tokens)
     need = STATE * params + times * kept.bytes + BLOCK
     each = seconds * times * options.accumulate_grad_batches
     return Pace(each, training.optim.steps, need, room)
+
+
+def run_seconds(job: Job) -> float:
+    """Returns about how many seconds the training and the evaluation of a run take."""
+    source = job.source
+    pace = calibrate(job.trainings[-1], source.trainer, source.device)
+    return pace.seconds * pace.steps + READINGS * _reading(source)
+
+
+def _reading(source: Source) -> float:
+    """Returns the seconds in which an untrained model reads random text of FAR times L."""
+    with _numbers_kept(source.device):
+        model = source.model().to(source.device)
+        length = int(min(FAR * source.length, model.scheme.limit))
+        windows = max(1, READ // length)
+        tokens = torch.randint(0, 256, (windows, length), device=source.device)
+        with torch.inference_mode():
+            return _second_time(lambda: model(tokens, last=length // FAR), source.device)
+
+
+def _numbers_kept(device: torch.device) -> AbstractContextManager[None]:
+    """Returns a context that leaves torch's random numbers as they were."""
+    return torch.random.fork_rng(devices=[device] if device.type == "cuda" else [])
+
+
+def _second_time(work: Callable[[], object], device: torch.device) -> float:
+    """Returns the seconds that some work takes; the first time sets up and does not count."""
+    seconds = 0.0
+    for _ in range(2):
+        start = time.perf_counter()
+        work()
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+        seconds = time.perf_counter() - start
+    return seconds

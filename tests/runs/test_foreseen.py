@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import torch
 
+from extrap.runs import foreseen
 from extrap.runs import train as stage
 from extrap.runs.foreseen import Pace, calibrate
 from extrap.runs.training.callbacks import BetweenUpdates, Curve
@@ -81,6 +82,32 @@ def test_memory_is_foreseen_by_windows():
     assert 20 * layer_inputs < kept < 80 * layer_inputs
     assert again.bytes < many.bytes - kept / 2
     assert few.steps == 8 and few.seconds > 0
+
+
+@pytest.mark.parametrize("large, windows", [(False, 8 + 16), (True, 1 + 1)])
+def test_a_step_is_timed_whole_unless_the_training_is_large(monkeypatch, large, windows):
+    """One window of each part would be many times slower, a window, than all of them at once."""
+    seen, step = [], Lit.training_step
+
+    def noted(self, batch, at):
+        seen.append(len(batch.tokens))
+        return step(self, batch, at)
+
+    monkeypatch.setattr(Lit, "training_step", noted)
+    monkeypatch.setattr(foreseen, "large", lambda *_: large)
+    source = job("data.text.size=8", "data.retrieval.size=16").source
+    calibrate(source, source.trainer, torch.device("cpu"))
+    assert seen == [windows] * 2
+
+
+def test_a_run_takes_its_steps_and_its_readings(monkeypatch):
+    monkeypatch.setattr(foreseen, "_second_time", lambda work, device: 0.5)
+    few, many = (foreseen.run_seconds(job(f"train.steps={steps}")) for steps in (10, 30))
+    assert (few, many) == (0.5 * (10 + foreseen.READINGS), 0.5 * (30 + foreseen.READINGS))
+    before = torch.get_rng_state()
+    monkeypatch.undo()
+    assert foreseen.run_seconds(job("train.steps=10")) > 0
+    assert torch.equal(before, torch.get_rng_state())
 
 
 def test_a_day_or_too_much_memory_is_a_line():
