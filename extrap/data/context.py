@@ -10,10 +10,21 @@ from extrap.data.vocabulary import Vocabulary
 def among(text: np.ndarray, slots: np.ndarray, records: np.ndarray) -> np.ndarray:
     """Returns records (n, w) with their first tokens at these slots (n,), and text elsewhere."""
     row = np.empty(len(text) + records.size, np.int64)
-    taken, rest = slots[:, None] + np.arange(records.shape[1]), np.ones(len(row), bool)
-    rest[taken] = False
-    row[taken], row[rest] = records, text
+    of_records = slots[:, None] + np.arange(records.shape[1])
+    of_text = np.ones(len(row), bool)
+    of_text[of_records] = False
+    row[of_records] = records
+    row[of_text] = text
     return row
+
+
+def woven(text: np.ndarray, is_record: np.ndarray, records: np.ndarray) -> np.ndarray:
+    """Returns records (n, w) and text in this order: is_record (N,) is True for a record, False for
+    a token of text.
+    """
+    before = is_record.cumsum() - is_record
+    slots = np.arange(len(is_record)) + (records.shape[1] - 1) * before
+    return among(text, slots[is_record], records)
 
 
 @dataclass(frozen=True)
@@ -45,15 +56,18 @@ class Context:
     def texts(self, count: int, tokens: int) -> np.ndarray:
         """Draws `count` stretches of running text from random places, (count, tokens) int64."""
         starts = self.rng.integers(len(self.stream) - tokens + 1, size=count)
-        return self.stream[starts[:, None] + np.arange(tokens)].astype(np.int64)
+        places = starts[:, None] + np.arange(tokens)
+        return self.stream[places].astype(np.int64)
 
     def keys(self, count: int) -> np.ndarray:
         """Draws `count` different key ids."""
-        return self.vocabulary.key(self.rng.permutation(self.vocabulary.keys)[:count])
+        order = self.rng.permutation(self.vocabulary.keys)
+        return self.vocabulary.key(order[:count])
 
     def values(self, *shape: int) -> np.ndarray:
         """Draws value ids, any of them several times."""
-        return self.vocabulary.value(self.rng.integers(self.vocabulary.values, size=shape))
+        drawn = self.rng.integers(self.vocabulary.values, size=shape)
+        return self.vocabulary.value(drawn)
 
     def distinct_values(self, rows: int, each: int) -> np.ndarray:
         """Draws `each` different value ids for every row, (rows, each)."""

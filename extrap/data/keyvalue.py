@@ -36,7 +36,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from annotated_types import Interval
 
-from extrap.data.context import Context, among
+from extrap.data.context import Context, among, woven
 from extrap.data.curriculum import Graded, counts
 from extrap.data.part import EARLY, Drawn, Size, answered, stacked
 from extrap.data.trials.base import FEWEST, Form, Questions
@@ -111,28 +111,26 @@ class KeyValue(Graded):
         order = rng.random((self.size, context.vocabulary.keys)).argsort(1)
         keys = context.vocabulary.key(order[:, : most(length)])
         values = context.values(*keys.shape)
-        records, answers = self.layout.records(keys, values), np.stack([keys, values], -1)
+        records = self.layout.records(keys, values)
+        questions = np.stack([keys, values], -1)
         text = context.texts(self.size, length)
         places = rng.random((self.size, length))  # of filler and records that are scattered
         depths = rng.beta(*DEPTHS[self.depth], (self.size, (length + 3) // 2))
         starts = rng.integers(4, size=self.size)
-        echoes, rows = round(self.size * self.echo * (1 - difficulty)), []
+        echoes = round(self.size * self.echo * (1 - difficulty))
+        rows = []
         for i, n in enumerate(pairs):
             if i < echoes:
                 # up to 3 tokens of text put the records on odd and even slots
                 front = np.concatenate([bos, text[i, : starts[i]]])
-                twice = np.tile(records[i], 2).ravel()
-                marks = np.resize([0, 0, EARLY, 0], len(twice))
-                rows.append((np.concatenate([front, twice]), np.concatenate([0 * front, marks])))
+                rows.append(_echo(front, records[i]))
                 continue
             units = np.arange(filler[i] + n)
-            units = places[i, : len(units)].argsort() if scattered[i] else units
-            is_record = units >= filler[i]
-            slots = (is_record.cumsum() + np.arange(len(units)))[is_record] - 1
-            body = among(text[i, : filler[i]], slots, records[i, :n])
-            # a draw can be exactly 1
-            asked = np.minimum((depths[i] * n).astype(np.int64), n - 1)
-            rows.append(answered(np.concatenate([bos, body]), answers[i, asked], 1))
+            if scattered[i]:
+                units = places[i, : len(units)].argsort()
+            body = woven(text[i, : filler[i]], units >= filler[i], records[i, :n])
+            asked = np.minimum((depths[i] * n).astype(np.int64), n - 1)  # a draw can be exactly 1
+            rows.append(answered(np.concatenate([bos, body]), questions[i, asked], 1))
         return stacked(rows, length)
 
     def _filler(
@@ -144,7 +142,15 @@ class KeyValue(Graded):
         scattered = form < difficulty * self.scattered
         amount = np.where(filled, rng.integers(room + 1), 0)
         tail = rng.random(self.size) < difficulty * self.tail
-        return np.where(tail, room, amount), np.where(tail, rng.random(self.size) < 0.5, scattered)
+        scattered = np.where(tail, rng.random(self.size) < 0.5, scattered)
+        return np.where(tail, room, amount), scattered
+
+
+def _echo(front: np.ndarray, records: np.ndarray) -> Drawn:
+    """Returns a row in which every record stands twice; its second key is marked EARLY."""
+    twice = np.tile(records, 2).ravel()
+    marks = np.resize([0, 0, EARLY, 0], len(twice))
+    return np.concatenate([front, twice]), np.concatenate([0 * front, marks])
 
 
 class BeforeKey(KeyValue):
@@ -177,8 +183,10 @@ class PairForm(Form):
         check_keys(vocabulary, self.records(length), length)
 
     def question(self, context: Context, depth: float) -> Questions:
-        length, n = context.length, self.records(context.length)
-        slots, at = self.distractors(length), self.gold(length, depth)
+        length = context.length
+        n = self.records(length)
+        slots = self.distractors(length)
+        at = self.gold(length, depth)
         keys, values = context.keys(n), context.values(n)
         records = self.layout.records(keys, values)  # (n, width), gold first
         text = context.text(self.body(length) - records[1:].size)
@@ -204,12 +212,14 @@ class Records(PairForm):
         return self.layout.most(length)
 
     def distractors(self, length: int) -> np.ndarray:
-        body, width = self.body(length), self.layout.width
+        body = self.body(length)
+        width = self.layout.width
         return np.arange(body % width, body, width)
 
     def gold(self, length: int, depth: float) -> int:
+        width = self.layout.width
         index = round(depth * (self.records(length) - 1))
-        return self.body(length) % self.layout.width + self.layout.width * index
+        return self.body(length) % width + width * index
 
 
 @dataclass(frozen=True)

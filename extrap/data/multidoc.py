@@ -29,6 +29,8 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Share
 
 CODE, RANKED = 20, 21  # keep the random draws of test sets apart
+GOLD = 0
+"""The index of the gold document in the facts of a question."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,32 +53,41 @@ class MultiDocument(Graded):
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         template = Template.of(context.vocabulary, self.facts)
-        rng, length, rows = context.rng, context.length, []
+        rng, length = context.rng, context.length
         documents = counts(rng, self.size, FEWEST, template.most(length), difficulty)
         room = length - 1 - template.each - documents * template.width
         filled = rng.random(self.size) < difficulty * self.prefix
         filler = np.where(filled, rng.integers(room + 1), 0)
-        text = context.texts(self.size, length)
-        for i, n in enumerate(documents):
-            facts = Facts.draw(context, n, self.facts)
-            left = length - filler[i] - n * template.width
-            ask = -(-left // (template.each + 1))  # the last question may be cut off
-            which, fact = rng.integers(n, size=ask), rng.integers(self.facts, size=ask)
-            asked = template.questions(facts.subjects[which], facts.relations[which, fact])
-            asked = np.concatenate([asked, facts.objects[which, fact][:, None]], axis=1)
-            told = template.documents(facts).ravel()
-            front = np.concatenate([[context.vocabulary.bos], text[i, : filler[i]], told])
-            rows.append(answered(front, asked, 1))
+        texts = context.texts(self.size, length)
+        rows = []
+        for n, amount, text in zip(documents, filler, texts, strict=True):
+            rows.append(self._row(context, template, n, text[:amount]))
         return stacked(rows, length)
+
+    def _row(
+        self, context: Context, template: Template, documents: int, filler: np.ndarray
+    ) -> Drawn:
+        """Returns one sequence: filler, documents, then questions up to the end."""
+        facts = Facts.draw(context, documents, self.facts)
+        room = context.length - len(filler) - documents * template.width
+        questions = -(-room // (template.each + 1))  # the last question may be cut off
+        document = context.rng.integers(documents, size=questions)
+        fact = context.rng.integers(self.facts, size=questions)
+        asked = template.questions(facts.subjects[document], facts.relations[document, fact])
+        answers = facts.objects[document, fact]
+        told = template.documents(facts).ravel()
+        front = np.concatenate([[context.vocabulary.bos], filler, told])
+        return answered(front, np.column_stack([asked, answers]), 1)
 
 
 @dataclass(frozen=True)
 class Question:
-    """Document 0 of `facts` is the gold one.
+    """A question about one of the facts of a document, the gold one.
 
     Args:
-        fact: the index of the asked fact in it
-        filler: for a whole context
+        facts: of all documents, the gold one first
+        fact: the index of the asked fact in the gold document
+        filler: text for a whole context
     """
 
     facts: Facts
@@ -85,7 +96,7 @@ class Question:
 
     @property
     def relation(self) -> int:
-        return int(self.facts.relations[0, self.fact])
+        return int(self.facts.relations[GOLD, self.fact])
 
 
 @dataclass(frozen=True)
@@ -112,21 +123,19 @@ class DocumentForm:
 
     def questions(self, trials: Trials, depth: float) -> Questions:
         """Returns contexts with as many documents as fit, gold at index round(depth (K - 1))."""
-        length, made = trials.length - trials.vocabulary.turns.extra, []
-        documents = self.records(length)
-        at = round(depth * (documents - 1))
+        length = trials.length - trials.vocabulary.turns.extra
+        at = round(depth * (self.records(length) - 1))
+        asked = []
         for question in self._questions(trials):
-            others = np.arange(1, documents)
-            if self.ordered:  # hard ones first, else in the order of their draws
-                hard = (question.facts.relations[1:] == question.relation).any(-1)
-                others = others[np.argsort(~hard, kind="stable")]
-            made.append((question, np.insert(others, at, 0)))
-        return self._written(trials, made, length, at)
+            order = np.insert(self._distractors(question), at, GOLD)
+            asked.append(self._asked(trials, question, order, at, length))
+        return _laid(trials, asked)
 
     def without_search(self, trials: Trials, documents: int) -> Questions:
         """Returns the same questions with the gold document alone (1), or without documents (0)."""
-        made = [(question, np.arange(documents)) for question in self._questions(trials)]
-        return self._written(trials, made, 0, 0)
+        order = np.arange(documents)
+        asked = [self._asked(trials, question, order, 0) for question in self._questions(trials)]
+        return _laid(trials, asked)
 
     def retrieved(self, trials: Trials, top: int, hit: float) -> tuple[Questions, np.ndarray]:
         """Returns contexts with the first `top` documents of a weak retriever, and whether the gold
@@ -136,13 +145,14 @@ class DocumentForm:
         recall at K is 1 - (1 - hit)^K. More documents of a trial are the same ones, followed by
         further ones.
         """
-        made, handed = [], []
+        asked, handed = [], []
         for context in replace(trials, length=0).contexts(RANKED):
             rank = int(context.rng.geometric(hit))
             question = self._question(context, trials.vocabulary.keys)
-            made.append((question, np.insert(np.arange(1, top + 1), min(rank - 1, top), 0)[:top]))
+            ranked = np.insert(np.arange(1, top + 1), min(rank - 1, top), GOLD)
+            asked.append(self._asked(trials, question, ranked[:top], -1))
             handed.append(rank <= top)
-        return self._written(trials, made, 0, -1), np.array(handed)
+        return _laid(trials, asked), np.array(handed)
 
     def _questions(self, trials: Trials) -> list[Question]:
         shorter = trials.shorter(trials.vocabulary.turns.extra)
@@ -151,27 +161,42 @@ class DocumentForm:
 
     def _question(self, context: Context, documents: int) -> Question:
         """Draws a question with as many tokens of filler as the context is long."""
-        facts = Facts.draw(context, documents, each := self.template.facts)
-        return Question(facts, int(context.rng.integers(each)), context.text(context.length))
+        facts = Facts.draw(context, documents, self.template.facts)
+        fact = int(context.rng.integers(self.template.facts))
+        return Question(facts, fact, context.text(context.length))
 
-    def _written(
-        self, trials: Trials, made: list[tuple[Question, np.ndarray]], length: int, at: int
+    def _distractors(self, question: Question) -> np.ndarray:
+        """Returns the other documents in the order of their draws, or hard ones first."""
+        relations = question.facts.relations[1:]
+        others = np.arange(1, 1 + len(relations))
+        if not self.ordered:
+            return others
+        hard = (relations == question.relation).any(-1)
+        return others[np.argsort(~hard, kind="stable")]
+
+    def _asked(
+        self, trials: Trials, question: Question, order: np.ndarray, at: int, length: int = 0
     ) -> Questions:
-        """Returns contexts as tokens. made: questions, and the documents of each in order; filler
-        in front makes up the length, turns of a dialogue not counted.
+        """Returns a question behind its documents, as tokens.
+
+        Args:
+            order: of the documents, the gold one at index `at`
+            length: which filler in front makes up, turns of a dialogue not counted
         """
-        bos, template, each = [trials.vocabulary.bos], self.template, []
-        for question, order in made:
-            facts, fact = question.facts, question.fact
-            asked = template.questions(facts.subjects[0], np.array(question.relation))
-            documents = template.documents(facts[order]).ravel()
-            filler = question.filler[: max(0, length - 1 - len(documents) - len(asked))]
-            tokens = np.concatenate([bos, filler, documents, asked])
-            answer, values = facts.objects[0, fact : fact + 1], facts.objects[order].reshape(-1, 1)
-            # from the subject of the asked fact to the subject of the question
-            distance = (len(order) - at) * template.width - fact * template.each + 1
-            each.append(Questions(tokens, answer, values, at, distance, template.each))
-        return Questions.stacked(each).laid(trials.vocabulary.turns)
+        template, facts, fact = self.template, question.facts, question.fact
+        asked = template.questions(facts.subjects[GOLD], np.array(question.relation))
+        documents = template.documents(facts[order]).ravel()
+        filler = question.filler[: max(0, length - 1 - len(documents) - len(asked))]
+        # from the subject of the asked fact to the subject of the question
+        distance = (len(order) - at) * template.width - fact * template.each + 1
+        return Questions(
+            tokens=np.concatenate([[trials.vocabulary.bos], filler, documents, asked]),
+            answers=facts.objects[GOLD, fact : fact + 1],
+            values=facts.objects[order].reshape(-1, 1),
+            index=at,
+            distance=distance,
+            tail=template.each,
+        )
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Returns the expected accuracy of naming the object of a random fact."""
@@ -179,3 +204,8 @@ class DocumentForm:
 
     def chance(self, vocabulary: Vocabulary) -> float:
         return 1 / vocabulary.values
+
+
+def _laid(trials: Trials, asked: list[Questions]) -> Questions:
+    """Returns questions as one, in the turns of a dialogue."""
+    return Questions.stacked(asked).laid(trials.vocabulary.turns)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extrap.data.context import Context, among
+from extrap.data.context import Context, among, woven
 from extrap.data.curriculum import Graded, counts
 from extrap.data.keyvalue import check_keys, most
 from extrap.data.part import Drawn, Size, Weight, answered, stacked
@@ -52,25 +52,39 @@ class MultiValue(Graded):
         check_keys(vocabulary, most(length), length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
-        rng, length, rows = context.rng, context.length, []
-        text = context.texts(self.size, length)
+        rng, length = context.rng, context.length
+        texts = context.texts(self.size, length)
         copies = rng.integers(1, self.values + 1, self.size)
         filled = rng.random(self.size) < difficulty * self.scattered
-        for i, each in enumerate(copies):
+        rows = []
+        for each, text, scattered in zip(copies, texts, filled, strict=True):
             n = int(counts(rng, 1, 1, most(length) // each, difficulty)[0])
-            keys, values = context.keys(n), context.distinct_values(n, each)
-            records = np.stack([keys.repeat(each), values.ravel()], 1)[rng.permutation(n * each)]
-            filler = int(rng.integers(length - 1 - records.size)) if filled[i] else 0
-            order = rng.permutation(filler + len(records))
-            width = np.ones(len(order), np.int64)
-            width[order[: len(records)]] = 2
-            slots = (width.cumsum() - 2)[width == 2]
-            body = among(text[i, :filler], slots, records)
-            which = rng.integers(n, size=-(-(length - len(body)) // 2))
-            asked = [keys[which], values[which, rng.integers(each, size=len(which))]]
-            front = np.concatenate([[context.vocabulary.bos], body])
-            rows.append(answered(front, np.stack(asked, 1), 1))
+            rows.append(_row(context, n, each, text if scattered else None))
         return stacked(rows, length)
+
+
+def _row(context: Context, n: int, each: int, text: np.ndarray | None) -> Drawn:
+    """Returns one sequence of n keys with `each` records, some of the text between the records,
+    then questions up to the end.
+    """
+    rng, length = context.rng, context.length
+    keys = context.keys(n)
+    values = context.distinct_values(n, each)
+    records = np.stack([keys.repeat(each), values.ravel()], 1)
+    records = records[rng.permutation(len(records))]
+    filler = np.empty(0, np.int64)
+    if text is not None:
+        filler = text[: rng.integers(length - 1 - records.size)]
+    order = rng.permutation(len(filler) + len(records))
+    is_record = np.zeros(len(order), bool)
+    is_record[order[: len(records)]] = True
+    body = woven(filler, is_record, records)
+    questions = -(-(length - len(body)) // 2)  # the last question may be cut off
+    key = rng.integers(n, size=questions)
+    value = rng.integers(each, size=questions)
+    asked = np.stack([keys[key], values[key, value]], 1)
+    front = np.concatenate([[context.vocabulary.bos], body])
+    return answered(front, asked, 1)
 
 
 @dataclass(frozen=True)
@@ -120,24 +134,42 @@ def needles(trials: Trials, m: int, queries: int) -> Needles:
     """Draws contexts of m needles. queries: 1, of one key with m different values; or m, of m keys
     with a value each, asked in a random order, the answers of all but the last in the context.
     """
-    vocabulary, layout, turns = trials.vocabulary, trials.vocabulary.layout, trials.vocabulary.turns
+    vocabulary, turns = trials.vocabulary, trials.vocabulary.turns
+    layout = vocabulary.layout
     trials = trials.shorter(turns.extra)
-    at, rows, answers, order = places(trials.length, m, queries, layout), [], [], []
+    at = places(trials.length, m, queries, layout)
+    tail = asking(queries, layout)
+    rows, answers, order = [], [], []
     for context in trials.contexts(VALUES if queries == 1 else QUERIES, trials.length):
-        rng = context.rng
-        if queries == 1:
-            keys = np.full(m, vocabulary.key(int(rng.integers(vocabulary.keys))))
-            values, asked = vocabulary.value(rng.permutation(vocabulary.values)[:m]), np.array([0])
-        else:
-            keys, values, asked = context.keys(m), context.values(m), rng.permutation(m)
-        said = layout.records(keys[asked], values[asked]).ravel()[: asking(queries, layout)]
+        keys, values, asked = _one_key(context, m) if queries == 1 else _several_keys(context, m)
+        said = layout.records(keys[asked], values[asked]).ravel()[:tail]
         records = layout.records(keys, values)
         text = context.text(context.length - 1 - records.size - len(said))
-        rows.append(np.concatenate([[vocabulary.bos], among(text, at - 1, records), said]))
+        body = among(text, at - 1, records)
+        rows.append(np.concatenate([[vocabulary.bos], body, said]))
         answers.append(values)
         order.append(np.resize(asked.argsort(), m))  # the place of its query
+    tokens = turns.laid(np.stack(rows), tail)
+    slots = tokens.shape[1] - 1 - layout.width * (queries - 1 - np.stack(order))
     # tokens behind the query of a needle: 0, 2, ... 2 (queries - 1), each as often
     behind = layout.query_width + layout.width * (queries - 1) // 2 - len(turns.behind)
-    tokens = turns.laid(np.stack(rows), asking(queries, layout))
-    slots = tokens.shape[1] - 1 - layout.width * (queries - 1 - np.stack(order))
     return Needles(tokens, np.stack(answers), trials.length - at - behind, slots)
+
+
+Drawing = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Keys (m,) and values (m,) of needles, and which of them are asked, in order."""
+
+
+def _one_key(context: Context, m: int) -> Drawing:
+    """Draws m values of one key, which is asked once."""
+    vocabulary, rng = context.vocabulary, context.rng
+    key = vocabulary.key(int(rng.integers(vocabulary.keys)))
+    values = vocabulary.value(rng.permutation(vocabulary.values)[:m])
+    return np.full(m, key), values, np.array([0])
+
+
+def _several_keys(context: Context, m: int) -> Drawing:
+    """Draws m keys with a value each, all asked, in a random order."""
+    keys = context.keys(m)
+    values = context.values(m)
+    return keys, values, context.rng.permutation(m)

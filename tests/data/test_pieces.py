@@ -7,7 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from extrap.data.corpora import pieces as made
+from extrap.data.corpora import pieces as cutting
+from extrap.data.corpora import shards
 from extrap.data.corpora.base import Source
 from extrap.data.corpora.files import Files
 from extrap.data.corpora.pieces import blocks, pieces
@@ -36,9 +37,9 @@ def folder(tmp_path):
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(made, "BLOCK", 2000)
-    monkeypatch.setattr(made, "BATCH", 500)
-    monkeypatch.setattr(made, "SHARD", 3000)
+    monkeypatch.setattr(cutting, "BLOCK", 2000)
+    monkeypatch.setattr(shards, "BATCH", 500)
+    monkeypatch.setattr(shards, "SHARD", 3000)
 
 
 def test_a_batch_is_its_texts_one_by_one(encoder):
@@ -69,7 +70,7 @@ def test_tokens_are_cut_and_counted_not_bytes(encoder, folder):
 def test_several_processes_read_what_one_reads(encoder, folder, tmp_path, small, monkeypatch):
     source = Files(path=str(folder), document_tokens=100)
     several = source.open(tmp_path / "several", encoder)
-    monkeypatch.setattr(made, "SHARD", 2**30)
+    monkeypatch.setattr(shards, "SHARD", 2**30)
     alone = source.open(tmp_path / "alone", encoder)
     assert several.sha256 == alone.sha256
     for split in ("train", "validation"):
@@ -84,9 +85,9 @@ def test_a_killed_command_goes_on(encoder, folder, tmp_path, small, monkeypatch)
     source = Files(path=str(folder), document_tokens=100)
     whole = source.open(tmp_path / "other", encoder)
     written = []
-    keep = made._keep
+    keep = shards._keep
     monkeypatch.setattr(
-        made, "_keep", lambda path, tokens: (written.append(path), keep(path, tokens))
+        shards, "_keep", lambda path, tokens: (written.append(path), keep(path, tokens))
     )
     split_for = Source.split_for
 

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from filelock import lock_descriptor
 
-from extrap.data.corpora.pieces import Piece
+from extrap.data.corpora.shards import Piece
 from extrap.data.encoder import BYTES, Encoder
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
