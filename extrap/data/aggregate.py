@@ -83,10 +83,12 @@ class AggregateForm(SceneForm):
     def _answer(self, labels: np.ndarray, mark: int) -> int:
         """Returns the number of the answer's value; -1 if two labels are the most frequent."""
         if mark >= COUNT:
-            return self.labels + int((labels == mark - COUNT).sum()) % self.modulus
+            count = int((labels == mark - COUNT).sum())
+            return self.labels + count % self.modulus
         part = labels[: len(labels) // 2] if mark == HALF else labels
         often = np.bincount(part, minlength=self.labels)
-        return int(often.argmax()) if (often == often.max()).sum() == 1 else -1
+        most_frequent = np.flatnonzero(often == often.max())
+        return int(most_frequent[0]) if len(most_frequent) == 1 else -1
 
     def _scene(self, vocabulary: Vocabulary, labels: np.ndarray, marks: Sequence[int]) -> Scene:
         answers = np.array([self._answer(labels, mark) for mark in marks])
@@ -94,10 +96,10 @@ class AggregateForm(SceneForm):
         if self.kind == "count":
             candidates = self.labels + np.arange(self.modulus)
         return Scene(
-            vocabulary.value(labels)[:, None],
-            vocabulary.key(np.array(marks))[:, None],
-            vocabulary.value(answers)[:, None],
-            vocabulary.value(candidates)[:, None],
+            records=vocabulary.value(labels)[:, None],
+            queries=vocabulary.key(np.array(marks))[:, None],
+            answers=vocabulary.value(answers)[:, None],
+            values=vocabulary.value(candidates)[:, None],
         )
 
     def uncounted(self, questions: Questions) -> float:
@@ -119,9 +121,10 @@ class AggregateForm(SceneForm):
         if self.kind != "count":
             return 1 / self.labels
         n = self.records(length)
-        ways = [comb(n, j) * (self.labels - 1) ** (n - j) for j in range(n + 1)]
-        most = max(sum(ways[r :: self.modulus]) for r in range(self.modulus))
-        return most / self.labels**n
+        others = self.labels - 1
+        ways = [comb(n, j) * others ** (n - j) for j in range(n + 1)]
+        by_count = [sum(ways[r :: self.modulus]) for r in range(self.modulus)]
+        return max(by_count) / self.labels**n
 
 
 @dataclass(frozen=True, kw_only=True)

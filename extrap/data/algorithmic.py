@@ -46,7 +46,8 @@ class Algorithmic(Part):
 
     def _string(self, tokens: Sequence[int] | np.ndarray, n: int) -> Drawn:
         """Returns a string whose last `answer_width(n)` tokens are its answer."""
-        return np.array(tokens), np.arange(len(tokens)) >= len(tokens) - self.answer_width(n)
+        start = len(tokens) - self.answer_width(n)
+        return np.array(tokens), np.arange(len(tokens)) >= start
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
         """Returns the exact match of always saying the most frequent answer."""
@@ -74,10 +75,12 @@ class Algorithmic(Part):
         """Draws the sequences of one step; text before and after a string is not scored."""
         rng, vocabulary = context.rng, context.vocabulary
         bos = np.full((self.size, 1), vocabulary.bos)
-        sequences = np.concatenate([bos, context.texts(self.size, context.length)], 1)
+        text = context.texts(self.size, context.length)
+        sequences = np.concatenate([bos, text], 1)
         scored = np.zeros(sequences.shape, bool)
         for row, score in zip(sequences, scored, strict=True):
-            tokens, answers = self.string(rng, vocabulary, int(rng.integers(1, self.longest + 1)))
+            symbols = int(rng.integers(1, self.longest + 1))
+            tokens, answers = self.string(rng, vocabulary, symbols)
             start = 1 + rng.integers(context.length - len(tokens) + 1)
             place = slice(start, start + len(tokens))
             row[place], score[place] = tokens, answers

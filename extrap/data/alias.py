@@ -34,8 +34,9 @@ def table(keys: int) -> np.ndarray:
     """
     names = (keys - MARKS) // 3
     rng = np.random.default_rng((names, 2502, 5167))
-    columns = [np.arange(names), *(rng.permutation(names) for _ in range(2))]
-    found = MARKS + np.stack([column + i * names for i, column in enumerate(columns)], 1)
+    aliases = rng.permutation(names)
+    seconds = rng.permutation(names)
+    found = MARKS + np.stack([np.arange(names), names + aliases, 2 * names + seconds], 1)
     found.setflags(write=False)
     return found
 
@@ -64,33 +65,50 @@ class AliasForm(SceneForm):
         return 3 * max(records, 4) + MARKS
 
     def scene(self, context: Context, records: int) -> Scene:
-        vocabulary, known = context.vocabulary, table(context.vocabulary.keys)
+        vocabulary = context.vocabulary
+        known = table(vocabulary.keys)
         names = context.rng.permutation(len(known))[:records]
         values = context.values(records)
         trained = np.flatnonzero(~unseen(names))
-        by_value = [(names, 0), (names, 1), (names[trained], 2)]
-        queries = [np.stack([np.full(len(n), VALUE), known[n, hops]], 1) for n, hops in by_value]
-        queries += [np.stack([np.full(records, FACT), known[names, hops]], 1) for hops in (1, 2)]
-        facts = [vocabulary.key(known[names, hops]) for hops in (0, 1)]
+        name, alias, second = known[names].T
+        queries = [
+            _marked(VALUE, name),
+            _marked(VALUE, alias),
+            _marked(VALUE, second[trained]),
+            _marked(FACT, alias),
+            _marked(FACT, second),
+        ]
+        facts = [vocabulary.key(name), vocabulary.key(alias)]
         answers = np.concatenate([values, values, values[trained], *facts])
-        rows = np.stack([vocabulary.key(known[names, 0]), values], 1)
         return Scene(
-            rows, vocabulary.key(np.concatenate(queries)), answers[:, None], values[:, None]
+            records=np.stack([vocabulary.key(name), values], 1),
+            queries=vocabulary.key(np.concatenate(queries)),
+            answers=answers[:, None],
+            values=values[:, None],
         )
 
     def tested(self, context: Context, records: int, depth: float) -> Scene:
-        vocabulary, known = context.vocabulary, table(context.vocabulary.keys)
+        vocabulary = context.vocabulary
+        known = table(vocabulary.keys)
         names = context.rng.permutation(len(known))
         hops = min(KINDS.index(self.kind), 2)
-        fits = unseen(names) == (self.kind == "two-hops-unseen") if hops == 2 else names >= 0
-        gold = names[np.flatnonzero(fits)[0]]
-        names = np.concatenate([[gold], names[names != gold]])[:records]
+        asked = names
+        if hops == 2:
+            asked = names[unseen(names) == (self.kind == "two-hops-unseen")]
+        gold = asked[0]
+        others = names[names != gold]
+        names = np.concatenate([[gold], others])[:records]
         values = context.values(records)
         index = round(depth * (records - 1))
         rows = np.stack([vocabulary.key(known[names, 0]), values], 1)
-        query = vocabulary.key(np.array([[VALUE, known[gold, hops]]]))
         placed = np.insert(rows[1:], index, rows[0], 0)
+        query = vocabulary.key(np.array([[VALUE, known[gold, hops]]]))
         return Scene(placed, query, values[:1, None], values[:, None], index)
+
+
+def _marked(mark: int, keys: np.ndarray) -> np.ndarray:
+    """Returns key numbers (n,) with a mark in front of each, (n, 2)."""
+    return np.stack([np.full(len(keys), mark), keys], 1)
 
 
 @dataclass(frozen=True, kw_only=True)

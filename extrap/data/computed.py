@@ -62,9 +62,9 @@ class Sort(Rewritten):
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
         """Returns n! / (m1! m2! ...) / values^n for m1, m2, ... as even as possible."""
         each, more = divmod(n, vocabulary.values)
-        orders = math.factorial(n) // (
-            math.factorial(each + 1) ** more * math.factorial(each) ** (vocabulary.values - more)
-        )
+        fewer = vocabulary.values - more
+        alike = math.factorial(each + 1) ** more * math.factorial(each) ** fewer
+        orders = math.factorial(n) // alike
         return orders / vocabulary.values**n
 
 
@@ -82,9 +82,10 @@ class Addition(Algorithmic):
             carry, digit = divmod(one + carry, 10)
             digits.append(digit)
         numbers = self._written(rng, vocabulary, [a, b, np.array(digits)])
-        marks = [[vocabulary.key(mark)] for mark in (ADDITION, PLUS, EQUALS)]
-        parts = [part for pair in zip(marks, numbers, strict=True) for part in pair]
-        return self._string(np.concatenate(parts), n)
+        tokens = []
+        for mark, number in zip((ADDITION, PLUS, EQUALS), numbers, strict=True):
+            tokens += [vocabulary.key(mark), *number]
+        return self._string(tokens, n)
 
     def _written(
         self, rng: np.random.Generator, vocabulary: Vocabulary, numbers: list[np.ndarray]
@@ -165,6 +166,7 @@ class PermutationProduct(Algorithmic):
             after: dict[tuple[int, ...], float] = defaultdict(float)
             for at, share in ways.items():
                 for permutation in GENERATORS.values():
-                    after[tuple(permutation[place] for place in at)] += share / 2
+                    then = tuple(permutation[place] for place in at)
+                    after[then] += share / 2
             ways = after
         return max(ways.values())

@@ -49,6 +49,10 @@ class Context:
         """Returns the same context with so many tokens less."""
         return replace(self, length=self.length - tokens)
 
+    def sequence(self, *parts: np.ndarray) -> np.ndarray:
+        """Returns BOS, then these tokens."""
+        return np.concatenate([[self.vocabulary.bos], *parts])
+
     def text(self, tokens: int) -> np.ndarray:
         """Draws a stretch of running text, (tokens,)."""
         return self.texts(1, tokens)[0]

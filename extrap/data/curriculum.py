@@ -77,13 +77,16 @@ class Switches:
     @property
     def waiting(self) -> list[str]:
         """Returns the easy parts that an accuracy can still switch."""
-        return [] if self.accuracy is None else [p for p in self.running if p not in self.decided]
+        if self.accuracy is None:
+            return []
+        return [part for part in self.running if part not in self.decided]
 
     def update(self, step: int, accuracies: Mapping[str, float]) -> None:
         """Takes the accuracies of the waiting parts after `step` steps."""
         for part in self.waiting:
-            self.running[part] = MEMORY * self.running[part] + (1 - MEMORY) * accuracies[part]
-            learned = self.accuracy is not None and self.running[part] >= self.accuracy
+            running = MEMORY * self.running[part] + (1 - MEMORY) * accuracies[part]
+            self.running[part] = running
+            learned = self.accuracy is not None and running >= self.accuracy
             if step % EVERY == 0 and learned and step + EVERY < self.last:
                 self.decided[part] = step + EVERY
 
@@ -106,6 +109,8 @@ def counts(
     """Draws `size` whole numbers in [fewest, most]: uniform with probability `difficulty`, else
     log-uniform; fewest >= 1.
     """
-    easy = np.exp(rng.uniform(np.log(fewest), np.log(most + 1), size)).astype(np.int64)
+    low, high = np.log(fewest), np.log(most + 1)
+    easy = np.exp(rng.uniform(low, high, size)).astype(np.int64)
+    easy = easy.clip(fewest, most)
     hard = rng.integers(fewest, most + 1, size)
-    return np.where(rng.random(size) < difficulty, hard, np.clip(easy, fewest, most))
+    return np.where(rng.random(size) < difficulty, hard, easy)

@@ -48,8 +48,9 @@ class Facts:
     def draw(cls, context: Context, documents: int, facts: int) -> "Facts":
         """Draws different subjects, different relations of each subject, and any objects."""
         subjects = context.keys(documents)
-        relations = context.rng.random((documents, len(RELATIONS))).argsort(1)[:, :facts]
-        return cls(subjects, relations, context.values(documents, facts))
+        order = context.rng.random((documents, len(RELATIONS))).argsort(1)
+        objects = context.values(documents, facts)
+        return cls(subjects, order[:, :facts], objects)
 
     def __getitem__(self, which) -> "Facts":
         return Facts(self.subjects[which], self.relations[which], self.objects[which])
@@ -91,7 +92,9 @@ class Template:
             problem = "the tokenizer writes 'The color of' and 'The owner of' in different widths"
             raise UserError("task.multidoc", problem=problem, remedy="leave the task out")
         words = np.stack([word[:width] for word in encoded])
-        return cls(words, ids(after), int(ids(".")[0]), int(ids(ask)[0]), facts)
+        stop = int(ids(".")[0])
+        asking = int(ids(ask)[0])
+        return cls(words, ids(after), stop, asking, facts)
 
     @property
     def each(self) -> int:
@@ -109,14 +112,17 @@ class Template:
 
     def documents(self, facts: Facts) -> np.ndarray:
         """Returns documents (..., K, width) int64."""
+        each = facts.subjects.shape
         subjects = np.broadcast_to(facts.subjects[..., None], facts.objects.shape)
         asked = self.questions(subjects, facts.relations)[..., 1:]  # a fact answers its question
-        tokens = np.concatenate([asked, facts.objects[..., None]], axis=-1)
-        tokens = tokens.reshape(*facts.subjects.shape, self.width - 1)
-        return np.concatenate([tokens, np.full((*facts.subjects.shape, 1), self.stop)], axis=-1)
+        told = np.concatenate([asked, facts.objects[..., None]], axis=-1)
+        sentences = told.reshape(*each, self.width - 1)
+        stop = np.full((*each, 1), self.stop)
+        return np.concatenate([sentences, stop], axis=-1)
 
     def questions(self, subjects: np.ndarray, relations: np.ndarray) -> np.ndarray:
         """Returns questions (..., each) int64."""
         ask = np.full((*subjects.shape, 1), self.ask)
+        words = self.words[relations]
         after = np.tile(self.after, (*subjects.shape, 1))
-        return np.concatenate([ask, self.words[relations], subjects[..., None], after], axis=-1)
+        return np.concatenate([ask, words, subjects[..., None], after], axis=-1)

@@ -105,7 +105,7 @@ class KeyValue(Graded):
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         """Draws the sequences of one step; answers of echoes are marked EARLY."""
-        rng, length, bos = context.rng, context.length, [context.vocabulary.bos]
+        rng, length = context.rng, context.length
         pairs = counts(rng, self.size, FEWEST, most(length), difficulty)
         filler, scattered = self._filler(rng, length - 2 - 2 * pairs, difficulty)
         order = rng.random((self.size, context.vocabulary.keys)).argsort(1)
@@ -115,22 +115,24 @@ class KeyValue(Graded):
         questions = np.stack([keys, values], -1)
         text = context.texts(self.size, length)
         places = rng.random((self.size, length))  # of filler and records that are scattered
-        depths = rng.beta(*DEPTHS[self.depth], (self.size, (length + 3) // 2))
+        queries = (length + 3) // 2
+        depths = rng.beta(*DEPTHS[self.depth], (self.size, queries))
         starts = rng.integers(4, size=self.size)
         echoes = round(self.size * self.echo * (1 - difficulty))
         rows = []
         for i, n in enumerate(pairs):
             if i < echoes:
                 # up to 3 tokens of text put the records on odd and even slots
-                front = np.concatenate([bos, text[i, : starts[i]]])
+                front = context.sequence(text[i, : starts[i]])
                 rows.append(_echo(front, records[i]))
                 continue
-            units = np.arange(filler[i] + n)
+            units = np.arange(filler[i] + n)  # tokens of filler, then records
             if scattered[i]:
                 units = places[i, : len(units)].argsort()
-            body = woven(text[i, : filler[i]], units >= filler[i], records[i, :n])
-            asked = np.minimum((depths[i] * n).astype(np.int64), n - 1)  # a draw can be exactly 1
-            rows.append(answered(np.concatenate([bos, body]), questions[i, asked], 1))
+            is_record = units >= filler[i]
+            body = woven(text[i, : filler[i]], is_record, records[i, :n])
+            asked = (depths[i] * n).astype(np.int64).clip(max=n - 1)  # a draw can be exactly 1
+            rows.append(answered(context.sequence(body), questions[i, asked], 1))
         return stacked(rows, length)
 
     def _filler(
@@ -193,12 +195,12 @@ class PairForm(Form):
         body = among(text, slots, records[1:])
         query = self.layout.queries(keys[0])
         return Questions(
-            np.concatenate([[context.vocabulary.bos], body[:at], records[0], body[at:], query]),
-            values[:1],
-            values[:, None],
-            int((slots < at).sum()),
-            length - self.layout.query_width - 1 - at,
-            self.layout.query_width,
+            tokens=context.sequence(body[:at], records[0], body[at:], query),
+            answers=values[:1],
+            values=values[:, None],
+            index=int((slots < at).sum()),
+            distance=length - self.layout.query_width - 1 - at,
+            tail=self.layout.query_width,
         )
 
 

@@ -13,7 +13,7 @@ from extrap.data.context import Context
 from extrap.data.corpora.base import Corpus, Source
 from extrap.data.curriculum import Curriculum, Graded, Switches
 from extrap.data.keyvalue import KeyValue
-from extrap.data.part import EARLY, Part
+from extrap.data.part import EARLY, Drawn, Part
 from extrap.data.text import Text
 from extrap.data.trials.base import FEWEST
 from extrap.data.vocabulary import Vocabulary
@@ -65,11 +65,18 @@ class Batch:
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
         """Returns the batch with every tensor changed."""
-        both = self.scored, self.echoes
-        scored, echoes = ({part: change(at) for part, at in each.items()} for each in both)
-        early = None if self.early is None else change(self.early)
-        changed = {"tokens": change(self.tokens), "targets": change(self.targets), "early": early}
-        return replace(self, **changed, scored=scored, echoes=echoes)
+
+        def by_part(places: dict[str, Tensor]) -> dict[str, Tensor]:
+            return {part: change(at) for part, at in places.items()}
+
+        return replace(
+            self,
+            tokens=change(self.tokens),
+            targets=change(self.targets),
+            early=None if self.early is None else change(self.early),
+            scored=by_part(self.scored),
+            echoes=by_part(self.echoes),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,21 +140,22 @@ class Mixture:
 
     def _scale(self, by: float) -> None:
         """Gives every part so many times its windows."""
-        scaled = {
-            name: replace(part, size=max(1, round(part.size * by)) if part.size else 0)
-            for name, part in self._every.items()
-        }
+        scaled = dict(self._every)
+        for name, part in self.parts.items():
+            scaled[name] = replace(part, size=max(1, round(part.size * by)))
         for name in ("text", "retrieval"):
             object.__setattr__(self, name, scaled.pop(name))
         object.__setattr__(self, "more", scaled or self.more)
 
     def stages(self, steps: int) -> list[tuple[int, "Mixture"]]:
         """Returns the first step and the mixture of each length, in a training of `steps`."""
-        found, every = list[tuple[int, Mixture]](), [*(self.lengths or [self.length])]
-        for n, length in enumerate(every):
-            whole = length == self.length
-            own = {"length": length, "lengths": None, "tokens": self.step_tokens}
-            found.append((round(n * steps / len(every)), self if whole else replace(self, **own)))
+        lengths = [*(self.lengths or [self.length])]
+        found = list[tuple[int, Mixture]]()
+        for n, length in enumerate(lengths):
+            own = self
+            if length != self.length:
+                own = replace(self, length=length, lengths=None, tokens=self.step_tokens)
+            found.append((round(n * steps / len(lengths)), own))
         return found
 
     @property
@@ -209,9 +217,9 @@ class Batches:
         return Switches(self.mixture.curriculum, self.steps, [] if self.after else graded)
 
     def at(self, t: int, switches: Switches) -> Batch:
-        m = [mixture for start, mixture in self.stages if start <= t][-1]
+        mixture = [own for start, own in self.stages if start <= t][-1]
         drawn, weights = [], dict[str, float]()
-        for i, (name, part) in enumerate(m._every.items()):
+        for i, (name, part) in enumerate(mixture._every.items()):
             if not part.size:
                 continue
             phase, step, difficulty = 0, t, 1.0
@@ -220,21 +228,26 @@ class Batches:
             elif isinstance(part, Graded):
                 switch = switches.at(name)
                 phase, step = (1, t) if t < switch else (2, t - switch)
-                difficulty = m.curriculum.difficulty(t, switch, self.steps)
+                difficulty = mixture.curriculum.difficulty(t, switch, self.steps)
             rng = np.random.default_rng((self.seed, i, phase, step))
             if name in switches.decided:
-                weights[name] = m.curriculum.weight(difficulty)
-            context = Context(rng, m.vocabulary, self.stream, m.length)
+                weights[name] = mixture.curriculum.weight(difficulty)
+            context = Context(rng, mixture.vocabulary, self.stream, mixture.length)
             drawn.append(part.draw(context, difficulty))
-        sequences, scored = (
-            torch.from_numpy(np.concatenate(arrays)) for arrays in zip(*drawn, strict=True)
-        )
-        early, ends = scored == EARLY, [0, *accumulate(p.size for p in m.parts.values())]
-        targets = sequences[:, 1:].masked_fill(scored == 0, IGNORED)
-        return Batch(
-            sequences[:, :-1],
-            targets,
-            dict(zip(m.parts, map(slice, ends, ends[1:]), strict=True)),
-            early if early.any() else None,
-            weights=weights,
-        )
+        return _batch(mixture, drawn, weights)
+
+
+def _batch(mixture: Mixture, drawn: list[Drawn], weights: dict[str, float]) -> Batch:
+    """Returns the sequences of all parts, one part after the other."""
+    sequences = torch.from_numpy(np.concatenate([tokens for tokens, _ in drawn]))
+    scored = torch.from_numpy(np.concatenate([marks for _, marks in drawn]))
+    early = scored == EARLY
+    ends = [0, *accumulate(part.size for part in mixture.parts.values())]
+    rows = map(slice, ends, ends[1:])
+    return Batch(
+        tokens=sequences[:, :-1],
+        targets=sequences[:, 1:].masked_fill(scored == 0, IGNORED),
+        parts=dict(zip(mixture.parts, rows, strict=True)),
+        early=early if early.any() else None,
+        weights=weights,
+    )

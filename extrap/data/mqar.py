@@ -40,15 +40,19 @@ def draw_associations(
     slot of the key of each record when it comes again, (n, pairs). Answers stand one slot further.
     """
     rng, vocabulary, length = context.rng, context.vocabulary, context.length
-    keys = vocabulary.key(rng.random((count, vocabulary.keys)).argsort(1)[:, :pairs])
+    order = rng.random((count, vocabulary.keys)).argsort(1)
+    keys = vocabulary.key(order[:, :pairs])
     values = context.distinct_values(count, pairs)
-    gaps = np.arange((length - 1 - 2 * pairs) // 2)
+    told = 1 + 2 * pairs
+    gaps = np.arange((length - told) // 2)
     # the largest of log p + Gumbel noise are a weighted draw without repetition, in its order
     chances = (power - 1) * np.log1p(gaps) + rng.gumbel(size=(count, len(gaps)))
-    asked = 1 + 2 * pairs + 2 * (-chances).argsort(1)[:, :pairs]
+    gap = (-chances).argsort(1)[:, :pairs]
+    asked = told + 2 * gap
     tokens = rng.integers(vocabulary.size, size=(count, length))
     tokens[:, 0] = vocabulary.bos
-    tokens[:, 1 : 1 + 2 * pairs] = np.stack([keys, values], 2).reshape(count, -1)
+    tokens[:, 1:told:2] = keys
+    tokens[:, 2:told:2] = values
     np.put_along_axis(tokens, asked, keys, 1)
     np.put_along_axis(tokens, asked + 1, values, 1)
     return tokens, asked

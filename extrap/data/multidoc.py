@@ -76,7 +76,7 @@ class MultiDocument(Graded):
         asked = template.questions(facts.subjects[document], facts.relations[document, fact])
         answers = facts.objects[document, fact]
         told = template.documents(facts).ravel()
-        front = np.concatenate([[context.vocabulary.bos], filler, told])
+        front = context.sequence(filler, told)
         return answered(front, np.column_stack([asked, answers]), 1)
 
 
@@ -134,8 +134,8 @@ class DocumentForm:
     def without_search(self, trials: Trials, documents: int) -> Questions:
         """Returns the same questions with the gold document alone (1), or without documents (0)."""
         order = np.arange(documents)
-        asked = [self._asked(trials, question, order, 0) for question in self._questions(trials)]
-        return _laid(trials, asked)
+        questions = self._questions(trials)
+        return _laid(trials, [self._asked(trials, question, order, 0) for question in questions])
 
     def retrieved(self, trials: Trials, top: int, hit: float) -> tuple[Questions, np.ndarray]:
         """Returns contexts with the first `top` documents of a weak retriever, and whether the gold
@@ -149,7 +149,8 @@ class DocumentForm:
         for context in replace(trials, length=0).contexts(RANKED):
             rank = int(context.rng.geometric(hit))
             question = self._question(context, trials.vocabulary.keys)
-            ranked = np.insert(np.arange(1, top + 1), min(rank - 1, top), GOLD)
+            others = np.arange(1, top + 1)
+            ranked = np.insert(others, min(rank - 1, top), GOLD)
             asked.append(self._asked(trials, question, ranked[:top], -1))
             handed.append(rank <= top)
         return _laid(trials, asked), np.array(handed)
@@ -186,7 +187,8 @@ class DocumentForm:
         template, facts, fact = self.template, question.facts, question.fact
         asked = template.questions(facts.subjects[GOLD], np.array(question.relation))
         documents = template.documents(facts[order]).ravel()
-        filler = question.filler[: max(0, length - 1 - len(documents) - len(asked))]
+        room = max(0, length - 1 - len(documents) - len(asked))
+        filler = question.filler[:room]
         # from the subject of the asked fact to the subject of the question
         distance = (len(order) - at) * template.width - fact * template.each + 1
         return Questions(

@@ -58,7 +58,7 @@ class MultiValue(Graded):
         filled = rng.random(self.size) < difficulty * self.scattered
         rows = []
         for each, text, scattered in zip(copies, texts, filled, strict=True):
-            n = int(counts(rng, 1, 1, most(length) // each, difficulty)[0])
+            (n,) = counts(rng, 1, 1, most(length) // each, difficulty).tolist()
             rows.append(_row(context, n, each, text if scattered else None))
         return stacked(rows, length)
 
@@ -83,8 +83,7 @@ def _row(context: Context, n: int, each: int, text: np.ndarray | None) -> Drawn:
     key = rng.integers(n, size=questions)
     value = rng.integers(each, size=questions)
     asked = np.stack([keys[key], values[key, value]], 1)
-    front = np.concatenate([[context.vocabulary.bos], body])
-    return answered(front, asked, 1)
+    return answered(context.sequence(body), asked, 1)
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,8 @@ def places(length: int, m: int, queries: int, layout: RecordLayout = PLAIN) -> n
     last; with room for all.
     """
     last = length - asking(queries, layout) - layout.width
-    return 1 + np.round(np.arange(m) * (last - 1) / (m - 1)).astype(int)
+    offsets = np.arange(m) * (last - 1) / (m - 1)
+    return 1 + np.round(offsets).astype(int)
 
 
 def asking(queries: int, layout: RecordLayout = PLAIN) -> int:
@@ -127,7 +127,8 @@ def asking(queries: int, layout: RecordLayout = PLAIN) -> int:
 
 def most_needles(length: int, layout: RecordLayout = PLAIN) -> int:
     """Returns how many needles a context holds with a query each, answered but for the last."""
-    return max(0, length - 1 - layout.query_width + layout.width) // (2 * layout.width)
+    room = length - 1 - layout.query_width
+    return max(0, room + layout.width) // (2 * layout.width)
 
 
 def needles(trials: Trials, m: int, queries: int) -> Needles:
@@ -142,15 +143,17 @@ def needles(trials: Trials, m: int, queries: int) -> Needles:
     rows, answers, order = [], [], []
     for context in trials.contexts(VALUES if queries == 1 else QUERIES, trials.length):
         keys, values, asked = _one_key(context, m) if queries == 1 else _several_keys(context, m)
-        said = layout.records(keys[asked], values[asked]).ravel()[:tail]
+        said = layout.records(keys[asked], values[asked]).ravel()
+        said = said[:tail]
         records = layout.records(keys, values)
         text = context.text(context.length - 1 - records.size - len(said))
         body = among(text, at - 1, records)
-        rows.append(np.concatenate([[vocabulary.bos], body, said]))
+        rows.append(context.sequence(body, said))
         answers.append(values)
         order.append(np.resize(asked.argsort(), m))  # the place of its query
     tokens = turns.laid(np.stack(rows), tail)
-    slots = tokens.shape[1] - 1 - layout.width * (queries - 1 - np.stack(order))
+    later = queries - 1 - np.stack(order)  # queries after that of a needle
+    slots = tokens.shape[1] - 1 - layout.width * later
     # tokens behind the query of a needle: 0, 2, ... 2 (queries - 1), each as often
     behind = layout.query_width + layout.width * (queries - 1) // 2 - len(turns.behind)
     return Needles(tokens, np.stack(answers), trials.length - at - behind, slots)

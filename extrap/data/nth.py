@@ -67,7 +67,8 @@ class NthForm(SceneForm):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         super().check(option, vocabulary, length)
-        if self.layout.between and (self.count == "end" or not getattr(vocabulary, "ordinals", 0)):
+        in_words = bool(self.layout.between)
+        if in_words and (self.count == "end" or not getattr(vocabulary, "ordinals", 0)):
             problem = "the tokenizer has no word of one token for one of these counts"
             remedy = "try count=[start], which counts by first, second, ..."
             raise UserError(f"{option}.count", self.count, problem, remedy)
@@ -81,14 +82,15 @@ class NthForm(SceneForm):
         names, values = self._draw(context, records, copies)
         order = rng.permutation(records)
         groups = records // copies
-        # the records of key g in the order in which they stand
-        stands = np.argsort(np.argsort(order)[: groups * copies].reshape(groups, copies), 1)
-        inside = np.take_along_axis(values[: groups * copies].reshape(groups, copies), stands, 1)
+        grouped = groups * copies
+        of_key = values[:grouped].reshape(groups, copies)
+        slots = np.argsort(order)[:grouped].reshape(groups, copies)
+        in_order = np.take_along_axis(of_key, slots.argsort(1), 1)
+        answers = np.concatenate([in_order, in_order], 1).reshape(-1, 1)
         marks = np.r_[:copies, 2 * MOST - copies : 2 * MOST]
-        asked = names[: groups * copies : copies].repeat(2 * copies)
+        asked = names[:grouped:copies].repeat(2 * copies)
         tiled = np.tile(vocabulary.key(marks), groups)
         queries = np.concatenate([tiled[:, None], self.layout.queries(asked)], 1)
-        answers = np.concatenate([inside, inside], 1).reshape(-1, 1)
         placed = self.layout.records(names, values)[order]
         return Scene(placed, queries, answers, values[:, None])
 
@@ -104,10 +106,17 @@ class NthForm(SceneForm):
         placed[at] = pairs[: self.copies]
         placed[np.delete(np.arange(records), at)] = pairs[others]
         rank = round(depth * (self.copies - 1))
-        mark = 2 * MOST - self.copies + rank if self.count == "end" else rank
+        mark = rank
+        if self.count == "end":
+            mark += 2 * MOST - self.copies
         query = np.concatenate([[vocabulary.key(mark)], self.layout.queries(names[0])])
+        answer = values[rank : rank + 1]
         return Scene(
-            placed, query[None], values[None, rank : rank + 1], values[:, None], int(at[rank])
+            records=placed,
+            queries=query[None],
+            answers=answer[None],
+            values=values[:, None],
+            index=int(at[rank]),
         )
 
     @staticmethod
@@ -117,9 +126,11 @@ class NthForm(SceneForm):
         """
         groups, left = divmod(records, copies)
         drawn = context.rng.permutation(context.vocabulary.keys - 2 * MOST)[: groups + left]
-        keys = context.vocabulary.key(2 * MOST + drawn).repeat([copies] * groups + [1] * left)
-        values = [context.distinct_values(groups, copies).ravel(), context.values(left)]
-        return keys, np.concatenate(values)
+        keys = context.vocabulary.key(2 * MOST + drawn)
+        values = context.distinct_values(groups, copies).ravel()
+        others = context.values(left)
+        counts = [copies] * groups + [1] * left
+        return keys.repeat(counts), np.concatenate([values, others])
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Returns the accuracy of naming the value of any record of the key; all values differ."""

@@ -50,13 +50,15 @@ def answered(front: np.ndarray, questions: np.ndarray, saying: int) -> Drawn:
     """Returns a row with questions (q, w) behind its front, and which of its tokens are answers:
     the last `saying` tokens of each question.
     """
-    behind = np.arange(questions.size) % questions.shape[1] >= questions.shape[1] - saying
+    scored = np.zeros(questions.shape, bool)
+    scored[:, -saying:] = True
     row = np.concatenate([front, questions.ravel()])
-    return row, np.concatenate([np.zeros(len(front), bool), behind])
+    return row, np.concatenate([np.zeros(len(front), bool), scored.ravel()])
 
 
 def stacked(rows: Iterable[tuple[np.ndarray, np.ndarray]], length: int) -> Drawn:
     """Returns rows (tokens, which are scored), each of length + 1 tokens or more, as a batch."""
-    tokens, scored = zip(*rows, strict=True)
+    tokens, marks = zip(*rows, strict=True)
     sequences = np.stack([row[: length + 1] for row in tokens])
-    return sequences, np.stack([row[1 : length + 1] for row in scored])
+    scored = np.stack([row[1 : length + 1] for row in marks])
+    return sequences, scored

@@ -57,23 +57,28 @@ class Query(Graded):
         QueryForm("both").check(option, vocabulary, length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
-        rng, bos, length, rows = context.rng, context.vocabulary.bos, context.length, []
-        most = QueryForm("both").records(length)
-        every = counts(rng, self.size, FEWEST, most, difficulty)
+        most = QueryForm("both").records(context.length)
+        every = counts(context.rng, self.size, FEWEST, most, difficulty)
         cues = context.texts(self.size, 1)[:, 0]
-        for n, cue in zip(every, cues, strict=True):
-            pairs = np.stack([context.keys(n), context.values(n)], 1)
-            room = max(1, (length - 1 - 2 * n) // 3)
-            asked = pairs[rng.permutation(n)[: rng.integers(1, room + 1)]]
-            end = bos if (first := rng.random() < self.first) else cue
-            queries = np.resize(asked, (length, 2)).ravel()
-            row = np.concatenate([[bos], asked[:, 0], pairs.ravel(), [end], queries])
-            answers = np.zeros(len(row), bool)
-            start = 1 + len(asked) + 2 * n
-            answers[start + 2 : start + 2 + 2 * len(asked) : 2] = True
-            answers[start + 1] = first
-            rows.append((row, answers))
-        return stacked(rows, length)
+        rows = [self._row(context, n, cue) for n, cue in zip(every, cues, strict=True)]
+        return stacked(rows, context.length)
+
+    def _row(self, context: Context, n: int, cue: int) -> Drawn:
+        """Returns one sequence of n records; cue: the token after the records of `both`."""
+        rng, bos, length = context.rng, context.vocabulary.bos, context.length
+        pairs = np.stack([context.keys(n), context.values(n)], 1)
+        room = max(1, (length - 1 - 2 * n) // 3)
+        order = rng.permutation(n)
+        asked = pairs[order[: rng.integers(1, room + 1)]]
+        first = rng.random() < self.first
+        end = bos if first else cue
+        queries = np.resize(asked, (length, 2)).ravel()
+        row = np.concatenate([[bos], asked[:, 0], pairs.ravel(), [end], queries])
+        start = 2 + len(asked) + 2 * n  # of the queries
+        answers = np.zeros(len(row), bool)
+        answers[start] = first
+        answers[start + 1 : start + 1 + 2 * len(asked) : 2] = True
+        return row, answers
 
 
 @dataclass(frozen=True)
@@ -100,18 +105,22 @@ class QueryForm(Form):
         length, bos = context.length, context.vocabulary.bos
         n = self.records(length)
         index = round(depth * (n - 1))
-        keys, values, text = context.keys(n), context.values(n), context.text(3)
+        keys = context.keys(n)
+        values = context.values(n)
+        text = context.text(3)
         asked = np.array([keys[0], values[0]])
         others = np.stack([keys[1:], values[1:]], 1).ravel()
+        records = np.insert(others, 2 * index, asked)
+        first = self.form == "first"
         front = text[0] if self.form == "last" else keys[0]
-        end = bos if self.form == "first" else text[1]
-        head = [bos, front, *text[2 : 2 + length % 2]]
+        end = bos if first else text[1]
+        odd = text[2 : 2 + length % 2]
         return Questions(
-            np.array([*head, *np.insert(others, 2 * index, asked), end, keys[0]]),
-            asked if self.form == "first" else asked[1:],
-            values[:, None],
-            index,
-            2 * (n - index) + 1,
+            tokens=np.array([bos, front, *odd, *records, end, keys[0]]),
+            answers=asked if first else asked[1:],
+            values=values[:, None],
+            index=index,
+            distance=2 * (n - index) + 1,
         )
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:

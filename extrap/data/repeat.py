@@ -36,9 +36,11 @@ class RepeatedText(Part):
         at_most(f"{option}.shortest", self.shortest, length // 2, half)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
-        most, at = self.most(context.length), np.arange(context.length)
+        at = np.arange(context.length)
+        most = self.most(context.length)
         period = context.rng.integers(self.shortest, most + 1, size=self.size)[:, None]
-        text = np.take_along_axis(context.texts(self.size, context.length), at % period, 1)
+        text = context.texts(self.size, context.length)
+        text = np.take_along_axis(text, at % period, 1)
         bos = np.full((self.size, 1), context.vocabulary.bos)
         return np.concatenate([bos, text], axis=1), at >= period
 

@@ -73,17 +73,18 @@ class SceneForm(Form):
         at_least("data.vocabulary.keys", vocabulary.keys, self.keys(n), why)
 
     def question(self, context: Context, depth: float) -> Questions:
-        length, n = context.length, self.records(context.length)
-        text = context.text(length - self.asking - self.saying - self.width * n)
+        n = self.records(context.length)
+        text = context.text(context.length - self.asking - self.saying - self.width * n)
         scene = self.tested(context, n, depth)
-        asked = scene.queries[0], scene.answers[0, :-1]
+        records = scene.records.ravel()
+        query, answer = scene.queries[0], scene.answers[0]
         return Questions(
-            np.concatenate([[context.vocabulary.bos], text, scene.records.ravel(), *asked]),
-            scene.answers[0],
-            scene.values,
-            scene.index,
-            self.width * (n - scene.index) + self.asking - 1 - len(self.layout.between),
-            self.asking + self.saying - 1,
+            tokens=context.sequence(text, records, query, answer[:-1]),
+            answers=answer,
+            values=scene.values,
+            index=scene.index,
+            distance=self.width * (n - scene.index) + self.asking - 1 - len(self.layout.between),
+            tail=self.asking + self.saying - 1,
         )
 
 
@@ -106,16 +107,17 @@ class ScenePart(Graded):
     def draw(self, context: Context, difficulty: float) -> Drawn:
         records = self.form.records(context.length)
         every = counts(context.rng, self.size, FEWEST, records, difficulty)
-        return stacked((self._row(context, n, difficulty) for n in every.tolist()), context.length)
+        rows = (self._row(context, n, difficulty) for n in every.tolist())
+        return stacked(rows, context.length)
 
     def _row(self, context: Context, n: int, difficulty: float) -> Drawn:
         """Returns one sequence with n records, and where its answers are."""
         form, rng, length = self.form, context.rng, context.length
         room = length - form.asking - form.saying - form.width * n
-        filler = int(rng.integers(room + 1)) if rng.random() < difficulty / 2 else 0
-        text = context.text(filler)
+        filled = rng.random() < difficulty / 2
+        text = context.text(int(rng.integers(room + 1)) if filled else 0)
         scene = form.scene(context, n)
         questions = np.concatenate([scene.queries, scene.answers], 1)
         asked = questions[rng.integers(len(questions), size=length)]
-        front = np.concatenate([[context.vocabulary.bos], text, scene.records.ravel()])
+        front = context.sequence(text, scene.records.ravel())
         return answered(front, asked, form.saying)

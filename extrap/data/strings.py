@@ -80,12 +80,15 @@ class FlipFlop(Algorithmic):
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> Drawn:
         do = rng.choice([WRITE, IGNORE, READ], size=n + 1, p=self.drawn)
         do[0], do[-1] = WRITE, READ
-        written = np.maximum.accumulate(np.where(do == WRITE, np.arange(n + 1), 0))
+        writes = np.where(do == WRITE, np.arange(n + 1), 0)
+        written = np.maximum.accumulate(writes)  # the last write before each instruction
         bits = rng.integers(2, size=n + 1)
         bits = np.where(do == READ, bits[written], bits)
         told = np.stack([vocabulary.key(do), vocabulary.value(bits)], 1).ravel()
-        answers = np.stack([np.zeros(n + 1, bool), do == READ], 1).ravel()
-        return np.array([vocabulary.key(FLIP_FLOP), *told]), np.array([False, *answers])
+        answers = np.zeros((n + 1, 2), bool)
+        answers[:, 1] = do == READ
+        tokens = np.array([vocabulary.key(FLIP_FLOP), *told])
+        return tokens, np.array([False, *answers.ravel()])
 
     def width(self, n: int) -> int:
         return 2 * n + 3

@@ -78,7 +78,8 @@ class TraceForm(SceneForm):
     def scene(self, context: Context, records: int) -> Scene:
         chains: list[int] = []
         while (left := records - sum(chains) - len(chains)) > 0:
-            chains.append(int(context.rng.integers(min(self.hops, left - 1) + 1)))
+            longest = min(self.hops, left - 1)
+            chains.append(int(context.rng.integers(longest + 1)))
         rows, keys, answers = self._draw(context, chains)
         return Scene(context.rng.permutation(rows), keys[:, None], answers, answers)
 
@@ -88,10 +89,11 @@ class TraceForm(SceneForm):
         rows, keys, answers = self._draw(context, chains)
         index = round(depth * (records - 1))
         others = 1 + context.rng.permutation(records - 1)
-        ends = np.cumsum([hops + 1 for hops in chains]) - 1
-        query, answer = self.layout.queries(keys[ends[:1]]), answers[ends[:1]]
         placed = np.insert(rows[others], index, rows[0], 0)
-        return Scene(placed, query, answer, answers[ends], index)
+        ends = np.cumsum([hops + 1 for hops in chains]) - 1
+        query = self.layout.queries(keys[ends[:1]])
+        values = answers[ends]
+        return Scene(placed, query, values[:1], values, index)
 
     def _draw(
         self, context: Context, chains: list[int]
@@ -145,8 +147,10 @@ class TraceWrittenForm(TraceForm):
 
     def _answers(self, vocabulary: Vocabulary, given: np.ndarray, roots: np.ndarray) -> np.ndarray:
         """Returns the tokens of each chain from its key on, semicolons after the value."""
-        at = np.arange(len(given))[:, None] - np.arange(self.saying)
-        return np.where(at >= roots[:, None], given[at.clip(0)], stop(vocabulary))
+        keys = np.arange(len(given))[:, None]
+        chain = keys - np.arange(self.saying)
+        inside = chain >= roots[:, None]
+        return np.where(inside, given[chain.clip(0)], stop(vocabulary))
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Returns the accuracy of writing down a random chain; without a hop that is a value, which

@@ -27,7 +27,10 @@ class Turns:
         """Returns texts (..., T), which begin with BOS, in these turns, (..., T + extra); the last
         `tail` tokens open the answer.
         """
-        end, each = tokens.shape[-1] - tail, (*tokens.shape[:-1], 1)
+        each = (*tokens.shape[:-1], 1)
         before = np.tile(np.array(self.before, np.int64), each)
         behind = np.tile(np.array(self.behind, np.int64), each)
-        return np.concatenate([before, tokens[..., 1:end], behind, tokens[..., end:]], -1)
+        end = tokens.shape[-1] - tail
+        text = tokens[..., 1:end]
+        query = tokens[..., end:]
+        return np.concatenate([before, text, behind, query], -1)

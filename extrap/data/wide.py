@@ -34,7 +34,8 @@ def draw_records(context: Context, n: int, width: int, pool: int) -> np.ndarray:
     """Draws n records (n, 2 width): different keys from the first `pool` key ids, then values."""
     places = context.rng.permutation(pool**width)[:n]
     keys = np.stack(np.unravel_index(places, (pool,) * width), 1)
-    return np.concatenate([context.vocabulary.key(keys), context.values(n, width)], 1)
+    values = context.values(n, width)
+    return np.concatenate([context.vocabulary.key(keys), values], 1)
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,14 @@ class WideForm(Form):
             raise UserError(f"{option}.pool", self.pool, problem, remedy)
 
     def question(self, context: Context, depth: float) -> Questions:
-        n, w = self.records(context.length), self.width
+        n = self.records(context.length)
+        w = self.width
         index = round(depth * (n - 1))
         records = draw_records(context, n, w, self.pool)
         text = context.text(context.length - 2 * w * (n + 1))
         body = np.insert(records[1:], index, records[0], 0).ravel()
         return Questions(
-            np.concatenate([[context.vocabulary.bos], text, body, records[0, :-1]]),
+            context.sequence(text, body, records[0, :-1]),
             records[0, w:],
             records[:, w:],
             index,
@@ -108,7 +110,9 @@ class Wide(ScenePart):
         rng, w = context.rng, self.width
         records = draw_records(context, n, w, self.pool)
         room = context.length - 2 * w * (n + 1)
-        filler = int(rng.integers(room + 1)) if rng.random() < difficulty / 2 else 0
+        filled = rng.random() < difficulty / 2
+        filler = int(rng.integers(room + 1)) if filled else 0
         asked = records[rng.integers(n, size=context.length)]
-        front = [[context.vocabulary.bos], context.text(filler), records.ravel()]
-        return answered(np.concatenate(front), asked, w)
+        text = context.text(filler)
+        front = context.sequence(text, records.ravel())
+        return answered(front, asked, w)

@@ -153,16 +153,16 @@ class Files(Source):
         elif path.is_dir():
             root, found = path, list(islice(path.rglob("*"), MOST + 1))
         else:
-            found = list(map(Path, islice(iglob(str(path), recursive=True), MOST + 1)))
-            root = Path(*takewhile(lambda part: not set(part) & set("*?["), path.parts))
+            matching = islice(iglob(str(path), recursive=True), MOST + 1)
+            found = list(map(Path, matching))
+            fixed = takewhile(lambda part: not set(part) & set("*?["), path.parts)
+            root = Path(*fixed)
         if len(found) > MOST:
             problem, remedy = f"leads to more than {MOST:,} files and folders", "name fewer"
             raise UserError("data.corpus.path", self.path, problem, remedy)
         names = {p.relative_to(root): p for p in found if p.is_file() and p.stat().st_size}
         named = {
-            name.as_posix(): p
-            for name, p in names.items()
-            if not (path.is_dir() and any(part.startswith(".") for part in name.parts))
+            name.as_posix(): p for name, p in names.items() if not (path.is_dir() and _hidden(name))
         }
         if not named:
             remedy = (
@@ -181,6 +181,10 @@ class Files(Source):
                 raise UserError("data.corpus.path", root, problem, remedy)
             once.setdefault(there, named[name])  # a file that links name twice is one document
         return root, list(once.values())
+
+
+def _hidden(name: Path) -> bool:
+    return any(part.startswith(".") for part in name.parts)
 
 
 def _why(path: Path) -> str:

@@ -70,7 +70,7 @@ class Prose(Source):
     def documents(self) -> Iterator[tuple[str, bytes]]:
         seen: set[bytes] = set()
         for package in (*PACKAGES, *HELD):
-            found = (docstring for path in self._files(package) for docstring in docstrings(path))
+            found = chain.from_iterable(map(docstrings, self._files(package)))
             every = chain.from_iterable(map(paragraphs, found))
             kept = [paragraph for paragraph in every if is_new(paragraph, seen)]
             yield from cut(package, "\n\n".join(kept).encode(), self.document_tokens)

@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from filelock import lock_descriptor
@@ -82,12 +83,15 @@ def write_encoded(cache: Path, found: Iterable[tuple[str, Piece]], encoder: Enco
 
 
 def _fill(folder: Path, found: Iterable[tuple[str, Piece]], encoder: Encoder) -> str:
-    digest, offsets = hashlib.sha256(encoder.name.encode()), {split: [0] for split in SPLITS}
+    digest = hashlib.sha256(encoder.name.encode())
+    offsets = {split: [0] for split in SPLITS}
     with ExitStack() as stack:
-        files, sizes = (
-            {split: stack.enter_context(open(folder / f"{split}.{kind}", "xb")) for split in SPLITS}
-            for kind in ("bin", "sizes")
-        )
+
+        def opened(split: str, kind: str) -> BinaryIO:
+            return stack.enter_context(open(folder / f"{split}.{kind}", "xb"))
+
+        files = {split: opened(split, "bin") for split in SPLITS}
+        sizes = {split: opened(split, "sizes") for split in SPLITS}
         for split, (_, text, ids, behind) in found:
             digest.update(struct.pack("<BQ", SPLITS.index(split), len(text)))
             digest.update(text)

@@ -81,13 +81,17 @@ class Questions(NamedTuple):
         """Returns single questions, whose tail is the same, as one."""
         *arrays, index, distance, tail = zip(*each, strict=True)
         tokens, answers, values = map(np.stack, arrays)
-        index, distance = (of[0] if len({*of}) == 1 else fmean(of) for of in (index, distance))
-        return cls(tokens, answers, values, index, distance, tail[0])
+        return cls(tokens, answers, values, _mean(index), _mean(distance), tail[0])
 
     def laid(self, turns: Turns) -> "Questions":
         """Returns the questions in the turns of a dialogue, `turns.extra` tokens longer."""
         tokens, behind = turns.laid(self.tokens, self.tail), len(turns.behind)
         return self._replace(tokens=tokens, distance=self.distance + behind)
+
+
+def _mean(found: Sequence[float]) -> float:
+    """Returns the mean; a number that is the same everywhere stays as it is."""
+    return found[0] if len({*found}) == 1 else fmean(found)
 
 
 class Form(ABC):
@@ -119,9 +123,10 @@ class Form(ABC):
         """Returns the questions of these trials at a depth, in the turns of the vocabulary, which
         their length counts: a pure function of the arguments.
         """
-        turns, contexts = trials.vocabulary.turns, trials.contexts(self.code, trials.length)
-        made = (self.question(each.shorter(turns.extra), depth).laid(turns) for each in contexts)
-        return Questions.stacked(made)
+        turns = trials.vocabulary.turns
+        contexts = trials.contexts(self.code, trials.length)
+        made = (self.question(each.shorter(turns.extra), depth) for each in contexts)
+        return Questions.stacked(question.laid(turns) for question in made)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Returns the expected accuracy of answering with a random record."""
@@ -136,7 +141,8 @@ def checksum(*drawn: np.ndarray) -> int:
     """Returns the CRC-32 of arrays of whole numbers, the same on every machine. Scores of two
     models are paired only where the checksums of their questions are the same.
     """
-    return zlib.crc32(b"".join(np.ascontiguousarray(array, "<i8").tobytes() for array in drawn))
+    written = [np.ascontiguousarray(array, "<i8").tobytes() for array in drawn]
+    return zlib.crc32(b"".join(written))
 
 
 def check_records(option: str, length: int, records: int) -> None:

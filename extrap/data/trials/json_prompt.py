@@ -126,7 +126,7 @@ def _example(row: Any) -> Example:
     known = dict(records)
     if known[key] != value or len(known) < len(records):
         raise ValueError("a key twice, or another value")
-    for text in (text for pair in known.items() for text in pair):
+    for text in (*known, *known.values()):
         if not (isinstance(text, str) and text.encode()):  # half of a character has no bytes
             raise TypeError("no text")
     return Example(tuple(pair for pair in records if pair[0] != key), key, value)
