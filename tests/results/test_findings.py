@@ -81,6 +81,7 @@ def test_a_remark_is_no_part_of_what_was_declared(tmp_path):
         (GOOD + "  statistic: mode\n", "statistic=mode"),
         (GOOD + "  over: scheme\n", "over"),
         (GOOD + "  across: mode\n", "across=mode"),
+        (GOOD + "  across: deviation\n  statistic: lowest\n  over: scheme\n", "across=deviation"),
         (GOOD + "  seen: 1\n", "seen"),
         (GOOD.replace("scheme: rope", "scheme: [[rope]]"), "scheme"),
         (GOOD.replace("scheme: rope", "scheme: {a: b}"), "scheme"),

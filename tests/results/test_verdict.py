@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from scipy.stats import norm, t
+from scipy.stats import norm, t, ttest_rel
 
 from extrap.results.findings.design import limit
 from extrap.results.findings.interval import learning
@@ -129,6 +129,24 @@ def test_a_median_has_an_interval_from_six_seeds_on(tmp_path, seeds):
     if seeds in cut:
         ends = 0.01 * cut[seeds], 0.01 * (seeds - 1 - cut[seeds])
         assert (found.low, found.high) == pytest.approx(ends)
+
+
+def test_a_deviation_compares_how_far_seeds_spread(tmp_path):
+    """The readings of Brown and Forsythe's test, compared seed by seed."""
+    rng = np.random.default_rng(3)
+    groups = {"rope": 0.5 + 0.1 * rng.normal(size=10), "alibi": 0.9 + 0.01 * rng.normal(size=10)}
+    rows = [row(name, seed, 4, x) for name, xs in groups.items() for seed, x in enumerate(xs)]
+    terms = [{"scheme": "rope"}, {"scheme": "alibi", "times": -1}]
+    asked = {"rows": {"task": "kv", "multiple": 4}, "terms": terms, "learned": False}
+    found = judged(tmp_path, rows, **asked, across="deviation", above=0)
+    a, b = (np.abs(xs - np.median(xs)) for xs in groups.values())
+    assert found.effect == pytest.approx(a.mean() - b.mean())
+    oracle = ttest_rel(a, b).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((oracle.low, oracle.high))
+    assert found.verdict == "holds"
+    moved = [row("rope", seed, 4, x + 3) for seed, x in enumerate(groups["rope"])] + rows[10:]
+    again = judged(tmp_path, moved, **asked, across="deviation", above=0)
+    assert again.effect == pytest.approx(found.effect)  # the means play no part
 
 
 def test_sizes_are_words_for_numbers_of_parameters_and_compared_by_number(tmp_path):

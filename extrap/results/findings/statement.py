@@ -26,7 +26,8 @@ over, of    the column whose values are compared, and the one of them that is ra
 unit        columns whose every combination is one reading, as a seed is else: recipes. Seeds are
             averaged first, and the interval is over units
 above, below    the statement holds where the statistic lies above (below) this
-across      mean (left out) or median: how seeds are put together
+across      mean (left out) or median: how seeds are put together; deviation: the mean distance of
+            seeds from the median of their term, so that terms compare how far seeds spread
 log         true: of the logarithm of each value, so that weights over log W give a power of W
 learned     true: every run that is read passes the gates of its tasks, or nothing is decided.
             Left out: more than half of them do. false: no premise, as the statement is about
@@ -60,6 +61,8 @@ SUM = "sum"
 OF_TERMS = (SUM, "rank_correlation")
 OF_CONTRASTS = ("least", "greatest")
 OF_UNITS = ("concordance", "share")
+DEVIATION = "deviation"
+ACROSS = ("mean", "median", DEVIATION)
 OVER = ("spread", "lowest", "highest", "rank", "rank_correlation", *OF_UNITS)
 LEARNING = (SUM, *OF_CONTRASTS, "lowest", "highest")
 """Statistics of gates that are gates themselves."""
@@ -209,7 +212,9 @@ def _check_statistic(where: str, entry: dict[str, Any]) -> None:
     _need(wanted, where, f"{words}, got {entry.get('over')!r:.60}")
     ranked = ("of" in entry) == (statistic == "rank")
     _need(ranked, where, "of: expected the value that is ranked, and only with rank")
-    _need(across in ("mean", "median"), where, f"across={across}: choose mean or median")
+    _need(across in ACROSS, where, f"across={across}: choose one of {', '.join(ACROSS)}")
+    summed = across != DEVIATION or statistic == SUM
+    _need(summed, where, f"across={across}: expected only with a sum")
 
 
 def _digest(entry: dict[str, Any], rows: Selection) -> str:

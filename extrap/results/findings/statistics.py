@@ -16,6 +16,9 @@ share               the share of the variance between all readings that `over` e
 A statement with a `unit` has one number per unit where the others have one per seed; concordance
 and share are one number of all units, with a jackknife over units as their interval.
 
+With `across: deviation` the reading of a seed in a term is its distance from the median of the
+seeds: the readings of Brown and Forsythe's test of equal variances.
+
 The half-widths of a term's intervals are averaged, as depths share their trials; half-widths of
 several terms add in squares, with the two sides of a negative term exchanged. Ranks have none.
 """
@@ -28,7 +31,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from extrap.results.findings.statement import OF_UNITS, RECIPE, SUM, Selection, Statement, Term
+from extrap.results.findings.statement import (
+    DEVIATION,
+    OF_UNITS,
+    RECIPE,
+    SUM,
+    Selection,
+    Statement,
+    Term,
+)
 from extrap.results.series import settings
 from extrap.results.stats.intervals import student
 from extrap.results.stats.ranks import concordance, permutation_p, spearman
@@ -110,7 +121,8 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
     values, weights, states = [], [], []
     for terms in statement.contrasts:
         parts = [_term(statement, term, rows) for term in terms]
-        values.append([part for part, _ in parts])
+        read = [part for part, _ in parts]
+        values.append([*map(_deviations, read)] if statement.across == DEVIATION else read)
         weights.append([term.times for term in terms])
         states += [status for _, status in parts]
     p, items = 0.0, 0
@@ -156,6 +168,11 @@ def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.Data
     if kept.empty:
         raise NotMeasured(f"not all of {_words(listed)}")
     return _means(kept, ["replicate", *over]), found.set_index("run")["status"]
+
+
+def _deviations(readings: pd.DataFrame) -> pd.DataFrame:
+    """Returns how far each seed lies from the median of all."""
+    return _exact((readings["value"] - readings["value"].median(skipna=False)).abs())
 
 
 def _whole(part: pd.DataFrame, over: str | None, wanted: dict[str, list]) -> bool:
