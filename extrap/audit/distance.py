@@ -4,13 +4,13 @@ If the weights of a scheme are no softmax of logits, the fall is the fall of its
 """
 
 from functools import partial
-from math import inf, isfinite, nan
+from math import inf, isfinite, log, nan
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from extrap.audit.column import Column, below
+from extrap.audit.column import Column, below, error
 from extrap.audit.subject import (
     SHAPE,
     Subject,
@@ -22,7 +22,7 @@ from extrap.audit.subject import (
     words,
 )
 from extrap.model.gpt import GPT
-from extrap.model.scheme import OutOfRange, Where
+from extrap.model.scheme import OutOfRange, Scheme, Where
 
 L = SHAPE.length
 MULTIPLES = (4, 8, 16, 32, 64, 256, 1024)
@@ -72,6 +72,38 @@ def sizes(model: GPT, T: int) -> list[float]:
         else:  # by distance
             found.append(size(last_logits(model.scheme, q, k, here).flip(-1)))
     return found
+
+
+READ, VANISHED = 8, -150 * log(2)
+"""Text that `blind` reads, in L; logarithm of the greatest weight that float32 rounds to 0."""
+
+
+@torch.no_grad()
+def blind(subject: Subject) -> float:
+    """Returns the share of the keys that the last of 8 L tokens sees whose weight float32 rounds to
+    0, over heads and layers, in a text of one repeated token; nan if undefined there.
+
+    No training on such a text moves these keys. Zeros that a window or a sparse normaliser means
+    are no such keys. Source: arXiv 2608.03994 (ALiBi goes blind).
+    """
+    if defined(subject) < READ:
+        return nan
+    model = subject.drawn
+    tokens, x = repeated(1, READ * L)
+    seen, lost = 0, 0
+    for q, k, _, here in layers(model, x, model.where(tokens)):
+        w = log_weights(model.scheme, q, k, here)
+        visible = w > -inf
+        seen += int(visible.sum())
+        lost += int((visible & (w <= VANISHED)).sum())
+    return lost / seen
+
+
+def log_weights(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
+    """(B, H, T): logarithm of the size of the last query's weights, -inf for a hidden key."""
+    if scheme.uses("normalise", "sink", "attend", layer=at.layer):
+        return last_logits(scheme, q, k, at, weighed=True).abs().log()
+    return last_logits(scheme, q, k, at).log_softmax(-1)
 
 
 def size(s: Tensor) -> float:
@@ -125,6 +157,10 @@ FAR = (
         "growth", "bounded", "growth of logits and embeddings from 8 L to 64 L: 1 bounded, 1.3 "
         "like ln n, 8 like n", growth,
         lambda value: f"x{value:.3g}" if value < 1e4 else f"x{value:.0e}", below(1.25)
+    ),
+    Column(
+        "blind", "blind", "share of the keys seen at 8 L whose weight float32 rounds to 0, in "
+        "texts of one repeated token", blind, error, below(0)
     ),
 )  # fmt: skip
 DECAY = tuple(

@@ -17,6 +17,7 @@ from tests.support.made_schemes import (
     OfKey,
     Slope,
     Squares,
+    Steep,
     Steps,
     Swapped,
     TrainingNoise,
@@ -81,6 +82,13 @@ def test_norms(cls, change):
         assert measured == pytest.approx(1.63**2 - 1)
     else:
         assert measured == pytest.approx(change, abs=1e-12)
+
+
+def test_blindness_counts_weights_that_float32_rounds_to_nothing():
+    steep = torch.softmax(-torch.arange(8 * L).float(), 0)
+    assert distance.blind(Made(Steep)) == float((steep == 0).float().mean()) > 0.7
+    assert distance.blind(Made(Slope)) == 0
+    assert isnan(distance.blind(Made(OfKey))), "not defined that far"
 
 
 def test_growth():

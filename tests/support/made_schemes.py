@@ -24,6 +24,13 @@ class Slope(Scheme):
         return -0.1 * d.expand(self.shape.heads, *d.shape)
 
 
+class Steep(Scheme):
+    """b = -d in every head."""
+
+    def distance_bias(self, d, layer):
+        return -1.0 * d.expand(self.shape.heads, *d.shape)
+
+
 class Steps(Scheme):
     """b = -floor(d / 4): four distances share a value."""
 
