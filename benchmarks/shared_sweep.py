@@ -23,15 +23,20 @@ from benchmarks import sweep_checks
 from extrap.cli import schema
 from extrap.cli.sweep import pool
 from extrap.cli.sweep.process import Process, State
+from extrap.runs import study
 from extrap.utils.paths import conf_dir
 from extrap.utils.progress import FILE
 
+BEGAN = "EXTRAP_BENCHMARK_BEGAN"
+"""In the environment of a process: the time of its start."""
 SIDE_BY_SIDE = 4
 """Jobs of a process at once: the pool looks at them ten times a second."""
-STATS = ("stat", "lstat", "newfstatat", "statx", "access", "readlink")
+MARK = "/extrap-imports-are-over"
+"""A path whose stat call separates, in the log of strace, the imports from the sweep."""
 JOB = """\
 mkdir -p runs/$1 && exec 9> runs/$1/.lock
 flock -n 9 || { echo '{"phase": "held"}' > $EXTRAP_PROGRESS; exit 0; }
+test ! -e runs/$1/weights.pt || { echo '{"phase": "skipped"}' > $EXTRAP_PROGRESS; exit 0; }
 touch runs/$1/weights.pt
 echo '{"schema": 2, "state": "trained", "steps": 1, "files": {}}' > runs/$1/state.json
 """
@@ -46,7 +51,7 @@ class Counted(Process):
 
     def start(self) -> None:
         if Counted.first is None:
-            Counted.first, Counted.spent = time.perf_counter(), time.process_time()
+            Counted.first, Counted.spent = time.time(), time.process_time()
         super().start()
 
     def ended(self) -> bool:
@@ -57,7 +62,6 @@ class Counted(Process):
 
 def worker(jobs: int) -> None:
     """Works on the sweep, and writes what it counted."""
-    began = time.perf_counter()
     schema.register()
     os.environ[FILE] = "progress.json"  # so that no bar is drawn
     look = pool._now
@@ -71,7 +75,11 @@ def worker(jobs: int) -> None:
     with sweep_checks.initialize_config_dir(conf_dir(), version_base="1.3"):
         reader = sweep_checks.reader()
         reader.n_jobs = SIDE_BY_SIDE
-        found = reader.jobs([[*words, "stage=train"] for words in sweep_checks.jobs(jobs)])
+        batch = [[*words, "stage=train"] for words in sweep_checks.jobs(jobs)]
+        sweep_checks.reader().jobs(batch[:1])  # imports what checks need
+        Path(MARK).exists()
+        found = reader.jobs(batch)
+        study.write([job.entry for job in found])
     tiny = [
         Counted(
             f"{n}", ["sh", "-c", JOB, "sh", job.entry.run], replace(job.entry, tasks={}), job.state
@@ -83,7 +91,7 @@ def worker(jobs: int) -> None:
         sys.stderr = quiet
         reader.run(tiny)
     done = sum(job.state is State.DONE for job in tiny)
-    first = (Counted.first or began) - began
+    first = Counted.first and Counted.first - float(os.environ[BEGAN])
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     told = {"done": done, "refused": Counted.refused, "first": first, "memory": memory}
     told["spent"] = Counted.spent
@@ -95,8 +103,8 @@ def run(folder: Path, jobs: int, processes: int) -> tuple[list[dict], int]:
     folder.mkdir()
     command = [sys.executable, "-m", "benchmarks.shared_sweep", "worker", str(jobs)]
     strace = shutil.which("strace")
-    traced = [str(strace), "-c", "-o", "stats.txt", "-e", "trace=%%stat,access,readlink"]
-    here = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    traced = [str(strace), "-o", "stats.txt", "-e", "trace=%%stat,access,readlink"]
+    here = {"PYTHONPATH": str(Path(__file__).parents[1]), BEGAN: str(time.time())}
     started = [
         subprocess.Popen(
             [*(traced if strace and n == 0 else ()), *command], cwd=folder, env=os.environ | here
@@ -107,20 +115,18 @@ def run(folder: Path, jobs: int, processes: int) -> tuple[list[dict], int]:
         one.wait()
     told = [json.loads(path.read_text()) for path in folder.glob("told-*.json")]
     stats = (folder / "stats.txt").read_text() if strace else ""
-    lines = [line.split() for line in stats.splitlines()]
-    return told, sum(int(line[3]) for line in lines if line and line[-1] in STATS)
+    return told, stats.partition(MARK)[2].count("\n")
 
 
 def main(jobs: int, processes: int) -> None:
     with tempfile.TemporaryDirectory() as root:
-        _, imports = run(Path(root, "one"), 1, 1)
         told, calls = run(Path(root, "all"), jobs, processes)
     print(f"{sum(one['done'] for one in told)} of {jobs} jobs by {[one['done'] for one in told]}")
     print(f"refused locks a job: {sum(one['refused'] for one in told) / jobs:.4f}")
-    each = (calls - imports) * processes / jobs
-    print(f"stat calls a job, of {processes} parents without their imports: {each:.1f}")
+    each = calls * processes / jobs
+    print(f"stat calls a job, of {processes} parents after their imports: {each:.1f}")
     for what, name in (("first job after", "first"), ("of the processor", "spent")):
-        print(f"{what}: {[round(one[name], 1) for one in told]} s")
+        print(f"{what}: {[one[name] and round(one[name], 1) for one in told]} s")
     print(f"memory of a parent: {max(one['memory'] for one in told):.0f} MB")
 
 

@@ -39,6 +39,8 @@ class Work(Protocol):
     check     raises UserError for a mistake; called before any work, in a sweep for every job
               before the first
     entry     returns the place of the job in its study
+    run_of    returns the name of the run under another seed; None if another seed changes more of
+              the job than the name of its run
     run       does the work
     """
 
@@ -47,6 +49,8 @@ class Work(Protocol):
     def check(self) -> None: ...
 
     def entry(self, command: str) -> Entry: ...
+
+    def run_of(self, seed: int) -> str | None: ...
 
     def run(self) -> None: ...
 

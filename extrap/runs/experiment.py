@@ -45,6 +45,7 @@ class Experiment:
         """In a sweep the first job of each kind stands for the others. Raises UserError."""
         if not self.in_sweep:
             return self._check()
+        torch.set_num_threads(1)  # its models are tiny, and other jobs need the cores
         validate.check_own(self.job)
         kind = validate.kind(self.job), self.job.run.trained
         if kind not in _CHECKED:
@@ -71,6 +72,15 @@ class Experiment:
 
     def entry(self, command: str) -> Entry:
         return evaluate.entry(self.job, command)
+
+    def run_of(self, seed: int) -> str | None:
+        """Returns None for a published checkpoint, which has no seed, and for jobs whose end the
+        code of a plug-in or rows of another machine decide.
+        """
+        config = self.job.config
+        if self.job.source.published or config["plugins"] or config["accept_rows"]:
+            return None
+        return self.job.run.named(seed)
 
     def run(self) -> None:
         torch.set_num_threads(self.job.config["threads"])

@@ -81,7 +81,12 @@ def _without_modules(value: Any, key: str = "") -> Any:
 
 
 def write_json(path: Path, value: Any, sync: bool = True) -> None:
-    atomic.replace(path, json.dumps(value, indent=1, sort_keys=True).encode(), sync)
+    atomic.replace(path, as_json(value), sync)
+
+
+def as_json(value: Any) -> bytes:
+    """Returns the bytes of a JSON file of a run."""
+    return json.dumps(value, indent=1, sort_keys=True).encode()
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -251,7 +256,11 @@ class Run(Folder):
 
     @cached_property
     def name(self) -> str:
-        return f"{self.label}-{self.config[:8]}-s{self.seed}"
+        return self.named(self.seed)
+
+    def named(self, seed: int) -> str:
+        """Returns the name of the run of this configuration under a seed."""
+        return f"{self.label}-{self.config[:8]}-s{seed}"
 
     def check(self) -> None:
         """Raises UserError if the folder holds another configuration, such as an edited one."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from extrap.results.places import place, with_rows
 from extrap.results.sheets import Sheet, sheets
-from extrap.runs.folder import Named, read_json, write_json
+from extrap.runs.folder import Named, as_json, read_json
 from extrap.runs.layout import CURVE, RESULTS, RUNS, SAFE, USED, ResultFile, of_rows
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError, escaped
@@ -116,16 +116,20 @@ class Entry:
 
 def write(jobs: Sequence[Entry]) -> None:
     """Adds jobs to their files. Raises UserError for a link in place of a folder."""
+    known: set[Path] = set()
     for folder in {entry.path.parent for entry in jobs}:
         atomic.check_links(folder)
+        atomic.make_folder(folder)
         atomic.sweep(folder, ".*.tmp", atomic.HOUR)
+        known |= set(folder.iterdir())
+    atomic.check_side_by_side(entry.folder.folder for entry in jobs)
     changed = False
     for entry in jobs:
-        atomic.check_way(entry.folder.folder)
-        before = _read(entry.path)
+        path = entry.path
+        before = _read(path) if path in known else None
         new = replace(entry, tasks=(before.tasks if before else {}) | entry.tasks)
         if new != before:
-            write_json(entry.path, asdict(new), sync=False)
+            atomic.replace_here(path, as_json(asdict(new)), sync=False)
             changed = True
     if changed:
         os.sync()  # once for all: a sweep may have ten thousand

@@ -3,8 +3,8 @@
 import errno
 import os
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from math import inf
 from pathlib import Path
 
@@ -24,9 +24,15 @@ def replace(path: Path, content: bytes, sync: bool = True) -> None:
     `path` if the disk does not take it; the old content then stays. Raises UserError for a link in
     place of a folder of ours.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with _naming(path):
         make_folder(path.parent)
+    replace_here(path, content, sync)
+
+
+def replace_here(path: Path, content: bytes, sync: bool = True) -> None:
+    """Writes a file as `replace` does, into a folder that is there and no link."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with _naming(path):
         temporary.unlink(missing_ok=True)
         try:
             with open(temporary, "xb") as file:  # x: never through a link of this name
@@ -39,9 +45,16 @@ def replace(path: Path, content: bytes, sync: bool = True) -> None:
             temporary.unlink(missing_ok=True)
         if sync:
             sync_folder(path.parent)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Names a file in errors of a full disk, which name none."""
+    try:
+        yield
     except OSError as error:
         if error.errno is not None:
-            error.filename = str(path)  # errors of a full disk name no file
+            error.filename = str(path)
         raise
 
 
@@ -104,7 +117,28 @@ def _sync(handle: int) -> None:
 def check_links(folder: Path) -> None:
     """Raises UserError for a link in a folder or on the way to it: files would land elsewhere."""
     check_way(folder)
-    _refuse((folder, *folder.rglob("*")))
+    _refuse([folder])
+    _refuse(_links(folder))
+
+
+def check_side_by_side(folders: Iterable[Path]) -> None:
+    """Raises UserError for a link in place of one of many folders, or on the way to them. It lists
+    the folder that holds them once.
+    """
+    wanted = set(folders)
+    for parent in {folder.parent for folder in wanted}:
+        check_way(parent)
+        _refuse(one for one in _links(parent, deep=False) if one in wanted)
+
+
+def _links(folder: Path, deep: bool = True) -> Iterator[Path]:
+    """Yields the links in a folder. A listing of a folder says which names are links."""
+    with suppress(FileNotFoundError, NotADirectoryError, PermissionError), os.scandir(folder) as at:
+        for one in at:
+            if one.is_symlink():
+                yield Path(one.path)
+            elif deep and one.is_dir():
+                yield from _links(Path(one.path))
 
 
 def check_local(folder: Path) -> None:
@@ -113,7 +147,8 @@ def check_local(folder: Path) -> None:
     """
     parts = () if folder.is_absolute() else folder.parts
     way = [Path(*parts[:n]) for n in range(1, len(parts) + 1)]
-    _refuse((*way, folder, *folder.rglob("*")))
+    _refuse((*way, folder))
+    _refuse(_links(folder))
 
 
 def check_way(folder: Path) -> None:

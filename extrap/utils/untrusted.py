@@ -67,8 +67,11 @@ def read_text(path: Path, most: int = LARGEST) -> str:
             raise UserError(path, problem="not a file", remedy="put a file in its place")
         if about.st_size > most:
             raise UserError(path, problem=f"larger than {most // 2**20} MiB, the most for its kind")
-        with open(handle, "rb", closefd=False) as file:
-            content = file.read(most)
+        small = 0 < about.st_size < CHUNK  # most files are: one call of the system
+        content = os.read(handle, about.st_size + 1) if small else b""
+        if not small or len(content) != about.st_size:
+            with open(handle, "rb", closefd=False) as file:
+                content += file.read(most)
     finally:
         os.close(handle)
     try:

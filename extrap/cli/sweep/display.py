@@ -27,6 +27,7 @@ class Status:
     def __init__(self, jobs: list[Process], n_jobs: int = 1, live: bool = False) -> None:
         self._jobs, self.n_jobs, self._live = jobs, n_jobs, live
         self._next = 0.0 if live else time.monotonic() + MINUTE
+        self._numbers = {id(job): number for number, job in enumerate(jobs, 1)}
 
     def started(self, job: Process) -> None:
         if self._live:
@@ -68,7 +69,7 @@ class Status:
             self._say("")
 
     def _number(self, job: Process) -> str:
-        return f"[{self._jobs.index(job) + 1}/{len(self._jobs)}]"
+        return f"[{self._numbers[id(job)]}/{len(self._jobs)}]"
 
     def _say(self, text: str) -> None:
         text, end = (f"\r\x1b[2K{text}", "") if self._live else (text, "\n")

@@ -15,6 +15,7 @@ from extrap.cli.sweep.slots import Slots
 from extrap.utils.errors import UserError
 
 TICK = 0.1  # seconds between two looks at the running jobs
+LEAST, MOST = 0.5, 10.0  # seconds between two looks at jobs of other processes; each wait is longer
 GRACE = 60.0  # seconds that interrupted jobs have to finish what they are writing
 MANY = 20  # waiting jobs from which on a sweep leaves their order
 AGAIN = (State.HELD, State.WAITING)  # of a job that ended and is to start once more
@@ -30,17 +31,23 @@ def run(jobs: list[Process], n_jobs: int, status: Status, slots: Slots | None = 
     """
     waiting = deque(job for job in jobs if job.state is State.WAITING)
     running: list[Process] = []
+    pause, look = LEAST, 0.0
     with _stop_signals() as stops:
         try:
             while (waiting or running) and not stops:
-                while len(running) < n_jobs and (job := _next(waiting, running, status, slots)):
-                    job.began, job.state = time.monotonic(), State.RUNNING
-                    status.started(job)  # before it can say anything, or end
-                    job.start()
+                looks = len(running) < n_jobs and time.monotonic() >= look
+                while looks and (job := _next(waiting, running, status, slots)):
+                    _start(job, status)
                     running.append(job)
+                    looks, pause = len(running) < n_jobs, LEAST
+                if looks:  # the next job is not free
+                    look, pause = time.monotonic() + pause, min(MOST, pause * 1.5)
                 _poll(running, status, slots)
                 waiting += [job for job in running if job.state in AGAIN]
-                running = [job for job in running if job.state is State.RUNNING]
+                left = [job for job in running if job.state is State.RUNNING]
+                if len(left) < len(running):
+                    look = 0.0
+                running = left
                 time.sleep(TICK)
             if stops:
                 _wind_down(running, stops, status)
@@ -49,6 +56,12 @@ def run(jobs: list[Process], n_jobs: int, status: Status, slots: Slots | None = 
             for job in running:
                 job.kill()
             status.close()
+
+
+def _start(job: Process, status: Status) -> None:
+    job.began, job.state = time.monotonic(), State.RUNNING
+    status.started(job)  # before it can say anything, or end
+    job.start()
 
 
 def _next(
@@ -91,11 +104,11 @@ def _now(job: Process, running: list[Process], slots: Slots | None = None) -> St
     """
     entry = job.entry
     try:
-        trained = entry.folder.trained
-        if entry.busy() or (not trained and entry.run in [other.entry.run for other in running]):
-            return State.HELD
         if not entry.missing():
             return State.SKIPPED
+        trains = entry.run in [other.entry.run for other in running] and not entry.folder.trained
+        if trains or entry.busy():
+            return State.HELD
         if slots and job.gpus > len(slots.known):
             raise UserError(f"needs {job.gpus} of the {len(slots.known)} devices that are left")
         return State.WAITING

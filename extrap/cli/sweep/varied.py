@@ -7,7 +7,7 @@ read the files, and shares every other value with the first.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from typing import Any
@@ -18,6 +18,19 @@ from omegaconf import DictConfig, OmegaConf
 
 from extrap.cli.composed import Composed
 from extrap.cli.sweep.grid import SCALAR
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of jobs. fixed: the words that its jobs share; options: those that one job sets."""
+
+    fixed: tuple[str, ...]
+    options: dict[str, Any]
+
+    @property
+    def words(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names the kind."""
+        return self.fixed, tuple(self.options)
 
 
 class Varied:
@@ -46,30 +59,43 @@ class Varied:
             found = None
         return found or self.read(self.loader.load_sweep_config(self.master, overrides))
 
-    def _varied(self, overrides: list[str]) -> Composed | None:
+    def shares(self, overrides: list[str]) -> bool:
+        """True if the jobs of a kind, of which this one was composed, differ in the options that
+        their words set and in nothing else: no other option refers to them.
+        """
+        kind = self._kind(overrides)
+        return kind is not None and self._kinds.get(kind.words) is not None
+
+    def _kind(self, overrides: list[str]) -> "Kind | None":
         """Returns None for a job that sets no option, or sets one in two ways."""
         words = list(map(parsed, overrides))
         options = {one.key_or_group: one.value() for one in words if self._sets(one)}
         fixed = [one for one in words if one.key_or_group not in options]
         more = [one.key_or_group for one in fixed if not self._group(one.key_or_group)]
-        if not options or any(_overlap(name, other) for name in options for other in more):
+        for name in options:
+            if any(_overlap(name, other) for other in more):
+                return None
+        return Kind(tuple(str(one.input_line) for one in fixed), options) if options else None
+
+    def _varied(self, overrides: list[str]) -> Composed | None:
+        if (kind := self._kind(overrides)) is None:
             return None
-        kind = tuple(str(one.input_line) for one in fixed), tuple(options)
-        if kind not in self._kinds:
+        if kind.words not in self._kinds:
             cfg = self.loader.load_sweep_config(self.master, overrides)
             first = self.read(cfg)
             written: Any = OmegaConf.to_container(cfg, enum_to_str=True)
             refers = {name: written[name] for name in first.values} != first.values
-            self._kinds[kind] = None if refers else (cfg, first)
+            self._kinds[kind.words] = None if refers else (cfg, first)
             return first
-        if (known := self._kinds[kind]) is None:
+        if (known := self._kinds[kind.words]) is None:
             return None
         cfg, first = known
         values = first.values
-        for name, value in options.items():
+        for name, value in kind.options.items():
             OmegaConf.update(cfg, name, value, merge=True)
-        for name in options:
+        for name in kind.options:
             values = put(values, name.split("."), _leaf(cfg, name))
+        words = map(parsed, overrides)
         own = [str(one.input_line) for one in words if not one.is_hydra_override()]
         return replace(first, values=values, overrides=own)
 

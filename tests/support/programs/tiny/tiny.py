@@ -114,6 +114,9 @@ class Work:
     def entry(self, command: str) -> Entry:
         return Entry("s", f"{self.cfg.name}-{self.cfg.act}", "direct", {}, command)
 
+    def run_of(self, seed: int) -> None:
+        return None
+
     def run(self) -> None:
         run(self.cfg)
 

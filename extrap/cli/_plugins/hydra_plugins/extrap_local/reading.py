@@ -2,12 +2,14 @@
 job starts.
 """
 
+import hashlib
 import os
 import shlex
 import sys
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from extrap.cli.sweep.display import summary
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.process import Process, State
 from extrap.cli.sweep.ranks import wrapped
+from extrap.cli.sweep.seeds import Leader, apart
 from extrap.cli.sweep.varied import Varied
 from extrap.runs import study
 from extrap.runs.study import Entry
@@ -85,21 +88,16 @@ class Reader(Launcher):
         Skips a job that makes no sense, with its reason, if others make sense. Raises UserError
         with a line per mistake.
         """
-        found: dict[str, Process] = {}
+        found: dict[tuple[str, str], Process] = {}
         wrong: dict[str, None] = {}
+        leaders: dict[tuple[str, ...], Leader] = {}
         writers: dict[tuple[str, ...], tuple[str, list[str]]] = {}
-        for overrides in map(list, tqdm(batch, "reading jobs", delay=DELAY, disable=None)):
+        for overrides in tqdm(batch, "reading jobs", delay=DELAY, disable=None, leave=False):
             try:
-                composed = self._composed(overrides)
-                work = self.program.prepare(composed)
-                state, reason = _state(work)
-                entry = work.entry(self.program.typed)
-                if not reason:
-                    _check_rows(entry, overrides, writers)
-                job = Process("", self._command(overrides), entry, state, reason)
-                job.overrides, job.threads = overrides, composed.values.get("threads", 1)
-                _place(job, composed.values.get("trainer") or {})
-                found.setdefault(repr(composed.values), job)
+                values, job = self._read(list(overrides), leaders)
+                if not job.reason:
+                    _check_rows(job.entry, overrides, writers)
+                found.setdefault(values, job)
             except UserError as error:
                 wrong[str(error)] = None
             except Exception as error:
@@ -115,15 +113,42 @@ class Reader(Launcher):
             raise UserError("\n".join(wrong))
         return jobs
 
+    def _read(
+        self, overrides: list[str], leaders: dict[tuple[str, ...], Leader]
+    ) -> tuple[tuple[str, str], Process]:
+        """Returns a job with its values, hashed, its seed apart. leaders: by their other words."""
+        words, seed = apart(overrides)
+        leader = leaders.get(words) if seed is not None else None
+        if leader is not None and (job := leader.follower(seed)) is not None:
+            job.overrides, job.command = overrides, _wrapped(job, self._command(overrides))
+            return (leader.values, repr(seed)), job
+        composed = self._composed(overrides)
+        work = self.program.prepare(composed)
+        state, reason = _state(work)
+        command, entry = self._command(overrides), work.entry(self.program.typed)
+        job = Process("", command, entry, state, reason, overrides=overrides)
+        job.threads = composed.values.get("threads", 1)
+        _place(job, composed.values.get("trainer") or {})
+        others = repr({name: x for name, x in composed.values.items() if name != "seed"})
+        values = hashlib.sha256(others.encode()).hexdigest()
+        if seed is not None and self.varied.shares(overrides):
+            checked = bool(reason) or (state is State.WAITING and not job.entry.folder.trained)
+            leaders[words] = Leader(job, seed, values, work.run_of, checked)
+        return (values, repr(composed.values.get("seed"))), job
+
     def _command(self, overrides: list[str]) -> list[str]:
         """The program again, with the job's options and the same folders of configuration files."""
+        return [*self._start, *overrides, "hydra.mode=RUN"]  # of two modes the last one counts
+
+    @cached_property
+    def _start(self) -> list[str]:
+        """The first words of the command of every job."""
         hydra_node = self.config.hydra
         folders = {source.provider: source.path for source in hydra_node.runtime.config_sources}
         more = ["--config-dir", folders["command-line"]] if "command-line" in folders else []
         # -m alone puts the working folder first on the import path
-        command = [sys.executable, "-P", "-m", *self.program.command]
-        own = [*hydra_node.overrides.hydra, *overrides]
-        return [*command, *more, *own, "hydra.mode=RUN"]  # of two modes the last one counts
+        command = [sys.executable, "-P", "-m", *self.program.command, *more]
+        return [*command, *hydra_node.overrides.hydra]
 
     def _composed(self, overrides: list[str]) -> Composed:
         """Returns the configuration that the job will see. Raises UserError."""
@@ -157,15 +182,19 @@ def _keep_importable(program: str) -> None:
 
 
 def _place(job: Process, trainer: Mapping[str, Any]) -> None:
-    """Gives a job the nodes, processes and GPUs of its trainer. On a node, torch's launcher starts
-    the processes of the job; several nodes have a launcher of their own.
-    """
+    """Gives a job the nodes, processes and GPUs of its trainer."""
     devices, nodes = trainer.get("devices", 1), trainer.get("num_nodes", 1)
     job.processes = devices if type(devices) is int else 1
     job.nodes = nodes if type(nodes) is int else 1
     job.gpus = job.processes if trainer.get("accelerator") in ("gpu", "cuda") else 0
-    if job.nodes == 1:
-        job.command = wrapped(job.command, job.processes)
+    job.command = _wrapped(job, job.command)
+
+
+def _wrapped(job: Process, command: list[str]) -> list[str]:
+    """Returns the command of a job. On a node, torch's launcher starts the processes of the job;
+    several nodes have a launcher of their own.
+    """
+    return wrapped(command, job.processes) if job.nodes == 1 else command
 
 
 def _check_rows(

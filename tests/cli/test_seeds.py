@@ -1,0 +1,149 @@
+"""Jobs that differ in their seed alone follow one that was read; jobs of committed experiments are
+those that Hydra composes.
+"""
+
+from collections import defaultdict
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.types import HydraContext
+
+from extrap.cli import app, program, schema
+from extrap.cli.apart import find_plugins
+from extrap.cli.composed import plain
+from extrap.cli.sweep import grid
+from extrap.cli.sweep.process import Process, State
+from extrap.cli.sweep.seeds import Leader, apart
+from extrap.cli.sweep.varied import Varied
+from extrap.runs import experiment as runs
+from extrap.runs.folder import Named, write_json
+from extrap.utils.errors import UserError
+from extrap.utils.paths import conf_dir
+from tests.support.jobs import TINY
+
+EXPERIMENTS = sorted(Path(conf_dir(), "experiment").rglob("*.yaml"))
+NAMES = [
+    path.relative_to(Path(conf_dir(), "experiment")).with_suffix("").as_posix()
+    for path in EXPERIMENTS
+]
+
+
+@pytest.fixture
+def hydra(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    find_plugins()
+    schema.register()
+    runs._CHECKED.clear()
+    with initialize_config_dir(conf_dir(), version_base="1.3"):
+        yield GlobalHydra.instance()
+
+
+def master(*words: str):
+    return compose("config", [*words, "hydra.mode=MULTIRUN"], return_hydra_config=True)
+
+
+@pytest.fixture
+def reader(hydra):
+    """A launcher that counts the jobs that it prepares."""
+    launcher = import_module("hydra_plugins.extrap_local.launcher").LocalLauncher(1, 1)
+    prepared = []
+
+    def prepare(composed):
+        prepared.append(composed.overrides)
+        return program.prepare(composed)
+
+    context = HydraContext(hydra.config_loader(), None)
+    task = app.Program(prepare)
+    launcher.setup(hydra_context=context, task_function=task, config=master(*TINY, "study=s"))
+    launcher.prepared = prepared
+    return launcher
+
+
+def seeds(scheme: str, *given: object) -> list[list[str]]:
+    return [[*TINY, f"scheme={scheme}", f"seed={seed}"] for seed in given]
+
+
+def test_jobs_of_other_seeds_follow_one_that_was_read(reader):
+    batch = [*seeds("rope", *range(12)), *seeds("alibi", *range(12))]
+    found = reader.jobs(batch)
+    assert len(reader.prepared) == 4, "a seed of more digits has a longer name, and is read"
+    alone = [reader.jobs([words])[0] for words in batch]
+    assert len(reader.prepared) == 4 + len(batch)
+    assert found == alone
+
+
+def test_a_finished_or_trained_job_leads_no_unchecked_one(reader, monkeypatch):
+    [first] = reader.jobs([[*words, "stage=train"] for words in seeds("rope", 0)])
+    checked = []
+    monkeypatch.setattr(runs.Experiment, "check", lambda one: checked.append(one.job.run.seed))
+    folder = Named(first.entry.run)
+    folder.folder.mkdir(parents=True)
+    folder.weights.write_bytes(b"weights")
+    state = {"schema": 2, "state": "trained", "steps": 8, "files": {}}
+    write_json(folder.folder / "state.json", state)
+    for stage, states in (("train", "skipped waiting waiting"), ("all", "waiting " * 3)):
+        checked.clear()
+        found = reader.jobs([[*words, f"stage={stage}"] for words in seeds("rope", 0, 1, 2)])
+        assert [job.state for job in found] == [State(state) for state in states.split()]
+        assert checked == ([1] if stage == "train" else [0, 1])
+
+
+def test_seeds_that_nobody_follows(reader):
+    for words in (["seed=007"], ["seed=-1"], ["seed=1", "seed=2"], ["+seed=1"], ["seed=1.0"], []):
+        assert apart(words)[1] is None
+    assert apart(["a=1", "seed=3"]) == (("a=1",), 3)
+    with pytest.raises(UserError) as error:
+        reader.jobs(seeds("rope", 0, -1, "x", 1))
+    assert str(error.value) == (
+        "seed=-1: a whole number from 0 to 4294967295\nseed=x: must be a whole number"
+    )
+    reader.prepared.clear()
+    found = reader.jobs([[*words, "label=a${seed}"] for words in seeds("rope", 0, 1, 2)])
+    assert len(reader.prepared) == 3 and len({job.entry.run for job in found}) == 3
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("name", NAMES)
+def test_jobs_of_experiments_are_those_that_hydra_composes(name, hydra):
+    """The last job of the first kind and of the last: its configuration, and its place if it
+    follows the first job.
+    """
+    whole = master(f"experiment={name}")
+    loader = hydra.config_loader()
+    varied = Varied(loader, whole, plain)
+    kinds = defaultdict(list)
+    for words in jobs_of(name, whole, loader):
+        kind = varied._kind(words)
+        kinds[kind and kind.words].append(words)
+    kinds.pop(None, None)  # of jobs that are composed by themselves
+    for batch in [*kinds.values()][:: max(1, len(kinds) - 1)]:
+        first = varied(batch[0])
+        composed = plain(loader.load_sweep_config(whole, batch[-1]))
+        assert repr(varied(batch[-1])) == repr(composed)
+        (others, seed), (same, other) = apart(batch[0]), apart(batch[-1])
+        if others == same and None not in (seed, other):
+            assert_follows(first, composed, seed, other)
+
+
+def jobs_of(name: str, whole, loader) -> list[list[str]]:
+    sweeper = import_module("hydra_plugins.extrap_local.sweeper").LocalSweeper()
+    sweeper.loader = loader
+    parser = OverridesParser.create(config_loader=loader)
+    grids = [parser.parse_overrides(own) for own in grid.overrides(grid.selected(whole, "grid"))]
+    typed = parser.parse_overrides([f"experiment={name}"])
+    return [job for words in grid.chosen(grids, typed) for job in sweeper._jobs(words)]
+
+
+def assert_follows(first, composed, seed: int, other: int) -> None:
+    try:
+        work = program.prepare(first)
+        job = Process("", [], work.entry(""))
+    except UserError:  # a text or a checkpoint that is not here
+        return
+    follower = Leader(job, seed, "", work.run_of, True).follower(other)
+    if follower is not None:
+        assert follower.entry == program.prepare(composed).entry("")
