@@ -21,6 +21,7 @@ from tests.support.program import python
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
 MAP = {"AutoConfig": "mine.C", "AutoModelForCausalLM": "mine.M", "AutoTokenizer": ["mine.T"] * 2}
+FETCHED = {"AutoConfig": "own/code--mine.C", "AutoModelForCausalLM": "own/code--mine.M"}
 READ = """
 import sys
 from extrap.pretrained.checkpoint import Checkpoint
@@ -28,9 +29,11 @@ print(type(Checkpoint(sys.argv[1]).model(32)).__name__)
 """
 
 
-def litter(folder: Path, canary: Path) -> None:
-    """Puts everything beside the weights that makes a loader run code or fetch another model."""
-    planted_map = {"auto_map": MAP, "tokenizer_class": "Mine"}
+def litter(folder: Path, canary: Path, names: dict = MAP) -> None:
+    """Puts everything beside the weights that makes a loader run code or fetch another model.
+    names: of the classes that the configurations ask for.
+    """
+    planted_map = {"auto_map": names, "tokenizer_class": "Mine"}
     for name in ("config.json", "tokenizer_config.json", "generation_config.json"):
         known = json.loads((folder / name).read_text()) if (folder / name).exists() else {}
         (folder / name).write_text(json.dumps({"model_type": "mine"} | known | planted_map))
@@ -39,7 +42,18 @@ def litter(folder: Path, canary: Path) -> None:
         (folder / name).write_text(planted.module(canary))
 
 
-@pytest.mark.parametrize("kind", ["folder", "gguf"])
+def fetched(hub: Path, canary: Path) -> None:
+    """Puts the code of `own/code` where the hub's library keeps what somebody fetched before."""
+    place = hub / "hub" / "models--own--code"
+    for name, text in (
+        ("refs/main", "0" * 40),
+        (f"snapshots/{'0' * 40}/mine.py", planted.module(canary)),
+    ):
+        (place / name).parent.mkdir(parents=True)
+        (place / name).write_text(text)
+
+
+@pytest.mark.parametrize("kind", ["folder", "gguf", "fetched"])
 def test_no_code_beside_the_weights_runs(kind, tmp_path):
     pytest.importorskip("accelerate", reason="transformers reads a GGUF with it")
     folder, canary = tmp_path / "theirs", tmp_path / "canary"
@@ -51,7 +65,8 @@ def test_no_code_beside_the_weights_runs(kind, tmp_path):
         (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "own/other"}')
     else:
         tiny.made("llama").save_pretrained(folder)
-    litter(folder, canary)
+    litter(folder, canary, FETCHED if kind == "fetched" else MAP)
+    fetched(tmp_path / "hub", canary)
     done = python("-c", READ, str(place), says="y\n" * 9, HF_HOME=str(tmp_path / "hub"))
     assert not canary.exists(), "planted code was run"
     assert (done.returncode, "[y/N]" in done.stdout) == (0, False), done.stderr
