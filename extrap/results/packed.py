@@ -154,9 +154,11 @@ def _read(path: Path, version: tuple[int, ...]) -> Packed:
 
 
 def _check_shape(about: pq.FileMetaData) -> None:
-    """Raises ArrowInvalid for other columns, and for more bytes or rows than a study has."""
+    """Raises ArrowInvalid for other columns, no rows, and more bytes or rows than a study has."""
     if about.schema.names != [*OWN]:
         raise pa.ArrowInvalid(f"wrong columns; columns are {','.join(OWN)}")
+    if not about.num_rows:
+        raise pa.ArrowInvalid("the file is without any")
     if about.num_rows > MOST:
         raise pa.ArrowInvalid(f"{about.num_rows} rows; {MOST} are the most")
     size = 0

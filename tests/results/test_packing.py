@@ -131,6 +131,11 @@ def test_other_files_are_no_packed_rows(study, monkeypatch):
         rows.read(study)
     path.unlink()
     packing.pack(study)
+    pq.write_table(pq.read_table(path).slice(0, 0), path, store_schema=False)
+    with pytest.raises(UserError, match=r"rows\.parquet: no packed rows .the file is without any"):
+        rows.read(study)
+    path.unlink()
+    packing.pack(study)
     monkeypatch.setattr(packed, "MOST", 5)
     with pytest.raises(UserError, match="rows; 5 are the most"):
         packed.read(path)
