@@ -1,10 +1,12 @@
 """Make a bundle of a study that others can verify: rows, the words of every job, cards, sums.
 
 results/<study>/bundle/
-    README.md                     a card for the hub: what it is, its licence by name, its table
+    README.md                     a card for the hub: what it is, its licence by name, its table,
+                                  and the rows that are not there
     card.yaml, card-<n>.svg       length cards, one for each series
     .eval_results/extrap.yaml     scores as the hub lists them
-    rows.csv, jobs.json           all rows; the words and hashes of every job
+    rows.csv, jobs.json           all rows; the words and hashes of every job, the rules of
+                                  left_out.yaml
     runs/<run>/                   with --weights: what training kept
     sums.json                     SHA-256 of every file
 """
@@ -20,6 +22,7 @@ import pandas as pd
 import yaml
 
 from extrap.cli.shared import argument, command, need_study
+from extrap.results import left_out
 from extrap.results import rows as table
 from extrap.results.card import cards
 from extrap.results.places import place
@@ -66,24 +69,35 @@ def main(args: Namespace) -> str:
         for job in here
     ]
     folder = place(args.results, study) / "bundle"
-    contents = made(found, written, args.licence, args.text)
+    rules = left_out.rules(place(args.results, study))
+    contents = made(found, written, args.licence, args.text, rules)
     if args.weights:
         contents |= _weights({job.run for job in here})
     return write(folder, contents)
 
 
-def made(rows: pd.DataFrame, jobs: Sequence[dict], licence: str, text: str) -> dict[str, bytes]:
-    """Returns the files of a bundle by name, but for weights and sums: a function of their rows."""
+def made(
+    rows: pd.DataFrame,
+    jobs: Sequence[dict],
+    licence: str,
+    text: str,
+    rules: Sequence[left_out.Rule] = (),
+) -> dict[str, bytes]:
+    """Returns the files of a bundle by name, but for weights and sums: a function of their rows.
+    rules: of rows that are left out.
+    """
     from extrap.figures.report.card import svg
 
     own = cards(rows)
+    about = {"version": VERSION, "text": text, "licence": licence, "jobs": list(jobs)}
+    about |= {"left_out": list(rules)} if rules else {}
     records = rows.drop(columns=table.MULTIPLE).to_dict("records")
     contents = {
         ROWS: table.ROWS.encoded(records),
-        JOBS: _json({"version": VERSION, "text": text, "licence": licence, "jobs": list(jobs)}),
+        JOBS: _json(about),
         CARD: yaml.safe_dump(list(own.values()), sort_keys=False, allow_unicode=True).encode(),
         ".eval_results/extrap.yaml": yaml.safe_dump(scores(own), sort_keys=False).encode(),
-        "README.md": readme(own, rows, licence, text).encode(),
+        "README.md": (readme(own, rows, licence, text) + _without(rows, jobs, rules)).encode(),
     }
     svgs = {f"card-{n}.svg": svg(one).encode() for n, one in enumerate(own.values(), 1)}
     return contents | svgs
@@ -140,6 +154,28 @@ def readme(own: dict[str, dict], rows: pd.DataFrame, licence: str, text: str) ->
     said = f"Rows: {licence}. Text: {text}."
     how = "`extrap verify FOLDER` draws cells of `rows.csv`, computes them again and compares."
     return "\n".join([top, "", markdown.table(lines), "", said, how, ""])
+
+
+def unmeasured(
+    rows: pd.DataFrame, jobs: Sequence[dict], rules: Sequence[left_out.Rule]
+) -> list[str]:
+    """Returns the evaluations of the jobs of which there is no row, in words."""
+    there = {*zip(rows["run"], rows["config"], strict=True)}
+    none = left_out.tasks(list(rules))
+    return [
+        f"{job['run']} {job['extension']} {task}"
+        for job in jobs
+        for task, config in sorted(job["tasks"].items())
+        if (job["run"], config) not in there and task not in none
+    ]
+
+
+def _without(rows: pd.DataFrame, jobs: Sequence[dict], rules: Sequence[left_out.Rule]) -> str:
+    """Returns what the card of a bundle says of rows that are not there; nothing if all are."""
+    lines = [f"- evaluation without rows: {name}" for name in unmeasured(rows, jobs, rules)]
+    said = [json.dumps(rule, sort_keys=True).replace("`", "'") for rule in rules]
+    lines += [f"- rows left out: `{rule}`" for rule in said]
+    return "\n".join(["", *lines, ""]) if lines else ""
 
 
 def write(folder: Path, contents: dict[str, bytes]) -> str:

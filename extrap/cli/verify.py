@@ -3,7 +3,8 @@
 Every cell is checked for what needs no computing first: the sums of the files, names and hashes
 against the words of the jobs, seeds, text, and the cards against the rows. Then some evaluations
 are drawn and measured again, from the weights of the bundle or of runs here, else by training.
-Exit code 2 if anything is not as it says.
+Exit code 2 if anything is not as it says. An evaluation without rows is named: nobody can tell one
+that never ran from one that was taken away.
 """
 
 import hashlib
@@ -16,12 +17,14 @@ from shutil import copytree, rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from extrap.cli.publish import JOBS, ROWS, SUMS, made
+from extrap.cli.compared import compared
+from extrap.cli.publish import JOBS, ROWS, SUMS, made, unmeasured
 from extrap.cli.shared import argument, command
+from extrap.results import left_out
 from extrap.results import rows as table
+from extrap.results.places import place
 from extrap.runs.layout import RUNS
 from extrap.utils.errors import UserError, printable
 from extrap.utils.files import make_folder
@@ -30,16 +33,7 @@ from extrap.utils.untrusted import read_json
 if TYPE_CHECKING:
     from extrap.cli.listed import Listed
 
-ENOUGH = 0.9
-"""Share of the numbers of a cell that lie in their published intervals."""
-ROUNDING = 1e-3
-"""Relative difference of two machines on the same weights."""
-MIXED = 0.5
-"""Share of equal bits above which every other number was changed by hand: rounding of another
-machine changes nearly all.
-"""
 WHAT = "name of a study, or the folder of a bundle that extrap publish made"
-EXACT = ("value", "low", "high")
 LARGEST = 2**28
 """Bytes of a list of jobs, and of sums."""
 
@@ -49,7 +43,9 @@ LARGEST = 2**28
     argument("what", metavar="STUDY|BUNDLE", help=WHAT),
     argument("--cells", type=int, default=3, metavar="N", help="evaluations to draw (default: 3)"),
     argument("--draw", type=int, metavar="SEED", help="which ones; by default drawn at random"),
-)
+    argument("--train", action="store_true", help="train their runs again, even if there are "
+             "weights: rows of other weights agree with these weights"),
+)  # fmt: skip
 def main(args: Namespace) -> Iterator[str]:
     if args.cells < 0:
         raise UserError("--cells", args.cells, "expected a number from 0")
@@ -60,9 +56,11 @@ def main(args: Namespace) -> Iterator[str]:
     else:
         published = opened(bundle)
         yield f"sums, jobs, hashes, text and cards agree: {len(published.rows)} rows"
+        for named in without(published):
+            yield printable(f"no rows  {named}")
     wrong = []
     for job, task in drawn(published, args.cells, seed):
-        said, holds = again(published, job, task)
+        said, holds = again(published, job, task, args.train)
         yield printable(f"{said}  {job.run} {job.extension} {task}")
         wrong += [] if holds else [f"{job.run} {job.extension} {task}"]
     yield f"drawn with --draw {seed}"
@@ -76,11 +74,13 @@ class Published(NamedTuple):
     Args:
         rows: of a table
         jobs: by run and extension in names of files
+        rules: of rows that are left out; None: nobody says which
         folder: of a bundle
     """
 
     rows: pd.DataFrame
     jobs: dict[tuple[str, str], "Listed"]
+    rules: list[left_out.Rule] | None = None
     folder: Path | None = None
 
 
@@ -93,8 +93,10 @@ def study(results: Path, name: str) -> Published:
 
     own = name in table.studies(results)
     rows = table.open_study(results, name) if own else baselines.rows(name)
+    folder = place(results, name) if own else baselines.folder(name)
+    rules = left_out.rules(folder) if own or (folder / left_out.FILE).is_file() else None
     found = {(job.run, job.extension): job for job in map(listed, jobs(name))}
-    return Published(_agreeing(rows, found), found)
+    return Published(_agreeing(rows, found), found, rules)
 
 
 def opened(folder: Path) -> Published:
@@ -118,11 +120,18 @@ def opened(folder: Path) -> Published:
     given = [about.get(name) for name in ("licence", "text")]
     if not all(isinstance(text, str) for text in given):
         raise UserError(folder / JOBS, problem="names no licence and no text")
-    for name, content in made(rows, about["jobs"], *given).items():
+    rules = left_out.checked(folder / JOBS, about.get("left_out", []))
+    for name, content in made(rows, about["jobs"], *given, rules).items():
         if (folder / name).read_bytes() != content:
             problem = "is not what the rows make"
             raise UserError(folder / name, problem=problem, remedy="publish the study again")
-    return Published(rows, jobs, folder)
+    return Published(rows, jobs, rules, folder)
+
+
+def without(published: Published) -> list[str]:
+    """Returns the evaluations of its jobs of which a table has no row."""
+    jobs = [job._asdict() for job in published.jobs.values()]
+    return unmeasured(published.rows, jobs, published.rules or [])
 
 
 def _check_sums(folder: Path) -> None:
@@ -178,25 +187,35 @@ def drawn(published: Published, cells: int, seed: int) -> list[tuple["Listed", s
     return random.Random(seed).sample(every, min(cells, len(every)))
 
 
-def again(published: Published, job: "Listed", task: str) -> tuple[str, bool]:
+def again(published: Published, job: "Listed", task: str, train: bool = False) -> tuple[str, bool]:
     """Measures an evaluation again. Returns what its rows are beside the published ones, in words,
-    and whether they hold.
+    and whether they hold. train: with weights that are trained again.
     """
     _ = job.job.source.corpus  # opened before the working folder changes
-    if published.folder is None:
+    if published.folder is None and not train:
         kept = job.job.run.trained
-        return compared(published.rows, measured(job, task), job, task, kept)
+        return _beside(published, job, task, measured(job, task), kept)
     make_folder(RUNS)
     place = Path(mkdtemp(prefix=".verify-", dir=RUNS)).absolute()
     try:
-        if (published.folder / "runs").is_dir():
-            copytree(published.folder / "runs", place / "runs", symlinks=True)
+        weights = None if published.folder is None or train else published.folder / "runs"
+        if weights is not None and weights.is_dir():
+            copytree(weights, place / "runs", symlinks=True)
         with chdir(place):
             kept = job.job.run.trained
             found = measured(job, task)
     finally:
         rmtree(place, ignore_errors=True)
-    return compared(published.rows, found, job, task, kept)
+    return _beside(published, job, task, found, kept)
+
+
+def _beside(
+    published: Published, job: "Listed", task: str, found: pd.DataFrame, kept: bool
+) -> tuple[str, bool]:
+    """Returns what the published rows of an evaluation are beside the computed ones."""
+    rows = published.rows
+    own = rows[(rows["run"] == job.run) & (rows["config"] == job.tasks[task])]
+    return compared(own, found, published.rules, kept)
 
 
 def measured(job: "Listed", task: str) -> pd.DataFrame:
@@ -208,36 +227,3 @@ def measured(job: "Listed", task: str) -> pd.DataFrame:
         train(job.job)
     result = evaluations(job.job)[task]()
     return table.as_read(completed(job.job, task, result))
-
-
-def compared(
-    rows: pd.DataFrame, found: pd.DataFrame, job: "Listed", task: str, kept: bool
-) -> tuple[str, bool]:
-    """Returns `same bits`, `within its interval` or `not` with a number that is not, and whether it
-    holds. Rows that a study does not keep are left out. kept: measured on weights that were kept,
-    so that only rounding may differ, and no interval.
-    """
-    key = [name for name in table.KEY if name != "study"]
-    own = rows[(rows["run"] == job.run) & (rows["config"] == job.tasks[task])]
-    both = own.merge(found, on=key, how="left", suffixes=("", "_again"), indicator=True)
-    if (lost := both["_merge"] != "both").any():
-        return f"not: {int(lost.sum())} of its rows are not measured", False
-    if (both["status"] != both["status_again"]).any():
-        return "not: the gate says something else", False
-    one, other = both[[*EXACT]].to_numpy(), both[[f"{name}_again" for name in EXACT]].to_numpy()
-    alike = ((one == other) | (np.isnan(one) & np.isnan(other))).all(1)
-    if alike.all():
-        return f"same bits ({len(both)} rows)", True
-    ends = ["value", "value"] if kept else ["low", "high"]
-    low, high = (both[end].fillna(both["value"]) for end in ends)
-    room = ROUNDING * both["value"].abs() + 1e-9
-    inside = both["value_again"].between(low - room, high + room)
-    inside &= both["value"].between(low - room, high + room)
-    if alike.mean() > MIXED:
-        inside = pd.Series(alike, both.index)
-    elif inside.mean() >= ENOUGH:
-        of = "rounding" if kept else "its interval"
-        return f"within {of} ({int(inside.sum())} of {len(both)} rows)", True
-    first = both[~inside].iloc[0]
-    where = f"{first['protocol']} {first['length']} {first['metric']}".replace("<NA>", "")
-    return f"not: {where} {first['value']:.4g}, computed {first['value_again']:.4g}", False

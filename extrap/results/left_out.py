@@ -18,6 +18,7 @@ import pandas as pd
 
 from extrap.results import rows as table
 from extrap.utils.errors import UserError
+from extrap.utils.hints import fits
 from extrap.utils.untrusted import read_yaml
 
 FILE = "left_out.yaml"
@@ -33,14 +34,17 @@ def rules(study: Path) -> list[Rule]:
     path = study / FILE
     if not path.is_file():
         return []
-    parsed = read_yaml(path)
-    if not isinstance(parsed, list):
-        raise UserError(
-            path, problem="expected a list of rules, each with columns and their values"
-        )
-    for number, rule in enumerate(parsed, 1):
+    return checked(path, read_yaml(path))
+
+
+def checked(path: Path, given: Any) -> list[Rule]:
+    """Returns what a file holds if it is a list of rules. Raises UserError, naming the rule."""
+    if not isinstance(given, list):
+        problem = "expected a list of rules, each with columns and their values"
+        raise UserError(path, problem=problem)
+    for number, rule in enumerate(given, 1):
         _check(f"{path}: rule {number}", rule)
-    return parsed
+    return given
 
 
 def _check(where: str, rule: Any) -> None:
@@ -49,6 +53,9 @@ def _check(where: str, rule: Any) -> None:
     for name in sorted({*rule} - {*table.COLUMNS, BETWEEN}, key=str):
         remedy = f"there are {', '.join(table.COLUMNS)}"
         raise UserError(where, problem=f"{name}: no column", remedy=remedy)
+    for name in {*rule} - {BETWEEN}:
+        if not all(fits(value, str | float | bool) for value in _values(rule[name])):
+            raise UserError(where, problem=f"{name}: expected a value or a list of values")
     step = rule.get(BETWEEN, 1)
     if isinstance(step, bool) or not isinstance(step, int) or step < 1:
         raise UserError(where, problem=f"{BETWEEN}={step}: expected a whole number from 1")

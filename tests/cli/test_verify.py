@@ -1,8 +1,10 @@
 """`extrap publish` makes a bundle; `extrap verify` finds every way in which one was changed."""
 
+import csv
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from shutil import copytree
 
@@ -49,10 +51,10 @@ def summed(folder: Path) -> None:
     (folder / publish.SUMS).write_text(json.dumps(sums))
 
 
-def told(folder: Path, capsys, cells: str = "9") -> str:
+def told(folder: Path, capsys, *more: str) -> str:
     """Returns what verify says, the exit code first."""
     try:
-        verify.main([str(folder), "--cells", cells, "--draw", "0"])
+        verify.main([str(folder), "--cells", "9", "--draw", "0", *more])
     except SystemExit as end:
         said = capsys.readouterr()
         return f"{end.code} {said.out}{said.err}"
@@ -68,23 +70,66 @@ def test_an_honest_bundle_is_the_same_bits_from_its_weights(copy: Path, capsys) 
     assert not [name for name in left if name.startswith((".verify", "rope"))], "nothing is left"
 
 
-def number(folder: Path) -> None:
-    """One accuracy, by a hundredth, and all that follows from the rows made anew."""
-    path = folder / publish.ROWS
-    lines = path.read_text().splitlines(keepends=True)
-    at = next(i for i, line in enumerate(lines) if ",kv,padded," in line and ",accuracy," in line)
-    cells = lines[at].split(",")
-    value = cells.index("accuracy") + 1
-    cells[value] = repr(float(cells[value]) + 0.01)
-    cells[value + 2] = repr(max(float(cells[value + 2]), float(cells[value])))
-    lines[at] = ",".join(cells)
-    path.write_text("".join(lines))
+def remade(folder: Path, rows: list[dict[str, str]], rules: Sequence[dict] = ()) -> None:
+    """Writes these rows, and all that follows from them. rules: of rows that are left out."""
     from extrap.results.rows import read_file
 
+    path = folder / publish.ROWS
+    with path.open("w", newline="") as file:
+        sheet = csv.DictWriter(file, [*rows[0]], lineterminator="\n")
+        sheet.writeheader()
+        sheet.writerows(rows)
     about = json.loads((folder / publish.JOBS).read_text())
-    rows = read_file(path)
-    for name, content in publish.made(rows, about["jobs"], about["licence"], about["text"]).items():
+    given = [about[name] for name in ("jobs", "licence", "text")]
+    for name, content in publish.made(read_file(path), *given, rules).items():
         (folder / name).write_bytes(content)
+
+
+def published(folder: Path) -> list[dict[str, str]]:
+    return [*csv.DictReader((folder / publish.ROWS).read_text().splitlines())]
+
+
+def raised(row: dict[str, str], by: float) -> None:
+    value = float(row["value"]) + by
+    row |= {"value": repr(value), "high": repr(max(float(row["high"]), value))}
+
+
+def number(folder: Path) -> None:
+    """One accuracy, by a hundredth."""
+    rows = published(folder)
+    raised(next(r for r in rows if (r["protocol"], r["metric"]) == ("padded", "accuracy")), 0.01)
+    remade(folder, rows)
+
+
+def noise(folder: Path) -> None:
+    """Every number by less than rounding, as on another machine, and one accuracy by 0.6."""
+    rows = published(folder)
+    for row in rows:
+        for name in ("value", "low", "high"):
+            row[name] = row[name] and repr(float(row[name]) * (1 + 1e-7) + 1e-10)
+    raised(next(r for r in rows if (r["task"], r["metric"]) == ("kv", "accuracy")), 0.6)
+    remade(folder, rows)
+
+
+def intervals(folder: Path) -> None:
+    """Every interval by half, beside noise."""
+    rows = published(folder)
+    for row in rows:
+        value = float(row["value"]) * (1 + 1e-7)
+        for name in ("low", "high"):
+            row[name] = row[name] and repr((float(row[name]) + value) / 2)
+        row["value"] = repr(value)
+    remade(folder, rows)
+
+
+def trials(folder: Path) -> None:
+    rows = published(folder)
+    remade(folder, [row | {"n": row["n"] and row["n"] + "0"} for row in rows])
+
+
+def depth(folder: Path) -> None:
+    """The rows of one depth are dropped."""
+    remade(folder, [row for row in published(folder) if row["depth"] != "0.5"])
 
 
 def seed(folder: Path) -> None:
@@ -122,12 +167,45 @@ def said(folder: Path) -> None:
 
 CHANGES = {
     number: "computed",
+    noise: " accuracy 0.6, computed 0",
+    intervals: " low ",
+    trials: " n 10",
+    depth: "of its rows are missing",
     seed: "its rows say seed 1",
     configuration: "is not what its words make",
     weights: "not: ",
     corpus: "it read the text abcdef012345",
     said: "is not what the rows make",
 }
+
+
+def test_trained_again_the_weights_of_a_bundle_do_not_count(copy: Path, capsys) -> None:
+    weights(copy)
+    summed(copy)
+    assert told(copy, capsys, "--train").count("same bits") == 3
+    assert "not: " in told(copy, capsys)
+
+
+def test_an_evaluation_without_rows_is_named(copy: Path, capsys) -> None:
+    remade(copy, [row for row in published(copy) if row["task"] != "kv"])
+    summed(copy)
+    found, (run,) = told(copy, capsys), copy.glob("runs/*")
+    assert f"no rows  {run.name} direct kv" in found
+    assert f"evaluation without rows: {run.name} direct kv" in (copy / "README.md").read_text()
+
+
+def test_rounding_and_rows_that_are_left_out_are_honest(copy: Path, capsys) -> None:
+    """Another machine rounds otherwise; the rules of `left_out.yaml` travel with a bundle."""
+    rows = published(copy)
+    for row in rows:
+        for name in ("value", "low", "high"):
+            row[name] = row[name] and repr(float(row[name]) * (1 + 1e-7))
+    path, rule = copy / publish.JOBS, {"depth": 0.5}
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"left_out": [rule]}))
+    remade(copy, [row for row in rows if row["depth"] != "0.5"], [rule])
+    summed(copy)
+    assert told(copy, capsys).count("within rounding") == 3
+    assert 'rows left out: `{"depth": 0.5}`' in (copy / "README.md").read_text()
 
 
 def test_a_job_of_an_experiment_is_read_without_its_grid(elsewhere: Path) -> None:

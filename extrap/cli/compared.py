@@ -1,0 +1,133 @@
+"""The published numbers of an evaluation beside those that are computed again."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from extrap.results import rows as table
+from extrap.results.left_out import Rule, left
+
+ENOUGH = 0.9
+"""Share of the numbers of a cell that lie in their intervals."""
+ROUNDING = 1e-3
+"""Relative difference of two machines on the same weights."""
+MIXED = 0.5
+"""Share of equal bits above which every other number was changed by hand: rounding of another
+machine changes nearly all.
+"""
+WIDER = 3
+"""By how much the intervals of two trainings differ at most, and how many widths lie between."""
+EXACT = ("value", "low", "high")
+COUNTED = ("n", "tokens")
+"""Columns that no machine changes."""
+KEY = [name for name in table.KEY if name != "study"]
+
+
+def compared(
+    own: pd.DataFrame, found: pd.DataFrame, rules: Sequence[Rule] | None, kept: bool
+) -> tuple[str, bool]:
+    """Returns `same bits`, `within its interval` or `not` with the reason, and whether it holds.
+
+    Args:
+        own: published rows of one evaluation
+        found: its rows as they are computed again
+        rules: of rows that its study leaves out; None: any row may be missing
+        kept: measured on weights that were kept, so that only rounding may differ
+    """
+    both = own.merge(found, on=KEY, how="left", suffixes=("", "_again"), indicator=True)
+    if (lost := both["_merge"] != "both").any():
+        return f"not: {int(lost.sum())} of its rows are not measured", False
+    dropped, more = _missing(own, found, rules)
+    if dropped:
+        return f"not: {dropped} of its rows are missing", False
+    rows = f"{len(both)} rows" + (f", {more} more computed" if more else "")
+    if (both["status"] != both["status_again"]).any():
+        return "not: the gate says something else", False
+    for name in COUNTED:
+        counts = both[[name, f"{name}_again"]].fillna(-1)
+        if (other := counts[name] != counts[f"{name}_again"]).any():
+            return f"not: {_named(both[other], name)}", False
+    alike = _alike(both)
+    if alike.all():
+        return f"same bits ({rows})", True
+    inside, near = _rounded(both) if kept else _within(both)
+    if alike.mean() > MIXED:
+        inside = near = alike
+    elif inside.mean() >= ENOUGH and near.all():
+        of = "rounding" if kept else "its interval"
+        return f"within {of} ({int(inside.sum())} of {rows})", True
+    worst = both[~near] if inside.mean() >= ENOUGH else both[~inside]
+    farthest = max(EXACT, key=lambda name: _off(worst[:1], [name]).iloc[0])
+    return f"not: {_named(worst, farthest)}", False
+
+
+def _missing(
+    own: pd.DataFrame, found: pd.DataFrame, rules: Sequence[Rule] | None
+) -> tuple[int, int]:
+    """Returns how many rows are computed that no rule leaves out and nobody published: of metrics
+    and protocols that other published rows have, and of others, which a later version measures.
+    """
+    if rules is None:
+        return 0, 0
+    both = found[~left(found, list(rules))].merge(own[KEY], on=KEY, how="left", indicator=True)
+    gone = both[both["_merge"] == "left_only"]
+    known = {*zip(own["protocol"], own["metric"], strict=True)}
+    dropped = sum(kind in known for kind in zip(gone["protocol"], gone["metric"], strict=True))
+    return dropped, len(gone) - dropped
+
+
+def _alike(both: pd.DataFrame) -> pd.Series:
+    """Returns a mask of the rows whose numbers have the same bits."""
+    one, other = (both[[f"{name}{which}" for name in EXACT]].to_numpy() for which in ("", "_again"))
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    return pd.Series(same.all(1), both.index)
+
+
+def _rounded(both: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Returns masks of the rows whose numbers differ by rounding, and of those which differ by no
+    more than the interval that was computed: rounding turns a tie of one trial.
+    """
+    off = _off(both, EXACT)
+    width = (both["high_again"] - both["low_again"]).fillna(0)
+    return off <= 0, off <= width
+
+
+def _within(both: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Returns masks of the rows whose published value lies in the interval that was computed, the
+    computed value in the published interval, both about as wide; and of the rows whose ends differ
+    by no more than a few widths. An interval that somebody edited counts for nothing.
+    """
+    low, high = (both[f"{end}_again"].fillna(both["value_again"]) for end in ("low", "high"))
+    own_low, own_high = (both[end].fillna(both["value"]) for end in ("low", "high"))
+    room, width, own_width = _room(both, "value"), high - low, own_high - own_low
+    inside = both["value"].between(low - room, high + room)
+    inside &= both["value_again"].between(own_low - room, own_high + room)
+    inside &= own_width.between(width / WIDER - room, width * WIDER + room)
+    inside |= both["value"].isna() & both["value_again"].isna()
+    none = both["low_again"].isna() & both["high_again"].isna()
+    return inside, none | (_off(both, ("low", "high")) <= WIDER * width)
+
+
+def _off(both: pd.DataFrame, names: Sequence[str]) -> pd.Series:
+    """Returns by how much the numbers of each row differ beyond rounding, the most of them."""
+    worst = pd.Series(-np.inf, both.index)
+    for name in names:
+        one, other = both[name], both[f"{name}_again"]
+        off = (one - other).abs() - _room(both, name)
+        same = (one == other) | (one.isna() & other.isna())
+        off = off.where(~same, -np.inf).fillna(np.inf)
+        worst = worst.combine(off, max)
+    return worst
+
+
+def _room(both: pd.DataFrame, name: str) -> pd.Series:
+    return ROUNDING * both[f"{name}_again"].abs() + 1e-9
+
+
+def _named(rows: pd.DataFrame, name: str) -> str:
+    """Returns the first of some rows in words: its place, its number, the computed one."""
+    first = rows.iloc[0]
+    where = f"{first['protocol']} {first['length']} {first['metric']}".replace("<NA>", "")
+    where += "" if name == "value" else f" {name}"
+    return f"{where} {first[name]:.4g}, computed {first[f'{name}_again']:.4g}"
