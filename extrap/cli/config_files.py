@@ -35,6 +35,8 @@ HYDRA = ("pkg://hydra.conf", "structured://")
 RESOLVERS = {"hydra", "now"}
 """References that reach beyond options: to the program's name and to the time."""
 
+NO_OPTIONS = "holds no options; a file is of lines as in `seed: 1`"
+
 _read, _merge = ConfigRepository.load_config, ConfigLoaderImpl._load_single_config
 
 
@@ -53,6 +55,12 @@ def _checked_read(repository: ConfigRepository, config_path: str) -> ConfigResul
         found = _read(repository, config_path)
     except MALFORMED as error:
         raise malformed(error, path, text) from None
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise UserError(path, problem=NO_OPTIONS) from None  # OmegaConf's, for a number or a set
+    if found is not None and not isinstance(found.config, DictConfig):
+        raise UserError(path, problem=NO_OPTIONS)
     group, _, task = config_path.removesuffix(".yaml").partition("/")
     place = found.header.get("package") if found is not None else None
     if found and group == "task" and "_target_" in found.config and place != f"task.{task}":

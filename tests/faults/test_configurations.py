@@ -202,6 +202,13 @@ def test_a_file_runs_nothing_and_writes_nowhere_else(canary, text, monkeypatch, 
     assert not said[0].startswith("extrap: Multiple values"), "the file was never read"
 
 
+@pytest.mark.parametrize("text", ["1.5", "true", "!!binary aGk=", "!!set {seed}", "[seed]"])
+def test_a_file_that_is_no_mapping_holds_no_options(text, monkeypatch, capsys):
+    experiment("x", text)
+    [line] = refused(monkeypatch, capsys, "experiment=x")
+    assert line.endswith("/experiment/x.yaml: holds no options; a file is of lines as in `seed: 1`")
+
+
 def test_files_that_only_jobs_of_a_sweep_read_are_checked_too(canary, monkeypatch, capsys):
     experiment("fine", "seed: 1")
     plant({"experiment/callbacks": HYDRA["callbacks"]["experiment/x"]}, canary)
