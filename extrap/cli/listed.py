@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from extrap.cli.experiments import commands
 from extrap.cli.sweep.grid import COMMAND_LINE_ONLY
+from extrap.cli.words import NAME
 from extrap.utils.errors import UserError
 
 if TYPE_CHECKING:
@@ -63,8 +64,11 @@ def checked(words: object) -> tuple[str, ...]:
     """
     known = isinstance(words, list) and all(isinstance(word, str) for word in words)
     for word in words if known else [words]:
-        option = str(word).lstrip("+~").partition("=")[0].replace("/", ".").partition("@")[0]
+        option, _, value = str(word).lstrip("+~").partition("=")
+        option = option.replace("/", ".").partition("@")[0]
         alone = any(f"{option}.".startswith(f"{name}.") for name in COMMAND_LINE_ONLY)
+        above = any(f"{name}.".startswith(f"{option}.") for name in COMMAND_LINE_ONLY)
+        alone |= above and NAME.fullmatch(value) is None  # a choice, not options in braces
         if not known or "=" not in word or word.startswith("-") or alone:
             raise UserError("jobs.json", problem=f"{word}: no option that a file may set")
     return tuple(words)  # type: ignore[arg-type]

@@ -136,7 +136,8 @@ def without(published: Published) -> list[str]:
 
 def _check_sums(folder: Path) -> None:
     sums = read_json(folder / SUMS, LARGEST)
-    here = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir()}
+    found = [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()]
+    here = {path.relative_to(folder).as_posix() for path in found}
     if strange := sorted(here ^ {*sums, SUMS}):
         known = "is missing" if strange[0] in sums else "is not among its sums"
         raise UserError(folder / strange[0], problem=known)

@@ -186,6 +186,16 @@ def test_trained_again_the_weights_of_a_bundle_do_not_count(copy: Path, capsys) 
     assert "not: " in told(copy, capsys)
 
 
+def test_a_bundle_holds_no_link(copy: Path, capsys) -> None:
+    """Weights behind a link are files of this machine."""
+    (copy / "runs").rename(copy.parent / "elsewhere")
+    (copy / "runs").symlink_to(copy.parent / "elsewhere")
+    sums = json.loads((copy / publish.SUMS).read_text())
+    kept = {name: one for name, one in sums.items() if not name.startswith("runs/")}
+    (copy / publish.SUMS).write_text(json.dumps(kept))
+    assert f"{copy}/runs: is not among its sums" in told(copy, capsys)
+
+
 def test_an_evaluation_without_rows_is_named(copy: Path, capsys) -> None:
     remade(copy, [row for row in published(copy) if row["task"] != "kv"])
     summed(copy)
@@ -223,12 +233,27 @@ def test_a_changed_bundle_is_found_with_its_sums_and_without(copy, capsys, chang
     assert found.startswith("2 ") and CHANGES[change] in found
 
 
-@pytest.mark.parametrize(
-    "word", ["plugins=[os]", "hydra.run.dir=/x", "logger.mode=online", "--config-dir=/x", "rope"]
-)
+WORDS_OF_OTHERS = [
+    "plugins=[os]",
+    "hydra.run.dir=/x",
+    "logger.mode=online",
+    "--config-dir=/x",
+    "rope",
+]
+WORDS_OF_OTHERS += [
+    "++logger={_target_: extrap.runs.dashboard.Curves, kind: csv, folder: /x}",
+    "logger={mode: online}",
+    "++model={url: 'http://127.0.0.1:9/v1'}",
+    "model=${label}",
+]
+
+
+@pytest.mark.parametrize("word", WORDS_OF_OTHERS)
 def test_words_of_others_name_no_code_no_server_and_no_folder(word: str) -> None:
     with pytest.raises(UserError, match="no option that a file may set"):
         listed.checked(["scheme=rope", word])
+    chosen = ["scheme=rope", "model=smollm2-135m", "logger=none"]
+    assert listed.checked(chosen) == tuple(chosen)
 
 
 def test_a_card_says_what_the_rows_say(bundle: Path, monkeypatch) -> None:
