@@ -187,7 +187,7 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
             if diagnostic
             else OnDevice(extended, source.device)
         )
-        result = task.run(model, source.corpus, job.vocabulary_of(task), source.length, progress)
+        result = task.run(model, job.setting_of(task), progress)
     result = checked(result, name, task.run)
     if isinstance(model, OnDevice) and model.lost:
         result = result.lost(min(model.lost))  # of a task that compares an argmax by itself

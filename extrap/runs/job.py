@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from extrap.data.vocabulary import Vocabulary
 from extrap.extensions.base import Extension
 from extrap.results.places import place
 from extrap.runs.build import build
@@ -19,7 +18,7 @@ from extrap.runs.folder import Run
 from extrap.runs.fresh import Fresh
 from extrap.runs.layout import DIRECT, RESULTS
 from extrap.runs.source import Source
-from extrap.tasks.base import Task
+from extrap.tasks.base import Setting, Task
 from extrap.utils.errors import UserError
 from extrap.utils.plugins import check_plugins
 
@@ -110,11 +109,11 @@ class Job:
         """Tasks by name, and with keep_going=true the errors of tasks that cannot run."""
         tasks: dict[str, Task] = {}
         refused: dict[str, UserError] = {}
-        source, plugins = self.source, self.config["plugins"]
+        plugins = self.config["plugins"]
         for name in self.task_names:
             try:
                 task = build(self.config["task"][name], f"task.{name}", plugins, Task)
-                task.check(source.corpus, self.vocabulary_of(task), source.length)
+                task.check(self.setting_of(task))
                 tasks[name] = task
             except UserError as error:
                 if error.option == "task":  # of a vocabulary that several tasks use
@@ -134,10 +133,10 @@ class Job:
         """The errors of the other tasks."""
         return self._built[1]
 
-    def vocabulary_of(self, task: Task) -> Vocabulary:
-        """Returns the vocabulary of a task: words as keys and values if it can use them."""
+    def setting_of(self, task: Task) -> Setting:
+        """Returns the setting of a task, with words as keys and values if it can use them."""
         own = self.source.vocabulary
-        return own.words if task.words else own
+        return Setting(self.source.corpus, own.words if task.words else own, self.source.length)
 
     # --- the machine
 

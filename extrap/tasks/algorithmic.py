@@ -16,7 +16,7 @@ import torch
 from extrap.data.strings import LEARNED, TASKS
 from extrap.data.trials.base import SEED
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import Counter, Model, Result, Task, batches, lengths
+from extrap.tasks.base import Counter, Model, Progress, Result, Setting, Task, batches, lengths
 from extrap.tasks.scoring.answers import hits
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, Multiples, OneOrMore
@@ -62,7 +62,7 @@ class LengthGeneralisation(Task):
         """Returns the evaluated lengths, halves rounded up."""
         return sorted(lengths(self.multiples, self.longest))
 
-    def check(self, corpus, vocabulary, train_length) -> None:
+    def check(self, setting: Setting) -> None:
         if min(self.multiples) > 1:
             problem = "the trained lengths need one multiple of at most 1"
             raise self.error("multiples", problem, "add one")
@@ -72,19 +72,20 @@ class LengthGeneralisation(Task):
         if not set(self.ask) <= set(TASKS):
             raise self.error("ask", "unknown protocol", f"choose from {', '.join(TASKS)}")
         for name in self.ask:
-            TASKS[name].check_marks("task.algorithmic", vocabulary)
-            if self.symbols[-1] > (most := TASKS[name].most(vocabulary)):
-                ids = f"data.vocabulary.keys={vocabulary.keys} has ids for {most} symbols of {name}"
-                raise self.error("multiples", ids, "raise it, or give smaller multiples")
+            TASKS[name].check_marks("task.algorithmic", setting.vocabulary)
+            most, keys = TASKS[name].most(setting.vocabulary), setting.vocabulary.keys
+            if self.symbols[-1] > most:
+                problem = f"data.vocabulary.keys={keys} has ids for {most} symbols of {name}"
+                raise self.error("multiples", problem, "raise it, or give smaller multiples")
 
-    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
+    def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
         trained = [n for n in self.symbols if n <= self.longest]
         wanted = [(protocol, n) for protocol in self.ask for n in self.symbols]
         learned = [(LEARNED.get(protocol, protocol), n) for protocol in self.ask for n in trained]
         inside: dict[str, list[np.ndarray]] = {protocol: [] for protocol, _ in wanted + learned}
 
         def measure(protocol: str, n: int, cells: Recorder, counter: Counter) -> None:
-            tokens = self._strings(protocol, n, vocabulary)
+            tokens = self._strings(protocol, n, setting.vocabulary)
             correct = self._correct(model, tokens, TASKS[protocol].answer_width(n))
             exact = correct.min(1)
             if n <= self.longest:
@@ -94,7 +95,7 @@ class LengthGeneralisation(Task):
                 cell.proportion("accuracy", exact, correct.size)
                 cell.per_token("token", correct.sum(1), correct.shape[1])
                 cell.scores("accuracy", exact, f"{n}:")
-                cells.value("chance", TASKS[protocol].chance(vocabulary, n))
+                cells.value("chance", TASKS[protocol].chance(setting.vocabulary, n))
 
         cells = []
         for protocol, n in dict.fromkeys(wanted + learned):

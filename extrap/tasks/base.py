@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -34,6 +35,26 @@ Model = Callable[..., Tensor]
 Inside: TypeAlias = "InspectedModel"
 """A model that can be looked into; a name for annotations, which loads no model."""
 Progress = Callable[[int, int], Any]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The material that a task measures a model on.
+
+    Args:
+        corpus: the text; tasks read its validation split
+        vocabulary: the ids
+        length: the training length in tokens
+    """
+
+    corpus: "Corpus"
+    vocabulary: Vocabulary
+    length: int
+
+    @property
+    def stream(self) -> np.ndarray:
+        """Returns the validation text in one piece, (N,) tokens."""
+        return self.corpus.stream("validation")
 
 
 @dataclass
@@ -99,20 +120,13 @@ class Task(ABC):
     """
 
     @abstractmethod
-    def check(self, corpus: "Corpus", vocabulary: Vocabulary, train_length: int) -> None:
+    def check(self, setting: Setting) -> None:
         """Raises UserError, naming the option, if `run` would fail on this corpus, with this
         vocabulary or at these lengths. Measures nothing.
         """
 
     @abstractmethod
-    def run(
-        self,
-        model: Model,
-        corpus: "Corpus",
-        vocabulary: Vocabulary,
-        train_length: int,
-        progress: Progress,
-    ) -> Result:
+    def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
         """Measures the model. progress(done, total) counts tokens read. A length at which the model
         raises OutOfRange has no rows.
         """
@@ -143,12 +157,12 @@ class AtLengths(Task):
     shortest length shows it.
     """
 
-    def check(self, corpus, vocabulary, train_length) -> None:
+    def check(self, setting: Setting) -> None:
         if min(self.multiples) < self.least:
             problem = f"expected multiples of the training length of at least {self.least:g}"
             raise self.error("multiples", problem, "leave smaller ones out")
-        if len({*self.lengths(train_length)}) < len(self.multiples):
-            problem = f"two multiples of train_length={train_length} are the same length"
+        if len({*self.lengths(setting.length)}) < len(self.multiples):
+            problem = f"two multiples of train_length={setting.length} are the same length"
             raise self.error("multiples", problem, "leave one out")
         inside = self.within and max(self.multiples) <= 1
         if self.needs_one and 1 not in self.multiples and not inside:

@@ -53,7 +53,7 @@ import numpy as np
 
 from extrap.data.keyvalue import most
 from extrap.data.trials.base import Trials
-from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Result
+from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result, Setting
 from extrap.tasks.diagnosis.attention_stats import FIRST
 from extrap.tasks.diagnosis.inputs import CONTENTS, read
 from extrap.tasks.diagnosis.measure_model import ModelMeasures
@@ -92,21 +92,22 @@ class Diagnostics(AtLengths, Diagnostic):
     layers: Sequence[Count] = (1, 2, 4, 8)
     batch_tokens: Count = 2048
 
-    def check(self, corpus, vocabulary, train_length) -> None:
-        super().check(corpus, vocabulary, train_length)
-        shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
+    def check(self, setting: Setting) -> None:
+        super().check(setting)
+        shortest, longest = (end(self.lengths(setting.length)) for end in (min, max))
         if shortest <= FIRST:
             problem = f"attention is measured after the first {FIRST} of {shortest} tokens"
             raise self.error("multiples", problem, "give greater multiples")
-        if "records" in self.contents and most(longest) >= vocabulary.keys:
-            held = f"{longest} tokens hold {most(longest)} records and a dummy"
-            problem = f"{held}, more than data.vocabulary.keys={vocabulary.keys}"
+        keys, records = setting.vocabulary.keys, most(longest)
+        if "records" in self.contents and records >= keys:
+            held = f"{longest} tokens hold {records} records and a dummy"
+            problem = f"{held}, more than data.vocabulary.keys={keys}"
             raise self.error("multiples", problem, "give smaller multiples")
-        corpus.check("validation", longest + 1)
+        setting.corpus.check("validation", longest + 1)
 
-    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
-        ns, known = self.lengths(train_length), self.gate_length(train_length)
-        drawn = partial(Trials, vocabulary, corpus.stream("validation"))
+    def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
+        ns, known = self.lengths(setting.length), self.gate_length(setting.length)
+        drawn = partial(Trials, setting.vocabulary, setting.stream)
         models = {"trained": model, "untrained": model.untrained()}
         measures = ModelMeasures(self.places, self.probes, self.batch_tokens)
         plan = [(kind, content, n) for kind in models for content in self.contents for n in ns]

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from extrap.tasks.base import Diagnostic, Inside, Result
+from extrap.tasks.base import Diagnostic, Inside, Model, Result, Setting
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_loss import Losses, Plan, TextLoss, TextWindow
 from extrap.utils.bounds import Fraction, Multiples
@@ -56,15 +56,15 @@ class Gap(TextLoss, Diagnostic):
     def reach(self, train_length: int) -> tuple[int, str]:
         return 2 * self.half(train_length), "twice task.gap.share"
 
-    def check(self, corpus, vocabulary, train_length) -> None:
-        n = self.half(train_length)
+    def check(self, setting: Setting) -> None:
+        n = self.half(setting.length)
         if n < 1:
-            problem = f"this share of {train_length} training tokens is no token"
+            problem = f"this share of {setting.length} training tokens is no token"
             raise self.error("share", problem, "give a larger share")
-        if self.lengths(train_length)[0] <= n:
+        if self.lengths(setting.length)[0] <= n:
             problem = f"the second half begins after the first, task.gap.share={self.share:g}"
             raise self.error("multiples", problem, "leave smaller ones out")
-        super().check(corpus, vocabulary, train_length)
+        super().check(setting)
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
         n = self.half(train_length)
@@ -72,7 +72,9 @@ class Gap(TextLoss, Diagnostic):
         plans: dict[Any, Plan] = {("none", n): {"none": [whole]}, ("alone", n): {"alone": [alone]}}
         return plans | {("jump", m): {"jump": [whole]} for m in self.lengths(train_length)}
 
-    def reads(self, group, model: Inside, text, train_length):
+    def reads(
+        self, group: Any, model: Inside, text: np.ndarray, train_length: int
+    ) -> tuple[Model, np.ndarray]:
         n, (_, start) = self.half(train_length), group
         return partial(model.jumped, after=n, jump=start - n), text
 

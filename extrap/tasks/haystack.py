@@ -104,7 +104,7 @@ class Haystack(AtDepths):
         most = min(held, vocabulary.keys, vocabulary.values)
         at_most(f"task.{self.name}.needles", self.needles, most, why)
 
-    def forms(self, vocabulary) -> dict[str, Measure]:
+    def forms(self, vocabulary: Vocabulary) -> dict[str, Measure]:
         return {
             "single": partial(self._moved, 1),
             "multikey": partial(self._moved, self.needles),

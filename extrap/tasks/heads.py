@@ -24,7 +24,7 @@ from torch import Tensor
 
 from extrap.data.keyvalue import Records
 from extrap.data.trials.base import Trials
-from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Result
+from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result, Setting
 from extrap.tasks.diagnosis.inputs import Inputs, gathered, read
 from extrap.tasks.scoring.answers import NONE, hits, likely, right
 from extrap.tasks.scoring.recorder import Recorder
@@ -57,14 +57,14 @@ class RetrievalHeads(AtLengths, Diagnostic):
     draws: Count = 4
     batch_tokens: Count = 4096
 
-    def check(self, corpus, vocabulary, train_length) -> None:
-        super().check(corpus, vocabulary, train_length)
-        for length in self.lengths(train_length):
-            Records().check(f"task.{self.name}", vocabulary, length)
-        corpus.check("validation", max(self.lengths(train_length)))
+    def check(self, setting: Setting) -> None:
+        super().check(setting)
+        for length in self.lengths(setting.length):
+            Records().check(f"task.{self.name}", setting.vocabulary, length)
+        setting.corpus.check("validation", max(self.lengths(setting.length)))
 
-    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
-        stream, ns = corpus.stream("validation"), self.lengths(train_length)
+    def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
+        ns, vocabulary, stream = self.lengths(setting.length), setting.vocabulary, setting.stream
         recorder, counter = Recorder(), Counter(progress, sum(ns))
         ranked: list[Head] = []
         for n in ns:
@@ -74,7 +74,7 @@ class RetrievalHeads(AtLengths, Diagnostic):
                 ranked = ranked or sorted(copying, key=copying.__getitem__, reverse=True)
                 whole = self.right(model, inputs, ())
                 cells.at(protocol="whole").mean("accuracy", whole)
-                if n == train_length:
+                if n == setting.length:
                     cells.value("gate", whole.mean())
                 for protocol, sets in self.sets(ranked):
                     without = np.mean([self.right(model, inputs, heads) for heads in sets], 0)

@@ -22,7 +22,7 @@ from annotated_types import Ge, Interval, MinLen
 from extrap.data.trials.base import checksum
 from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most, read
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import Counter, Model, Result, Task
+from extrap.tasks.base import Counter, Model, Progress, Result, Setting, Task
 from extrap.tasks.scoring.answers import NONE
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
@@ -156,7 +156,7 @@ class LostInTheMiddle(Task):
     seed: Annotated[int, Ge(0)] = 0
     batch_tokens: Count = 8192
 
-    def check(self, corpus, vocabulary, train_length) -> None:
+    def check(self, setting: Setting) -> None:
         if self.path is None:
             why = f"of ids that task.{self.name}.characters={self.characters} makes"
             at_most(f"task.{self.name}.pairs", max(self.pairs), most(self.characters), why)
@@ -178,13 +178,13 @@ class LostInTheMiddle(Task):
             for k in sorted(self.pairs)
         ]
 
-    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
+    def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
         def cell(one: Asked, cost: int, measure: Callable) -> Cell:
             where = {"protocol": one.query, "length": one.length, "axis": "records"}
             return Cell(where | {"at": one.records}, cost, measure)
 
         plan = [
-            Asked(examples, query, vocabulary, model, self.batch_tokens)
+            Asked(examples, query, setting.vocabulary, model, self.batch_tokens)
             for examples, query in product(self._examples(), self.query)
         ]
         cells = [
@@ -193,9 +193,9 @@ class LostInTheMiddle(Task):
         for query in self.query:
             # one record alone is found by whoever copies what is there
             several = [one for one in plan if one.query == query and one.records > 1]
-            fits = [one for one in several if one.length <= train_length]
+            fits = [one for one in several if one.length <= setting.length]
             if several and not fits:
-                fits = several[0].fewer(train_length)
+                fits = several[0].fewer(setting.length)
             cells += [cell(one, 0, partial(self._gate, one)) for one in fits[-1:]]
         recorder = recorded(cells, progress)
         return recorder.result(recorder.passed.__contains__)  # a short context may have no gate

@@ -24,7 +24,7 @@ from extrap.data.facts import RELATIONS, Template
 from extrap.data.multidoc import DocumentForm
 from extrap.data.trials.base import Questions, Trials
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import Counter, Model
+from extrap.tasks.base import Counter, Model, Setting
 from extrap.tasks.scoring.recorder import Cell, Recorder
 from extrap.tasks.scoring.retrieval import Exam, Grid
 from extrap.utils.bounds import Count, Different, Fraction, Multiples, at_most
@@ -64,24 +64,26 @@ class MultiDoc(Grid):
         template = Template.of(vocabulary, self.facts)
         return {"ordered": DocumentForm(template, True), "shuffled": DocumentForm(template)}
 
-    def check(self, corpus, vocabulary, train_length) -> None:
-        super().check(corpus, vocabulary, train_length)
-        fewer = f"fewer than data.vocabulary.keys={vocabulary.keys}"
-        at_most(f"task.{self.name}.top", max(self.top, default=0), vocabulary.keys - 1, fewer)
+    def check(self, setting: Setting) -> None:
+        super().check(setting)
+        keys = setting.vocabulary.keys
+        fewer = f"fewer than data.vocabulary.keys={keys}"
+        at_most(f"task.{self.name}.top", max(self.top, default=0), keys - 1, fewer)
 
-    def plan(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int) -> list[Cell]:
+    def plan(self, model: Model, setting: Setting) -> list[Cell]:
         """Returns the cells of the best possible accuracy and of a guess, on the questions of the
         training length; of the grid; and of the retriever.
         """
-        of, form = (vocabulary, corpus.stream("validation")), self.forms(vocabulary)["shuffled"]
-        known = Trials(*of, self.gate_length(train_length), range(self.trials))
+        of, items = (setting.vocabulary, setting.stream), range(self.trials)
+        form = self.forms(setting.vocabulary)["shuffled"]
+        known = Trials(*of, self.gate_length(setting.length), items)
 
         def cell(protocol: str, K: int, questions: Questions, **more: np.ndarray) -> Cell:
             length = questions.tokens.shape[1]
             where = {"protocol": protocol, "length": length, "axis": "documents", "at": K}
 
             def measure(cells: Recorder, counter: Counter) -> None:
-                exam = Exam(*of, length, range(self.trials), model, self.batch_tokens, counter)
+                exam = Exam(*of, length, items, model, self.batch_tokens, counter)
                 cells.answers(exam.score(questions) | more, {})
 
             return Cell(where, questions.tokens.size, measure)
@@ -89,7 +91,7 @@ class MultiDoc(Grid):
         cells = [
             cell("oracle", 1, form.without_search(known, 1)),
             cell("closed_book", 0, form.without_search(known, 0)),
-            *super().plan(model, corpus, vocabulary, train_length),
+            *super().plan(model, setting),
         ]
         for top in sorted(self.top):
             questions, handed = form.retrieved(known, top, self.hit)

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from extrap.tasks.base import Result
+from extrap.tasks.base import Result, Setting
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_loss import Losses, Plan, TextLoss, TextWindow, sliding
 from extrap.utils.bounds import Count, Fraction, Multiples
@@ -51,11 +51,11 @@ class NLLPosition(TextLoss):
     def reach(self, train_length: int) -> tuple[int, str]:
         return max(self.lengths(train_length)), "the longest length"
 
-    def check(self, corpus, vocabulary, train_length) -> None:
-        if self.lengths(train_length)[0] <= train_length:
+    def check(self, setting: Setting) -> None:
+        if self.lengths(setting.length)[0] <= setting.length:
             problem = "every multiple must be above 1, past the training length"
             raise self.error("multiples", problem, "leave the others out")
-        super().check(corpus, vocabulary, train_length)
+        super().check(setting)
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
         L, step = train_length, max(1, round(self.stride * train_length))

@@ -20,8 +20,16 @@ from annotated_types import Gt
 
 from extrap.data.keyvalue import Records
 from extrap.data.trials.base import Trials
-from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import AtLengths, Counter, Model, Result, batches, losses_of
+from extrap.tasks.base import (
+    AtLengths,
+    Counter,
+    Model,
+    Progress,
+    Result,
+    Setting,
+    batches,
+    losses_of,
+)
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, Depths, Multiples
 
@@ -63,23 +71,24 @@ class EngineParity(AtLengths):
     tolerance: Annotated[float, Gt(0)] = 0.05
     batch_tokens: Count = 4096
 
-    def check(self, corpus, vocabulary, train_length) -> None:
-        super().check(corpus, vocabulary, train_length)
-        longest = max(self.lengths(train_length))
-        if not len(corpus.documents("validation", at_least=longest)):
+    def check(self, setting: Setting) -> None:
+        super().check(setting)
+        longest = max(self.lengths(setting.length))
+        if not len(setting.corpus.documents("validation", at_least=longest)):
             problem = f"no validation document has {longest} tokens or more"
             raise self.error("multiples", problem, "give more text, or shorter lengths")
-        for length in self.lengths(train_length):
-            Records(layout=vocabulary.layout).check(f"task.{self.name}", vocabulary, length)
+        records = Records(layout=setting.vocabulary.layout)
+        for length in self.lengths(setting.length):
+            records.check(f"task.{self.name}", setting.vocabulary, length)
 
-    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
+    def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
         plan = []
-        for n in self.lengths(train_length):
+        for n in self.lengths(setting.length):
             if hasattr(model, "losses"):
-                tokens, targets = self._windows(corpus, vocabulary, n)
+                tokens, targets = self._windows(setting, n)
                 measure = self._text(model, tokens, targets)
                 plan.append(Cell({"protocol": "text", "length": n}, tokens.numel(), measure))
-            trials = Trials(vocabulary, corpus.stream("validation"), n, range(self.trials))
+            trials = Trials(setting.vocabulary, setting.stream, n, range(self.trials))
             cost = self.trials * n * len(self.depths)
             where = {"protocol": "records", "length": n}
             plan.append(Cell(where, cost, self._records(model, trials)))
@@ -87,13 +96,13 @@ class EngineParity(AtLengths):
         self._say(recorder)
         return recorder.result()
 
-    def _windows(self, corpus: Any, vocabulary: Vocabulary, n: int) -> tuple[Any, Any]:
-        documents = corpus.documents("validation", at_least=n)
+    def _windows(self, setting: Setting, n: int) -> tuple[torch.Tensor, torch.Tensor]:
+        documents = setting.corpus.documents("validation", at_least=n)
         count = min(self.documents, len(documents))
         chosen = [i * len(documents) // count for i in range(count)]
         texts = np.stack([documents[i][:n] for i in chosen]).astype(np.int64)
         targets = torch.from_numpy(texts)
-        first = torch.full_like(targets[:, :1], vocabulary.bos)
+        first = torch.full_like(targets[:, :1], setting.vocabulary.bos)
         return torch.cat([first, targets[:, :-1]], 1), targets
 
     def _text(self, model: Model, tokens: torch.Tensor, targets: torch.Tensor) -> Any:

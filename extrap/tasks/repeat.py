@@ -26,7 +26,7 @@ from annotated_types import Gt
 from torch import Tensor
 from torch.nn import functional as F
 
-from extrap.tasks.base import Model, Result
+from extrap.tasks.base import Model, Result, Setting
 from extrap.tasks.scoring.answers import finite
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_loss import Losses, Plan, TextLoss, TextWindow
@@ -61,11 +61,11 @@ class Repeat(TextLoss):
     def reach(self, train_length: int) -> tuple[int, str]:
         return max(self.lengths(train_length)), "the longest"
 
-    def check(self, corpus, vocabulary, train_length) -> None:
-        super().check(corpus, vocabulary, train_length)
-        longest = max(self.lengths(train_length))
-        if not 1 <= self.period * train_length < longest:
-            least, most = 1 / train_length, longest / train_length
+    def check(self, setting: Setting) -> None:
+        super().check(setting)
+        L, longest = setting.length, max(self.lengths(setting.length))
+        if not 1 <= self.period * L < longest:
+            least, most = 1 / L, longest / L
             problem = f"expected from {least:g}, one token, to below {most:g}, the longest length"
             raise self.error("period", problem, "give a period in that range")
 
@@ -83,7 +83,9 @@ class Repeat(TextLoss):
             plans[L, period, "half"] = {protocol: windows(L, L - L // 2)}
         return plans
 
-    def reads(self, group, model, text, train_length):
+    def reads(
+        self, group: Any, model: Model, text: np.ndarray, train_length: int
+    ) -> tuple[Model, np.ndarray]:
         n, period, _ = group
         windows = text[:, : text.shape[1] // n * n].reshape(len(text), -1, n)
         return model, windows[:, :, np.arange(n) % period].reshape(len(text), -1)

@@ -33,7 +33,16 @@ from extrap.model.parts import parts
 from extrap.model.rotary import Layout, Rotary, Turning, pairing
 from extrap.model.scheme import Scheme
 from extrap.model.spectrum import frequencies_used, turns_pairs
-from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Result, batches
+from extrap.tasks.base import (
+    AtLengths,
+    Counter,
+    Diagnostic,
+    Inside,
+    Progress,
+    Result,
+    Setting,
+    batches,
+)
 from extrap.tasks.diagnosis.inputs import CONTENTS, read
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.bounds import Count, OneOrMore, Several
@@ -59,17 +68,17 @@ class RotaryScores(AtLengths, Diagnostic):
     keys: Several = 16
     batch_tokens: Count = 4096
 
-    def check(self, corpus, vocabulary, train_length) -> None:
-        super().check(corpus, vocabulary, train_length)
-        shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
+    def check(self, setting: Setting) -> None:
+        super().check(setting)
+        shortest, longest = (end(self.lengths(setting.length)) for end in (min, max))
         if shortest < 2 * max(self.keys, self.queries):
             problem = f"half of {shortest} tokens is less than {self.keys} keys"
             remedy = f"give greater multiples, or fewer task.{self.name}.keys and queries"
             raise self.error("multiples", problem, remedy)
-        corpus.check("validation", longest + 1)
+        setting.corpus.check("validation", longest + 1)
 
-    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
-        stream, ns = corpus.stream("validation"), self.lengths(train_length)
+    def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
+        ns, vocabulary, stream = self.lengths(setting.length), setting.vocabulary, setting.stream
         recorder, counter = Recorder(), Counter(progress, len(self.contents) * sum(ns))
         for content in self.contents:
             for n in ns:

@@ -21,7 +21,8 @@ import numpy as np
 from extrap.data.alias import AliasForm
 from extrap.data.keyvalue import Padded, Records
 from extrap.data.trials.base import Form, Questions
-from extrap.tasks.base import Diagnostic, Inside, Result
+from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.base import Diagnostic, Inside, Progress, Result, Setting
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Grid
 from extrap.utils.bounds import Count, Multiples, OneOrMore
@@ -56,7 +57,7 @@ class SinkAblation(Grid, Diagnostic):
     trials: Count = 100
     ask: OneOrMore[Ask] = ("records", "padded")
 
-    def forms(self, vocabulary) -> dict[str, Form]:
+    def forms(self, vocabulary: Vocabulary) -> dict[str, Form]:
         return {name: FORMS[name] for name in self.ask}
 
     def cost(self, form: Form, length: int) -> int:
@@ -70,10 +71,11 @@ class SinkAblation(Grid, Diagnostic):
             other.mean("change", found.mean(1) - plain.mean(1))
         return plain
 
-    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
-        recorder = self.recorder(model, corpus, vocabulary, train_length, progress)
+    def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
+        recorder = self.recorder(model, setting, progress)
         for form, hidden in product(self.ask, HIDDEN if model.maskable else ()):
-            recorder.value("chance", FORMS[form].chance(vocabulary), protocol=f"{form}{hidden}")
+            chance = FORMS[form].chance(setting.vocabulary)
+            recorder.value("chance", chance, protocol=f"{form}{hidden}")
         passed = recorder.passed
         return recorder.result(lambda protocol: str(protocol).split("-")[0] in passed)
 

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from extrap.tasks.base import AtLengths, Diagnostic, Inside, Result
+from extrap.tasks.base import AtLengths, Diagnostic, Inside, Progress, Result, Setting
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.bounds import Count, Multiples
 
@@ -47,11 +47,12 @@ class Speed(AtLengths, Diagnostic):
     window_tokens: Count = 4096
     repeats: Count = 7
 
-    def run(self, model: Inside, corpus, vocabulary, train_length, progress) -> Result:
-        recorder, ns = Recorder(), self.lengths(train_length)
+    def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
+        recorder, ns = Recorder(), self.lengths(setting.length)
         for done, n in enumerate(ns, 1):
             windows = max(1, self.window_tokens // n)
-            drawn = np.random.default_rng(n).integers(vocabulary.size, size=(windows, n + 1))
+            ids = setting.vocabulary.size
+            drawn = np.random.default_rng(n).integers(ids, size=(windows, n + 1))
             tokens = torch.from_numpy(drawn[:, :-1].copy())
             targets = torch.from_numpy(drawn[:, 1:].copy())
             ways = {

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from extrap.data.trace import Hops, TraceForm
 from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.base import Setting
 from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Multiples, OneOrMore
 
@@ -36,9 +37,9 @@ class VariableTracking(Grid):
     multiples: Multiples = (1, 2, 4)
     hops: OneOrMore[Hops] = (1, 2, 3, 4)
 
-    def check(self, corpus, vocabulary, train_length) -> None:
-        super().check(corpus, vocabulary, train_length)
-        shortest = min(self.lengths(train_length))
+    def check(self, setting: Setting) -> None:
+        super().check(setting)
+        shortest, vocabulary = min(self.lengths(setting.length)), setting.vocabulary
         most = list(self.forms(vocabulary).values())[self.hops.index(max(self.hops))]
         held = most.records(shortest - vocabulary.turns.extra)
         if held < most.fewest_tested:

@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
@@ -152,7 +153,7 @@ def defined_at(function: Any) -> str:
 
 def other_arguments(cls: type) -> str:
     """Returns which method of a class of a plug-in takes other arguments than the method of its
-    base class in extrap.
+    base class in extrap, the expected ones, and what new ones among them have.
     """
     bases = [c for c in cls.__mro__ if c.__module__.split(".")[0] == "extrap"]
     for name, method in inspect.getmembers(cls, inspect.isfunction) if cls not in bases else ():
@@ -166,6 +167,16 @@ def other_arguments(cls: type) -> str:
         try:
             takes.bind(*[p.name for p in plain if p.default is p.empty])
         except TypeError:
-            known = ", ".join(takes.parameters)
-            return f"{name}({known}){defined_at(method)}: expected {name}({', '.join(wanted)})"
+            known, expected = ", ".join(takes.parameters), ", ".join(wanted)
+            new = [p for p in wanted.values() if p.name not in takes.parameters]
+            held = "".join(_attributes(p) for p in new)
+            return f"{name}({known}){defined_at(method)}: expected {name}({expected}){held}"
     return ""
+
+
+def _attributes(parameter: inspect.Parameter) -> str:
+    """Returns what an argument has that is a dataclass; nothing for other arguments."""
+    if not is_dataclass(parameter.annotation):
+        return ""
+    always = [field.name for field in fields(parameter.annotation) if field.default is MISSING]
+    return f", where {parameter.name} has {' and '.join([', '.join(always[:-1]), always[-1]])}"

@@ -48,6 +48,15 @@ MISTAKES = {
         "task.induction.multiples=[1, 2]: expected a list; its annotation must name the items, as "
         "Sequence[float] or extrap.Multiples",
     ),
+    "a task of the form before Setting": (
+        "my_package/induction.py",
+        (
+            "model: Model, setting: Setting, progress: Progress",
+            "model, corpus, vocabulary, train_length, progress",
+        ),
+        "my_package/induction.py, line 29: expected run(self, model, setting, progress), where "
+        "setting has corpus, vocabulary and length; take the arguments of its base class",
+    ),
     "a task that fails": (
         "my_package/induction.py",
         ("hits(log_p, answers)", "log_p.numpy()[:, 7, 7]"),
@@ -70,9 +79,10 @@ def test_a_class_without_a_method_of_its_base_names_it(mine):
 SIGNATURES = {
     "Mine(Scheme)": ("distance_bias(self, d)", "distance_bias(self, d, layer)"),
     "Mine(SchemeExtension)": ("extend(self)", "extend(self, scheme)"),
-    "Mine(AtLengths)": (
-        "run(self, model, corpus, vocabulary, train_length)",
-        "run(self, model, corpus, vocabulary, train_length, progress)",
+    "Mine(AtLengths)": ("run(self, model, setting)", "run(self, model, setting, progress)"),
+    "Mine(KV)": (
+        "check(self, corpus, vocabulary, train_length)",
+        "check(self, setting), where setting has corpus, vocabulary and length",
     ),
 }
 
@@ -81,8 +91,8 @@ SIGNATURES = {
 def test_a_method_that_takes_other_arguments_is_refused_with_its_line(mine, name):
     sys.path.append(str(mine))
     takes, wanted = SIGNATURES[name]
-    text = f"from extrap import *\n\nclass {name}:\n    def {takes}: ...\n"
-    Path("my_package/other.py").write_text(text)
+    imports = "from extrap import *\nfrom extrap.tasks.kv import KV\n"
+    Path("my_package/other.py").write_text(f"{imports}class {name}:\n    def {takes}: ...\n")
     line = rf"{re.escape(takes)} in .*my_package/other\.py, line 4: expected {re.escape(wanted)}; "
     with pytest.raises(UserError, match=rf"^x\._target_=my_package\.other\.Mine: {line}"):
         find("my_package.other.Mine", "x", ["my_package"])

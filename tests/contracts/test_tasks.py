@@ -10,7 +10,7 @@ import pytest
 
 from extrap.data.vocabulary import Vocabulary
 from extrap.runs.build import find
-from extrap.tasks.base import AtLengths, Diagnostic, Task, batches, lengths
+from extrap.tasks.base import AtLengths, Diagnostic, Setting, Task, batches, lengths
 from tests.support.discover import CONF, made, names, node
 from tests.support.hand import Texts
 
@@ -71,7 +71,7 @@ def test_a_quarter_of_the_training_length_can_be_asked(name):
     """Inside the window the U is said to be strongest (arXiv 2508.07479)."""
     options = node("task", name) | {"multiples": [0.25, 0.5, 0.75, 1]}
     task = made(options, f"task.{name}")
-    task.check(Texts([np.zeros(1000)]), Vocabulary(), 128)
+    task.check(Setting(Texts([np.zeros(1000)]), Vocabulary(), 128))
     assert task.lengths(128) == [32, 64, 96, 128]
 
 

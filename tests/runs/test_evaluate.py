@@ -148,9 +148,9 @@ def test_a_run_that_never_learned_text_has_no_say_on_its_loss(words, expected):
 def test_a_task_that_knows_nothing_of_nan_has_no_rows_where_logits_are_no_numbers(monkeypatch):
     """Its most likely token of nan is the first one."""
 
-    def argmax(self, model, corpus, vocabulary, train_length, progress):
+    def argmax(self, model, setting, progress):
         recorder = Recorder()
-        for n in (train_length, 2 * train_length):
+        for n in (setting.length, 2 * setting.length):
             said = model(torch.zeros(1, n, dtype=torch.long), last=1)[:, -1].argmax(-1)
             recorder.at(length=n).proportion("accuracy", (said == 0).numpy())
             recorder.at(length=n).scores("accuracy", [1.0])

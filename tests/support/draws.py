@@ -18,7 +18,7 @@ from extrap.data.trials.base import Trials
 from extrap.data.turns import Turns
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.runs.build import build
-from extrap.tasks.base import Task
+from extrap.tasks.base import Setting, Task
 from extrap.tasks.diagnosis import inputs
 from tests.support.hand import Texts, drawn_from, silent
 
@@ -93,7 +93,7 @@ def of_part(part: Part, vocabulary: Vocabulary, length: int) -> str:
 def of_task(task: Task, vocabulary: Vocabulary, length: int) -> str:
     """Of all that the task gives a model to read."""
     model = Listener(vocabulary.size)
-    task.run(model, corpus(), vocabulary, length, silent)
+    task.run(model, Setting(corpus(), vocabulary, length), silent)
     return f"{model.heard:08x}"
 
 

@@ -9,6 +9,7 @@ import torch
 from extrap.data.context import Context
 from extrap.data.vocabulary import Vocabulary
 from extrap.runs.build import build
+from extrap.tasks.base import Setting
 from extrap.utils.errors import UserError
 
 VOCABULARY = Vocabulary(keys=64, values=16)
@@ -49,14 +50,16 @@ def silent(done, total):
 
 def checked(task, options, corpus, vocabulary, train_length):
     """The check of a task with other options, built as the command line builds it."""
+    setting = Setting(corpus, vocabulary, train_length)
     kind = type(task)
     node = {"_target_": f"{kind.__module__}.{kind.__name__}"} | asdict(task) | options
-    build(node, f"task.{task.name}").check(corpus, vocabulary, train_length)
+    build(node, f"task.{task.name}").check(setting)
 
 
 def measure(task, model, corpus, train_length, vocabulary=VOCABULARY):
-    task.check(corpus, vocabulary, train_length)
-    return task.run(model, corpus, vocabulary, train_length, silent)
+    setting = Setting(corpus, vocabulary, train_length)
+    task.check(setting)
+    return task.run(model, setting, silent)
 
 
 def values(result, metric):

@@ -5,7 +5,7 @@ import torch
 
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.scheme import OutOfRange
-from extrap.tasks.base import Task
+from extrap.tasks.base import Setting, Task
 from tests.support.discover import made, names, node
 from tests.support.draws import Listener, corpus
 
@@ -55,7 +55,8 @@ def run(name: str, batch_tokens: int = 4096, **how):
     assert isinstance(task, Task)
     vocabulary, steps = Vocabulary(keys=256, values=64), []
     model = Reader(vocabulary, **how)
-    result = task.run(model, corpus(), vocabulary, L, lambda *step: steps.append(step))
+    setting = Setting(corpus(), vocabulary, L)
+    result = task.run(model, setting, lambda *step: steps.append(step))
     return result, model, steps
 
 

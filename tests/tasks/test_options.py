@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import Task
+from extrap.tasks.base import Setting, Task
 from extrap.utils.errors import UserError
 from tests.support.discover import made, names, node
 from tests.support.hand import Texts
@@ -61,7 +61,7 @@ def refused(name: str, options: dict, vocabulary: Vocabulary) -> str:
     """Returns the option that the check names, without `task.<name>.`."""
     asked = task(name, options)
     with pytest.raises(UserError) as error:
-        asked.check(Texts(np.zeros((3, 1000))), vocabulary, L)
+        asked.check(Setting(Texts(np.zeros((3, 1000))), vocabulary, L))
     assert "\n" not in str(error.value)
     return error.value.option.removeprefix(f"task.{name}").removeprefix(".")
 
@@ -80,8 +80,9 @@ def test_the_multiples_include_the_training_length(name):
 
 @pytest.mark.parametrize("name", ["kv", "haystack", "multidoc", "nth", "sinks", "kv-wide"])
 def test_a_corpus_shorter_than_the_longest_context_is_named(name):
+    setting = Setting(Texts([np.zeros(40)]), Vocabulary(), L)
     with pytest.raises(UserError) as error:
-        task(name, {"multiples": [1, 2]}).check(Texts([np.zeros(40)]), Vocabulary(), L)
+        task(name, {"multiples": [1, 2]}).check(setting)
     assert error.value.option == "data.corpus.path"
 
 

@@ -18,7 +18,7 @@ import torch
 from extrap.data.trials.base import DEPTHS, Form, Questions, Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import depth_contrasts
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
+from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, Setting, batches
 from extrap.tasks.scoring.answers import any_of, best_of, likely, right
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, Depths
@@ -160,10 +160,10 @@ class Retrieval(AtLengths):
         """Returns the accuracy of naming an answer at random, by protocol; of all by ""."""
         return {"": 1 / vocabulary.values}
 
-    def check(self, corpus, vocabulary, train_length) -> None:
-        super().check(corpus, vocabulary, train_length)
-        self.check_forms(vocabulary, self.lengths(train_length))
-        corpus.check("validation", max(self.lengths(train_length)))
+    def check(self, setting: Setting) -> None:
+        super().check(setting)
+        self.check_forms(setting.vocabulary, self.lengths(setting.length))
+        setting.corpus.check("validation", max(self.lengths(setting.length)))
 
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
         """Raises UserError, naming the option, for a length at which a form has no questions."""
@@ -176,35 +176,34 @@ class Retrieval(AtLengths):
                 raise UserError(option, problem=problem, remedy=remedy)
             form.check(option, vocabulary, length - extra)
 
-    def plan(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int) -> list[Cell]:
+    def plan(self, model: Model, setting: Setting) -> list[Cell]:
         """Returns the cells of every length and protocol."""
-        stream = corpus.stream("validation")
+        vocabulary, stream = setting.vocabulary, setting.stream
 
         def measure(n: int, protocol: str, form: Any, cells: Recorder, counter: Counter) -> None:
             trials = vocabulary, stream, n, range(self.trials)
             exam = Exam(*trials, model, self.batch_tokens, counter)
             correct = self.measure(cells, form, exam)
-            if n == self.gate_length(train_length) and self.gate in (None, protocol):
+            if n == self.gate_length(setting.length) and self.gate in (None, protocol):
                 cells.share("gate", correct)
 
         cells = []
-        for n in self.lengths(train_length):
+        for n in self.lengths(setting.length):
             for protocol, form in self.forms(vocabulary).items():
                 where = {"protocol": protocol, "length": n} | self.where(form, vocabulary, n)
                 cells.append(Cell(where, self.cost(form, n), partial(measure, n, protocol, form)))
         return cells
 
-    def recorder(
-        self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Recorder:
+    def recorder(self, model: Model, setting: Setting, progress: Progress) -> Recorder:
         """Measures the plan; returns its rows, without a status, and the rows of chance."""
-        recorder = recorded(self.plan(model, corpus, vocabulary, train_length), progress)
+        vocabulary = setting.vocabulary
+        recorder = recorded(self.plan(model, setting), progress)
         for protocol, chance in self.chances(self.forms(vocabulary), vocabulary).items():
             recorder.value("chance", chance, **({"protocol": protocol} if protocol else {}))
         return recorder
 
-    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
-        recorder = self.recorder(model, corpus, vocabulary, train_length, progress)
+    def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
+        recorder = self.recorder(model, setting, progress)
         return recorder.by_gate() if self.gate is None else recorder.result(bool(recorder.passed))
 
 
@@ -218,13 +217,13 @@ class AtDepths(Retrieval):
 
     depths: Depths = DEPTHS
 
-    def check(self, corpus, vocabulary, train_length) -> None:
+    def check(self, setting: Setting) -> None:
         try:
             depth_contrasts(self.depths)
         except ValueError:
             problem = "the summaries compare depths 0, 1 and one from 0.25 to 0.75"
             raise self.error("depths", problem, "add the one that is missing") from None
-        super().check(corpus, vocabulary, train_length)
+        super().check(setting)
 
     def curve(
         self, cells: Recorder, form: Form, exam: Exam, scores: Scores, distances: bool = False

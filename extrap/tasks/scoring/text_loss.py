@@ -16,7 +16,16 @@ import torch
 
 from extrap.data.part import Part
 from extrap.data.text import Text
-from extrap.tasks.base import AtLengths, Counter, Model, Result, batches, losses_of
+from extrap.tasks.base import (
+    AtLengths,
+    Counter,
+    Model,
+    Progress,
+    Result,
+    Setting,
+    batches,
+    losses_of,
+)
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
@@ -107,9 +116,9 @@ class TextLoss(AtLengths):
     def reach(self, train_length: int) -> tuple[int, str]:
         """Returns how many tokens of a document are read, and for messages, why."""
 
-    def check(self, corpus, vocabulary, train_length) -> None:
-        super().check(corpus, vocabulary, train_length)
-        end, why = self.reach(train_length)
+    def check(self, setting: Setting) -> None:
+        super().check(setting)
+        corpus, (end, why) = setting.corpus, self.reach(setting.length)
         found = len(corpus.documents("validation", at_least=end))
         if found < self.documents:
             advice = "give more text, or ask for fewer or shorter ones"
@@ -120,11 +129,11 @@ class TextLoss(AtLengths):
             asked = f"task.{self.name}.documents={self.documents} are wanted"
             raise UserError(corpus.option, problem=problem, remedy=f"{asked}: {advice}")
 
-    def texts(self, corpus, train_length: int) -> tuple[np.ndarray, np.ndarray]:
+    def texts(self, setting: Setting) -> tuple[np.ndarray, np.ndarray]:
         """Returns (text, bytes behind each token), (documents, end) int64 each: the first tokens of
         documents spread evenly over the long enough ones.
         """
-        end, _ = self.reach(train_length)
+        corpus, (end, _) = setting.corpus, self.reach(setting.length)
         kinds = [read("validation", at_least=end) for read in (corpus.documents, corpus.sizes)]
         chosen = [i * len(kinds[0]) // self.documents for i in range(self.documents)]
         text, sizes = (np.stack([kind[i][:end] for i in chosen]).astype(np.int64) for kind in kinds)
@@ -150,22 +159,22 @@ class TextLoss(AtLengths):
         """Returns the scores (B, w, ...) of targets (B, w), as a rule their losses in nats."""
         return losses_of(model, tokens, targets)
 
-    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
-        text, sizes = self.texts(corpus, train_length)
+    def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
+        text, sizes = self.texts(setting)
         read: dict[Any, Losses] = {}
 
         def measure(group: Any, plan: Plan, windows: Shapes, _: Recorder, counter: Counter) -> None:
-            reads = self.reads(group, model, text, train_length)
-            found = self._read(*reads, vocabulary.bos, windows, counter)
+            reads = self.reads(group, model, text, setting.length)
+            found = self._read(*reads, setting.vocabulary.bos, windows, counter)
             read[group] = Losses(text, sizes, plan, found)
 
         cells = []
-        for group, plan in self.plans(train_length).items():
+        for group, plan in self.plans(setting.length).items():
             windows = shared(plan)
             tokens = len(text) * sum(width * len(ends) for (width, _), ends in windows.items())
             cells.append(Cell({}, tokens, partial(measure, group, plan, windows)))
         recorded(cells, progress)
-        return self.report(read, train_length)
+        return self.report(read, setting.length)
 
     @torch.no_grad()
     def _read(

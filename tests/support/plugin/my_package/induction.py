@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from extrap import AtLengths, Count, Multiples, Recorder, Result, hits
+from extrap import AtLengths, Count, Model, Multiples, Progress, Recorder, Result, Setting, hits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +26,12 @@ class Induction(AtLengths):
     multiples: Multiples = (1, 2, 4)
     trials: Count = 50
 
-    def run(self, model, corpus, vocabulary, train_length, progress) -> Result:
-        recorder = Recorder()
-        for length in self.lengths(train_length):
+    def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
+        recorder, lengths = Recorder(), self.lengths(setting.length)
+        for length in lengths:
             rng = np.random.default_rng((0, length))  # every run reads the same contexts
             tokens = rng.integers(97, 122, size=(self.trials, length))
-            tokens[:, 0] = vocabulary.bos
+            tokens[:, 0] = setting.vocabulary.bos
             place, rows = rng.integers(1, length - 2, self.trials), np.arange(self.trials)
             tokens[rows, place] = tokens[:, -1] = ord("z")
             answers = tokens[rows, place + 1]
@@ -42,7 +42,7 @@ class Induction(AtLengths):
                 cell.proportion("accuracy", right)
                 cell.scores("accuracy", right)  # of each trial, for `extrap compare`
                 cell.mean("loss", -log_p[rows, answers])
-                if length == train_length:
+                if length == setting.length:
                     cell.share("gate", right[:, None])
-            progress(length, max(self.lengths(train_length)))
+            progress(length, lengths[-1])
         return recorder.by_gate()
