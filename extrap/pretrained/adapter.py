@@ -1,6 +1,7 @@
 """A decoder of transformers as a model of the bench: its own modules, our positions and kernels."""
 
 from functools import partial
+from math import isnan
 from typing import Any
 
 import torch
@@ -116,26 +117,33 @@ def parts_ways(made: Adapted) -> bool:
     try:
         if (short := shortened(made.net, made.layers)) is None:
             return False
-    except Exception:  # of whatever class a model of odd sizes raises
-        return _far(made)
+    except Exception as error:  # of whatever class a model of odd sizes raises
+        return _far(made, error)
+    fault = None
     for some in (partial(of_each_kind, short, made.layers), lambda: short):
         try:
-            copy = copy_of(some())
-            tokens = 7 * torch.arange(3 * SHORT)[None] % len(copy.get_input_embeddings().weight)
-            own = copy(input_ids=tokens, use_cache=False).logits
-            apart = Adapted(copy, SHORT)(tokens) - own
-            return float(apart.abs().max()) > APART * float(own.std())
-        except Exception:  # as above
-            continue
-    return _far(made)
+            return _apart(copy_of(some()))
+        except Exception as error:  # as above
+            fault = error
+    return _far(made, fault)
 
 
-def _far(made: Adapted) -> bool:
+def _apart(copy: Any) -> bool:
+    """True if the logits of a copy with short lengths differ past these lengths."""
+    tokens = 7 * torch.arange(3 * SHORT)[None] % len(copy.get_input_embeddings().weight)
+    own = copy(input_ids=tokens, use_cache=False).logits
+    apart = float((Adapted(copy, SHORT)(tokens) - own).abs().max())
+    if isnan(apart):
+        raise Unreadable("its logits are no numbers")
+    return apart > APART * float(own.std())
+
+
+def _far(made: Adapted, fault: Exception) -> bool:
     """True if logits differ in a text as long as the context of the config. Raises Unreadable for a
-    context of more than FAR tokens.
+    context of more than FAR tokens. fault: why no copy with short lengths was compared.
     """
     n = length_of(made.net.config) or made.scheme.shape.length
     if n > FAR:
-        words = "no copy of it with short lengths runs, and {:,} tokens are too many to compare"
-        raise Unreadable(words.format(n))
+        long = f"{n:,} tokens are too many to compare"
+        raise Unreadable(f"no copy of it with short lengths runs ({reason(fault):.60}), and {long}")
     return difference(made, made.net, n, whole=True) > 0

@@ -89,7 +89,7 @@ class Single(Model):
     ("far", "context", "expected"),
     [
         (300, 400, "past a window, a top-k or another length of its config"),
-        (300, 4097, "no copy of it with short lengths runs, and 4,097 tokens are too many"),
+        (300, 4097, r"\(Single makes no model of its config\), and 4,097 tokens are too many"),
         (0, 400, None),
     ],
 )
@@ -100,6 +100,30 @@ def test_a_model_without_a_copy_is_read_itself(far, context, expected):
         assert len(adapt(model, L).layers) == 4
         return
     with pytest.raises(UserError, match=expected):
+        adapt(model, L)
+
+
+def test_half_precision_is_read_as_far():
+    model = made(far=300, max_position_embeddings=400).bfloat16()
+    model.__class__ = Single
+    with pytest.raises(UserError, match="past a window, a top-k or another length of its config"):
+        adapt(model, L)
+
+
+class Lost(Model):
+    """A model whose logits are no numbers where its context is short."""
+
+    def forward(self, **given):
+        answer = super().forward(**given)
+        if self.config.max_position_embeddings < 100:
+            answer.logits = answer.logits * torch.nan
+        return answer
+
+
+def test_a_copy_whose_logits_are_no_numbers_shows_nothing():
+    model = made(far=300, max_position_embeddings=400)
+    model.__class__ = Lost
+    with pytest.raises(UserError, match="past a window, a top-k or another length of its config"):
         adapt(model, L)
 
 
