@@ -198,8 +198,11 @@ class InspectedModel:
         """Returns {layer: (B, H)}, the cosine of the mean rotated query and key of a head. arXiv
         2603.18017: heads keep the two apart, which makes room for a sink between them.
         """
-        means = {n: [x.mean(-2).double() for x in qk] for n, qk in self.rotated(tokens).items()}
-        return {n: F.cosine_similarity(q, k, dim=-1) for n, (q, k) in means.items()}
+        found = {}
+        for n, (q, k) in self.rotated(tokens).items():
+            of_q, of_k = q.mean(-2).double(), k.mean(-2).double()
+            found[n] = F.cosine_similarity(of_q, of_k, dim=-1)
+        return found
 
     def jacobian(self, tokens: Tensor, probes: Tensor) -> Tensor:
         """Returns |d h_last / d x_j| (B, T), Frobenius norms of the derivative of the last hidden

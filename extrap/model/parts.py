@@ -15,8 +15,10 @@ KINDS = ("none", "modifier", "relative", "absolute")
 
 def parts(scheme: Scheme, layer: int | None = None) -> list[Scheme]:
     """Returns the parts of a scheme that act in one layer, or anywhere."""
-    inner = [] if scheme.sealed else scheme.inner(layer)
-    return [part for one in inner for part in parts(one, layer)] or [scheme]
+    found: list[Scheme] = []
+    for one in [] if scheme.sealed else scheme.inner(layer):
+        found += parts(one, layer)
+    return found or [scheme]
 
 
 def has(scheme: Scheme, flag: str, layer: int | None = None) -> bool:

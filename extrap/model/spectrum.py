@@ -89,7 +89,7 @@ def _changed(
 def turning_layers(scheme: Scheme) -> set[int]:
     """Returns the layers in which something turns pairs of channels."""
     layers = range(scheme.shape.layers)
-    return {n for n in layers if any(turns_pairs(part) for part in parts(scheme, n))}
+    return {n for n in layers if any(map(turns_pairs, parts(scheme, n)))}
 
 
 def stretched_parts(scheme: Scheme, n: int, layer: int | None) -> list[tuple[Scheme, float | None]]:
@@ -98,12 +98,11 @@ def stretched_parts(scheme: Scheme, n: int, layer: int | None) -> list[tuple[Sch
     """
     if not (inner := scheme.inner(layer)):
         return [(scheme, 1.0)]
-    own = scheme.stretch(n)
-    return [
-        (part, None if own is None or stretch is None else own * stretch)
-        for one in inner
-        for part, stretch in stretched_parts(one, n, layer)
-    ]
+    own, found = scheme.stretch(n), []
+    for one in inner:
+        for part, stretch in stretched_parts(one, n, layer):
+            found.append((part, None if own is None or stretch is None else own * stretch))
+    return found
 
 
 def frequencies_used(scheme: Scheme, n: int, layer: int | None = None) -> Tensor | None:

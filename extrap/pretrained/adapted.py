@@ -15,7 +15,7 @@ from extrap.model.block import embedded as placed
 from extrap.model.gpt import GPT
 from extrap.model.past import Past
 from extrap.model.scheme import OutOfRange, Shape, Where
-from extrap.pretrained.layer import Unreadable
+from extrap.pretrained.layer import Layer, Unreadable
 from extrap.pretrained.layers import read
 from extrap.pretrained.plain import ALLOWED, table_rows
 from extrap.pretrained.rotation import GivenSink, scheme_of
@@ -66,23 +66,13 @@ class Adapted(GPT):
         found = {"embedding": self.embedding}
         width = self.embedding.weight.shape[1]
         for layer in self.layers:
-            for name, m in self.net.get_submodule(layer.block).named_modules(prefix=layer.block):
-                if not isinstance(m, nn.Linear):
-                    continue
-                inner = name.removeprefix(layer.name)
-                word = "qkv" if name in layer.inputs else "out" if inner != name else ""
-                last = name.rpartition(".")[2]
-                word = word or ("up" if "up" in last else "gate" if "gate" in last else "")
-                found[f"{name}.{word or ('down' if m.out_features == width else 'up')}"] = m
+            block = self.net.get_submodule(layer.block)
+            for name, module in block.named_modules(prefix=layer.block):
+                if isinstance(module, nn.Linear):
+                    found[f"{name}.{_role(name, layer, module.out_features == width)}"] = module
         return found if self.head is None else found | {"head": self.head}
 
-    def hidden(
-        self,
-        tokens: Tensor,
-        states: list[Tensor] | None = None,
-        last: int | None = None,
-        past: Past | None = None,
-    ) -> Tensor:
+    def hidden(self, tokens, states=None, last=None, past=None) -> Tensor:
         """As a GPT; `states` stays empty. Raises OutOfRange past a table of the model's own, and
         where the model fails past L.
         """
@@ -92,9 +82,7 @@ class Adapted(GPT):
             places = torch.arange(known, tokens.shape[1], device=tokens.device)[None]
             more = {"position_ids": places} if known else {}
             try:
-                hidden = decoder(
-                    input_ids=tokens[:, known:], use_cache=False, **more
-                ).last_hidden_state
+                answer = decoder(input_ids=tokens[:, known:], use_cache=False, **more)
             except ALLOWED:
                 raise
             except Exception as error:  # of whatever class the code of a model raises
@@ -103,6 +91,7 @@ class Adapted(GPT):
                 if not table and self.scheme.shape.length >= T:
                     raise
                 raise OutOfRange(f"{T} tokens lie past a table ({said})") from None
+        hidden = answer.last_hidden_state
         return hidden if last is None else hidden[:, -last:]
 
     def endings(self, texts: Tensor, last: int) -> Tensor:
@@ -200,6 +189,20 @@ class Adapted(GPT):
             return nullcontext(), self._ours(at)
 
         return partial(checkpoint, forward, use_reentrant=False, context_fn=contexts)
+
+
+def _role(name: str, layer: Layer, as_wide: bool) -> str:
+    """Returns the role of a matrix in a GPT; as_wide: its output is as wide as the embedding."""
+    if name in layer.inputs:
+        return "qkv"
+    if name.startswith(layer.name):
+        return "out"
+    last = name.rpartition(".")[2]
+    if "up" in last:
+        return "up"
+    if "gate" in last:
+        return "gate"
+    return "down" if as_wide else "up"
 
 
 def _on_input(module: nn.Module, n: int, change: Any) -> Any:

@@ -8,6 +8,7 @@ import re
 from contextlib import AbstractContextManager
 from copy import deepcopy
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,8 +53,9 @@ def files(folder: Path) -> list[Path]:
         if lost := [n for n in names if Path(n).name != n or not os.path.lexists(folder / n)]:
             raise UserError(folder, problem=f"{lost[0]}, which {INDEX} names, is not in it")
     elif not os.path.lexists(found):
-        if pickles := sorted(p.name for glob in PICKLES for p in folder.glob(glob)):
-            problem = f"holds {pickles[0]}, a pickle, which runs code when it is read"
+        pickles = chain.from_iterable(map(folder.glob, PICKLES))
+        if first := min((path.name for path in pickles), default=None):
+            problem = f"holds {first}, a pickle, which runs code when it is read"
             raise UserError(folder, problem=problem, remedy="convert it to safetensors")
         raise UserError(folder, problem=f"holds no {found.name}, so no weights")
     for name in names:

@@ -10,6 +10,7 @@ which column turns it.
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
+from itertools import chain
 from math import pi
 from typing import Any
 
@@ -44,7 +45,7 @@ def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
     tokens = torch.arange(1, TOKENS + 1)[None] % len(net.get_input_embeddings().weight)
     sources, answers, before = _found(copy, tokens)
     names = {module: name for name, module in copy.named_modules()}
-    calls = [call for many in sources.values() for call in many]
+    calls = [*chain.from_iterable(sources.values())]
     below = [module for module in answers if module is not copy]
     if not below:
         raise Unreadable("its head is not apart from its layers")
@@ -210,7 +211,7 @@ def _find_pairs(
         return
     far = torch.cdist(quarter.T, -plain.T, p=torch.inf)
     pairs = [(x, y) for x in moved if far[x, y := int(far[x].argmin())] < size]
-    if sorted(c for pair in pairs for c in pair) != moved:
+    if sorted(chain.from_iterable(pairs)) != moved:
         raise Unreadable("changes queries and keys otherwise than by turning pairs of channels")
     found = []
     for x, y in pairs:

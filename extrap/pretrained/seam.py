@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import torch
@@ -152,7 +153,8 @@ def forgetting(net: nn.Module) -> Iterator[None]:
     """
     leaves = [m for m in net.modules() if not m._modules and next(m.parameters(), None) is None]
     kept = [(m, dict(vars(m)), dict(m._buffers)) for m in leaves]
-    numbers = {b: b.clone() for _, _, buffers in kept for b in buffers.values() if b is not None}
+    every = chain.from_iterable(buffers.values() for *_, buffers in kept)
+    numbers = {buffer: buffer.clone() for buffer in every if buffer is not None}
     try:
         yield
     finally:
