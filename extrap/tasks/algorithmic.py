@@ -6,8 +6,10 @@ but its last token, and right where every token is the most likely one, which is
 decoding says. The strings: extrap.data.strings; arXiv 2305.19466.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -79,10 +81,11 @@ class LengthGeneralisation(Task):
                 raise self.error("multiples", problem, "raise it, or give smaller multiples")
 
     def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
+        gates = {protocol: LEARNED.get(protocol, protocol) for protocol in self.ask}
         trained = [n for n in self.symbols if n <= self.longest]
-        wanted = [(protocol, n) for protocol in self.ask for n in self.symbols]
-        learned = [(LEARNED.get(protocol, protocol), n) for protocol in self.ask for n in trained]
-        inside: dict[str, list[np.ndarray]] = {protocol: [] for protocol, _ in wanted + learned}
+        wanted = [*product(self.ask, self.symbols)]
+        learned = [*product(gates.values(), trained)]
+        inside: dict[str, list[np.ndarray]] = defaultdict(list)
 
         def measure(protocol: str, n: int, cells: Recorder, counter: Counter) -> None:
             tokens = self._strings(protocol, n, setting.vocabulary)
@@ -103,24 +106,25 @@ class LengthGeneralisation(Task):
             tokens = TASKS[protocol].width(n) * self.trials
             cells.append(Cell(where, tokens, partial(measure, protocol, n)))
         recorder = recorded(cells, progress)
-        for protocol in self.ask:
-            trials = inside[LEARNED.get(protocol, protocol)]
-            exact = np.concatenate(trials) if trials else np.zeros(1)
+        for protocol, gate in gates.items():
+            exact = np.concatenate(inside[gate]) if inside[gate] else np.zeros(1)
             recorder.proportion("gate", exact, protocol=protocol)
         return recorder.by_gate()
 
     def _strings(self, protocol: str, n: int, vocabulary: Vocabulary) -> np.ndarray:
         """Returns BOS and the string of every trial, (trials, T)."""
-        seeds = [(SEED, list(TASKS).index(protocol), n, i) for i in range(self.trials)]
-        rngs = map(np.random.default_rng, seeds)
-        drawn = [TASKS[protocol].string(rng, vocabulary, n)[0] for rng in rngs]
-        return np.stack([[vocabulary.bos, *tokens] for tokens in drawn])
+        code, found = list(TASKS).index(protocol), []
+        for i in range(self.trials):
+            rng = np.random.default_rng((SEED, code, n, i))
+            tokens, _ = TASKS[protocol].string(rng, vocabulary, n)
+            found.append([vocabulary.bos, *tokens])
+        return np.array(found)
 
     @torch.no_grad()
     def _correct(self, model: Model, tokens: np.ndarray, width: int) -> np.ndarray:
         """Returns (trials, width): whether each of the last tokens is the most likely one."""
-        correct = [
-            hits(model(torch.from_numpy(tokens[rows, :-1]), last=width), tokens[rows, -width:])
-            for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens)
-        ]
+        correct = []
+        for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens):
+            logits = model(torch.from_numpy(tokens[rows, :-1]), last=width)
+            correct.append(hits(logits, tokens[rows, -width:]))
         return np.concatenate(correct)

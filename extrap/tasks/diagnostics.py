@@ -47,6 +47,7 @@ is not part of them.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -55,7 +56,7 @@ from extrap.data.keyvalue import most
 from extrap.data.trials.base import Trials
 from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result, Setting
 from extrap.tasks.diagnosis.attention_stats import FIRST
-from extrap.tasks.diagnosis.inputs import CONTENTS, read
+from extrap.tasks.diagnosis.inputs import CONTENTS, Inputs, read
 from extrap.tasks.diagnosis.measure_model import ModelMeasures
 from extrap.tasks.diagnosis.measure_scheme import measure_scheme
 from extrap.tasks.scoring.recorder import TRAINED, Recorder
@@ -94,7 +95,8 @@ class Diagnostics(AtLengths, Diagnostic):
 
     def check(self, setting: Setting) -> None:
         super().check(setting)
-        shortest, longest = (end(self.lengths(setting.length)) for end in (min, max))
+        ns = self.lengths(setting.length)
+        shortest, longest = ns[0], ns[-1]
         if shortest <= FIRST:
             problem = f"attention is measured after the first {FIRST} of {shortest} tokens"
             raise self.error("multiples", problem, "give greater multiples")
@@ -110,16 +112,18 @@ class Diagnostics(AtLengths, Diagnostic):
         drawn = partial(Trials, setting.vocabulary, setting.stream)
         models = {"trained": model, "untrained": model.untrained()}
         measures = ModelMeasures(self.places, self.probes, self.batch_tokens)
-        plan = [(kind, content, n) for kind in models for content in self.contents for n in ns]
+        plan = [*product(models, self.contents, ns)]
         recorder, counter = Recorder(), Counter(progress, sum(n for *_, n in plan))
+        depths = np.linspace(0, 1, self.slots)
         for kind, content, n in plan:
+            inside, trials = models[kind], drawn(n, range(self.inputs))
             with recorder.at(protocol=f"{kind}_{content}", length=n).within_range() as cells:
-                inputs = read(content, trials := drawn(n, range(self.inputs)))
-                measures.attention(cells, models[kind], inputs)
-                measures.clusters(cells, models[kind], inputs)
-                measures.gradients(cells, models[kind], inputs)
+                inputs = read(content, trials)
+                measures.attention(cells, inside, inputs)
+                measures.clusters(cells, inside, inputs)
+                measures.gradients(cells, inside, inputs)
                 if content == "records":
-                    measures.slots(cells, models[kind], trials, np.linspace(0, 1, self.slots))
+                    measures.slots(cells, inside, trials, depths)
             counter(n)
         first = read(self.contents[0], drawn(known, range(self.inputs)))
         for protocol, untrained in self._undone(model):
@@ -129,10 +133,8 @@ class Diagnostics(AtLengths, Diagnostic):
             measure_scheme(recorder.at(protocol=kind), inside.scheme, model.trained_scheme, ns)
         if "records" not in self.contents:
             return recorder.result()
-        records = read("records", drawn(known, range(10 * self.inputs)))
-        likely = model(records.tokens, last=1)[:, -1].argmax(-1).cpu()
+        learned = _learned(model, read("records", drawn(known, range(10 * self.inputs))))
         # else the trained model says nothing about records
-        learned = bool((likely == records.targets).double().mean() >= TRAINED)
         return recorder.result(lambda protocol: learned or protocol != "trained_records")
 
     def _undone(self, model: Inside) -> Iterator[tuple[str, Inside]]:
@@ -144,3 +146,9 @@ class Diagnostics(AtLengths, Diagnostic):
                 continue
         if model.orderless:
             yield "untrained_unmasked", model.untrained(causal=False)
+
+
+def _learned(model: Inside, records: Inputs) -> bool:
+    """True if the model finds as many of the records asked for as the gate of a task wants."""
+    likely = model(records.tokens, last=1)[:, -1].argmax(-1).cpu()
+    return bool((likely == records.targets).double().mean() >= TRAINED)

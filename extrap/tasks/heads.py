@@ -68,8 +68,9 @@ class RetrievalHeads(AtLengths, Diagnostic):
         recorder, counter = Recorder(), Counter(progress, sum(ns))
         ranked: list[Head] = []
         for n in ns:
+            trials = Trials(vocabulary, stream, n, range(self.inputs))
             with recorder.at(length=n).within_range() as cells:
-                inputs = read("records", Trials(vocabulary, stream, n, range(self.inputs)))
+                inputs = read("records", trials)
                 copying = self.copying(cells, model, inputs)
                 ranked = ranked or sorted(copying, key=copying.__getitem__, reverse=True)
                 whole = self.right(model, inputs, ())
@@ -78,8 +79,9 @@ class RetrievalHeads(AtLengths, Diagnostic):
                     cells.value("gate", whole.mean())
                 for protocol, sets in self.sets(ranked):
                     without = np.mean([self.right(model, inputs, heads) for heads in sets], 0)
-                    cells.at(protocol=protocol).mean("accuracy", without)
-                    cells.at(protocol=protocol).mean("change", without - whole)
+                    cell = cells.at(protocol=protocol)
+                    cell.mean("accuracy", without)
+                    cell.mean("change", without - whole)
             counter(n)
         return recorder.result(bool(recorder.passed))
 
@@ -95,8 +97,9 @@ class RetrievalHeads(AtLengths, Diagnostic):
         (each,) = gathered(copied, self.batch_tokens, *inputs)
         scores = {}
         for layer, head in np.ndindex(each.shape[1:]):
-            cells.mean("copying", each[:, layer, head], layer=layer, head=head)
-            scores[layer, head] = float(each[:, layer, head].mean())
+            shares = each[:, layer, head]
+            cells.mean("copying", shares, layer=layer, head=head)
+            scores[layer, head] = float(shares.mean())
         cells.value("best", max(scores.values()))
         return scores
 
@@ -114,7 +117,9 @@ class RetrievalHeads(AtLengths, Diagnostic):
         for k in self.knocked:
             if 2 * k > len(ranked):
                 continue
-            rng, others = np.random.default_rng((k, len(ranked))), sorted(ranked[k:])
-            drawn = [rng.permutation(len(others))[:k] for _ in range(self.draws)]
             yield f"top_{k}", [ranked[:k]]
-            yield f"random_{k}", [[others[i] for i in one] for one in drawn]
+            rng, others, drawn = np.random.default_rng((k, len(ranked))), sorted(ranked[k:]), []
+            for _ in range(self.draws):
+                chosen = rng.permutation(len(others))[:k]
+                drawn.append([others[i] for i in chosen])
+            yield f"random_{k}", drawn

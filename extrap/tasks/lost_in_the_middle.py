@@ -10,10 +10,10 @@ extrap.data.trials.json_prompt. Source: arXiv 2307.03172, whose score is `substr
 is read as the vocabulary reads it; in bytes, a record of two UUIDs is 80 tokens.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from itertools import product, takewhile
+from itertools import chain, product
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -58,7 +58,7 @@ class Asked:
         """True if values differ in length, so that one may begin with another: an answer then ends
         behind the value.
         """
-        return len({len(value) for example in self.examples for value in example.values}) > 1
+        return len({*map(len, every_value(self.examples))}) > 1
 
     @cached_property
     def length(self) -> int:
@@ -73,9 +73,13 @@ class Asked:
         """Returns the same questions with 2, 3, ... of their records, as far as these fit into a
         length.
         """
-        first = ([each.first(n) for each in self.examples] for n in range(2, self.records))
-        asked = (replace(self, examples=examples) for examples in first)
-        return list(takewhile(lambda one: one.length <= length, asked))
+        found = []
+        for n in range(2, self.records):
+            asked = replace(self, examples=[each.first(n) for each in self.examples])
+            if asked.length > length:
+                break
+            found.append(asked)
+        return found
 
     def prompts(self, index: int) -> tuple[list[np.ndarray], float]:
         """Returns the ids of every prompt with the gold record at an index, and the mean distance
@@ -162,9 +166,9 @@ class LostInTheMiddle(Task):
             at_most(f"task.{self.name}.pairs", max(self.pairs), most(self.characters), why)
         examples = self._examples()
         if self.generate:
-            values = [len(value.encode()) for e in examples[0] for value in e.values]
+            longest = max(len(value.encode()) for value in every_value(examples[0]))
             why = "bytes of the opening and the longest value; 0 leaves substring and format out"
-            at_least(f"task.{self.name}.generate", self.generate, len(OPENING) + max(values), why)
+            at_least(f"task.{self.name}.generate", self.generate, len(OPENING) + longest, why)
         fewest = len(examples[0][0].values)
         why = f"the last of {fewest} records"
         at_most(f"task.{self.name}.indices", max(self.indices or [0]), fewest - 1, why)
@@ -173,10 +177,11 @@ class LostInTheMiddle(Task):
         """Sets of examples with one number of records each, the fewest first."""
         if self.path is not None:
             return [read(f"task.{self.name}.path", self.path, self.trials)]
-        return [
-            [generate(k, self.characters, self.seed, i) for i in range(self.trials)]
-            for k in sorted(self.pairs)
-        ]
+
+        def drawn(pairs: int) -> list[Example]:
+            return [generate(pairs, self.characters, self.seed, i) for i in range(self.trials)]
+
+        return [drawn(pairs) for pairs in sorted(self.pairs)]
 
     def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
         def cell(one: Asked, cost: int, measure: Callable) -> Cell:
@@ -231,12 +236,22 @@ class LostInTheMiddle(Task):
     def _decoded(self, prompts: Sequence[np.ndarray], asked: Asked) -> dict[str, np.ndarray]:
         """Returns the scores of decoded text, in any case; an id that is no text ends a word."""
         decoded = greedy(asked.model, prompts, self.generate, self.batch_tokens)
-        lost = (decoded == NONE).any(1)
-        kept = [[] if ends else row for row, ends in zip(decoded.tolist(), lost, strict=True)]
-        texts = [asked.vocabulary.encoder.decode(row).casefold() for row in kept]
-        said = [named(text, one.values) for text, one in zip(texts, asked.examples, strict=True)]
-        found = {"substring": [values[0] for values in said], "format": [any(v) for v in said]}
-        return {metric: np.where(lost, np.nan, hits) for metric, hits in found.items()}
+        substring, form = [], []
+        for ids, example in zip(decoded.tolist(), asked.examples, strict=True):
+            if NONE in ids:
+                substring.append(np.nan)
+                form.append(np.nan)
+                continue
+            text = asked.vocabulary.encoder.decode(ids).casefold()
+            said = named(text, example.values)
+            substring.append(said[0])
+            form.append(any(said))
+        return {"substring": np.array(substring, float), "format": np.array(form, float)}
+
+
+def every_value(examples: Sequence[Example]) -> Iterator[str]:
+    """Returns the values of all records."""
+    return chain.from_iterable(example.values for example in examples)
 
 
 def named(text: str, values: Sequence[str]) -> list[bool]:

@@ -53,14 +53,16 @@ class NLL(TextLoss):
         ns = self.lengths(train_length)
         start, end = ns[-1], 2 * ns[-1]
         last = max(1, min(train_length, ns[0]) // 2)
-        return {
-            n: {
-                "nonoverlap": [w._replace(width=w.scored) for w in sliding(n, n, start, end)],
-                "sliding": sliding(n, max(1, round(self.stride * n)), start, end),
+        plans = {}
+        for n in ns:
+            step = max(1, round(self.stride * n))
+            tiles = sliding(n, n, start, end)
+            plans[n] = {
+                "nonoverlap": [window._replace(width=window.scored) for window in tiles],
+                "sliding": sliding(n, step, start, end),
                 "last_segment": [TextWindow(n, last, end)],
             }
-            for n in ns
-        }
+        return plans
 
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
         recorder = Recorder()

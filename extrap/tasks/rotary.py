@@ -22,6 +22,7 @@ out. Source: arXiv 2609.39929; band: arXiv 2607.07678.
 """
 
 from dataclasses import dataclass
+from itertools import product
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -70,7 +71,8 @@ class RotaryScores(AtLengths, Diagnostic):
 
     def check(self, setting: Setting) -> None:
         super().check(setting)
-        shortest, longest = (end(self.lengths(setting.length)) for end in (min, max))
+        ns = self.lengths(setting.length)
+        shortest, longest = ns[0], ns[-1]
         if shortest < 2 * max(self.keys, self.queries):
             problem = f"half of {shortest} tokens is less than {self.keys} keys"
             remedy = f"give greater multiples, or fewer task.{self.name}.keys and queries"
@@ -80,19 +82,18 @@ class RotaryScores(AtLengths, Diagnostic):
     def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
         ns, vocabulary, stream = self.lengths(setting.length), setting.vocabulary, setting.stream
         recorder, counter = Recorder(), Counter(progress, len(self.contents) * sum(ns))
-        for content in self.contents:
-            for n in ns:
-                with recorder.at(protocol=content, length=n).within_range() as cells:
-                    trials = Trials(vocabulary, stream, n, range(self.inputs))
-                    self._measure(cells, model, read(content, trials).tokens)
-                counter(n)
+        for content, n in product(self.contents, ns):
+            trials = Trials(vocabulary, stream, n, range(self.inputs))
+            with recorder.at(protocol=content, length=n).within_range() as cells:
+                self._measure(cells, model, read(content, trials).tokens)
+            counter(n)
         return recorder.result()
 
     def _measure(self, cells: Recorder, model: Inside, tokens: Tensor) -> None:
         found: dict[int, list[dict[str, Tensor]]] = {}
-        n = tokens.shape[1]
+        n, half = tokens.shape[1], tokens.shape[1] // 2
         rng = np.random.default_rng((SEED, n))
-        queries = np.sort(n // 2 + rng.permutation(n - n // 2)[: self.queries])
+        queries = np.sort(half + rng.permutation(n - half)[: self.queries])
         keys = rng.permutation(int(queries[0]))[: self.keys]  # before all queries
         places = torch.from_numpy(queries), torch.from_numpy(keys)
         for here in batches(len(tokens), n, self.batch_tokens):
@@ -131,9 +132,8 @@ def scores(
     c, rest = of_q * of_k.conj(), (rest_q * rest_k).sum(-1)
     pairs = len(keys) // 2 * 2
     first, second = slice(0, pairs, 2), slice(1, pairs, 2)
-    preferred = semantic(
-        c[..., first, :] - c[..., second, :], rest[..., first] - rest[..., second], theta, n
-    )
+    of_pairs, of_rest = c[..., first, :] - c[..., second, :], rest[..., first] - rest[..., second]
+    preferred = semantic(of_pairs, of_rest, theta, n)
     return {
         "semantic": preferred.flatten(2).nanmean(-1),
         "positional": positional(c, theta, n).flatten(2).nanmean(-1),

@@ -23,11 +23,11 @@ def gathered(
 ) -> list[Tensor]:
     """Returns the outputs of `measure`, each (N, ...) float64, for all inputs, batch by batch."""
     n, length = inputs[0].shape
-    parts = [
-        [found.double().cpu() for found in measure(*(each[here] for each in inputs))]
-        for here in batches(n, length, batch_tokens)
-    ]
-    return [torch.cat(found) for found in zip(*parts, strict=True)]
+    found = []
+    for here in batches(n, length, batch_tokens):
+        part = [each[here] for each in inputs]
+        found.append([output.double().cpu() for output in measure(*part)])
+    return [torch.cat(outputs) for outputs in zip(*found, strict=True)]
 
 
 class Inputs(NamedTuple):
@@ -46,9 +46,11 @@ def read(content: str, trials: Trials) -> Inputs:
         context = Context(rng, trials.vocabulary, trials.stream, trials.length)
         tokens, _ = Text(size=len(trials.items)).draw(context, 1.0)
         return Inputs(torch.from_numpy(tokens[:, :-1]), torch.from_numpy(tokens[:, -1]))
-    depths = zip(trials.items, np.linspace(0, 1, len(trials.items)), strict=True)
-    each = [records(replace(trials, items=[i]), depth) for i, depth in depths]
-    return Inputs(*map(torch.cat, zip(*each, strict=True)))
+    each = []
+    for item, depth in zip(trials.items, np.linspace(0, 1, len(trials.items)), strict=True):
+        each.append(records(replace(trials, items=[item]), depth))
+    tokens, targets = zip(*each, strict=True)
+    return Inputs(torch.cat(tokens), torch.cat(targets))
 
 
 def records(trials: Trials, depth: float) -> Inputs:
@@ -64,13 +66,12 @@ def with_dummy(inputs: Inputs, at: int, vocabulary: Vocabulary) -> Tensor:
     that is not in the context.
     """
     tokens = inputs.tokens.numpy().copy()
-    first = 1 + tokens.shape[1] % 2 + 2 * at
+    key = 1 + tokens.shape[1] % 2 + 2 * at
     for i, row in enumerate(tokens):
         free = np.setdiff1d(vocabulary.key_ids, row)
-        row[first] = free[i % len(free)]
-        row[first + 1] = vocabulary.value(
-            (row[first + 1] - vocabulary.value_ids.start + 1) % vocabulary.values
-        )
+        row[key] = free[i % len(free)]
+        value = row[key + 1] - vocabulary.value_ids.start
+        row[key + 1] = vocabulary.value((value + 1) % vocabulary.values)
     return torch.from_numpy(tokens)
 
 

@@ -30,9 +30,11 @@ def measure_scheme(recorder: Recorder, scheme: Scheme, plain: Scheme, lengths: l
             if trained is None or now is None:
                 continue
             for p, (r, before) in enumerate(zip(now.tolist(), trained.tolist(), strict=True)):
-                here.value("turns", r, at=float(p))
+                pair = here.at(at=float(p))
+                pair.value("turns", r)
                 if r:
-                    here.value("coverage", min(1.0, min(1.0, before) / min(1.0, r)), at=float(p))
+                    met, known = min(1.0, r), min(1.0, before)
+                    pair.value("coverage", min(1.0, known / met))
     with suppress(OutOfRange), torch.no_grad():
         _bias(recorder.at(length=lengths[-1], axis="distance"), scheme, lengths[-1])
 
@@ -41,10 +43,12 @@ def _bias(recorder: Recorder, scheme: Scheme, n: int) -> None:
     """Records the bias at every distance up to 8, then at four places per doubling, which
     distinguishes logarithmic buckets.
     """
-    far = {round(8 * 2 ** (i / 4)) for i in range(4 * max(0, ceil(log2(n / 8))) + 1)}
+    quarters = range(4 * max(0, ceil(log2(n / 8))) + 1)
+    far = {round(8 * 2 ** (i / 4)) for i in quarters}
     distances = sorted({*range(min(8, n)), *(d for d in far if d < n), n - 1})
+    d = torch.tensor(distances, dtype=torch.float64)
     for layer in range(scheme.shape.layers):
-        bias = scheme.distance_bias(torch.tensor(distances, dtype=torch.float64), layer)
+        bias = scheme.distance_bias(d, layer)
         for head, values in enumerate([] if bias is None else bias.double().tolist()):
-            for d, value in zip(distances, values, strict=True):
-                recorder.value("bias", value, at=float(d), layer=layer, head=head)
+            for distance, value in zip(distances, values, strict=True):
+                recorder.value("bias", value, at=float(distance), layer=layer, head=head)

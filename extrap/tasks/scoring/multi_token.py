@@ -9,7 +9,7 @@ import torch
 
 from extrap.model.past import Past
 from extrap.tasks.base import Model, batches
-from extrap.tasks.scoring.answers import NONE, hits, likely, right
+from extrap.tasks.scoring.answers import NONE, likely, right
 
 
 def _alike(sizes: Sequence, batch_tokens: int, extra: int = 0) -> Iterator[list[int]]:
@@ -38,22 +38,26 @@ def exact(
     found = np.zeros(len(prompts))
     sizes = [(len(p), len(a)) for p, a in zip(prompts, answers, strict=True)]
     for rows in _alike(sizes, batch_tokens):
+        before = np.stack([prompts[i] for i in rows])
         wanted = np.stack([answers[i] for i in rows])
-        if hasattr(model, "greedy"):
-            said = _said(model, [prompts[i] for i in rows], wanted.shape[1] + (ends is not None))
-            found[rows] = right(said[:, : wanted.shape[1]], wanted).min(1)
-            if ends is not None:
-                found[rows] *= [ends(last) for last in said[:, -1].tolist()]
-            continue
-        tokens = np.concatenate([np.stack([prompts[i] for i in rows]), wanted], axis=1)
-        if ends is None:
-            logits = model(torch.from_numpy(tokens[:, :-1]), last=wanted.shape[1])
-            found[rows] = hits(logits, wanted).min(1)
-            continue
-        named = likely(model(torch.from_numpy(tokens), last=wanted.shape[1] + 1)).cpu().numpy()
-        closed = [np.nan if last == NONE else ends(last) for last in named[:, -1].tolist()]
-        found[rows] = np.minimum(right(named[:, :-1], wanted).min(1), closed)
+        named = _named(model, before, wanted, ends is not None)
+        found[rows] = right(named[:, : wanted.shape[1]], wanted).min(1)
+        if ends is not None:
+            closed = [np.nan if last == NONE else ends(last) for last in named[:, -1].tolist()]
+            found[rows] = np.minimum(found[rows], closed)
     return found
+
+
+def _named(model: Model, prompts: np.ndarray, answers: np.ndarray, behind: bool) -> np.ndarray:
+    """Returns the most likely ids at the places of the answers, and with `behind` at the place
+    after them: (n, a) or (n, a + 1). A model reads the answers along; an engine says its own.
+    """
+    width = answers.shape[1] + behind
+    if hasattr(model, "greedy"):
+        return _said(model, prompts, width)
+    tokens = np.concatenate([prompts, answers], 1)
+    read = tokens if behind else tokens[:, :-1]
+    return likely(model(torch.from_numpy(read), last=width)).cpu().numpy()
 
 
 @torch.no_grad()
@@ -71,43 +75,52 @@ def greedy(
     Source: speculative decoding, arXiv 2211.17192, with `guess` in place of a model.
     """
     out = np.zeros((len(prompts), count), np.int64)
-    if hasattr(model, "greedy"):
-        for rows in _alike([(len(p),) for p in prompts], batch_tokens, count):
-            out[rows] = _said(model, [prompts[i] for i in rows], count)
-        return out
     for rows in _alike([(len(p),) for p in prompts], batch_tokens, count):
-        known = dict.fromkeys(rows, 0)
-        if len(rows) and _continues(model, len(rows), len(prompts[rows[0]]), count):
-            out[rows] = _followed(model, [prompts[i] for i in rows], count)
-            continue
-        while left := [i for i in rows if known[i] < count]:
-            texts = [np.concatenate([prompts[i], out[i, : known[i]]]) for i in left]
-            guesses = [guess(text, count - known[i]) for i, text in zip(left, texts, strict=True)]
-            read = np.stack([np.concatenate(both) for both in zip(texts, guesses, strict=True)])
-            logits = model(torch.from_numpy(read[:, :-1]), last=count)
-            predicted = likely(logits).cpu().numpy()
-            agreed = (predicted == read[:, -count:]).cumprod(1).sum(1).tolist()
-            for i, tokens, n in zip(left, predicted, agreed, strict=True):
-                ends = NONE in tokens[n : n + 1]
-                out[i] = np.where(np.arange(count) < n, tokens, NONE) if ends else tokens
-                known[i] = count if ends else min(n + 1, count)
+        some = np.stack([prompts[i] for i in rows])
+        if hasattr(model, "greedy"):
+            out[rows] = _said(model, some, count)
+        elif _continues(model, some, count):
+            out[rows] = _followed(model, some, count)
+        else:
+            out[rows] = _read_again(model, some, count)
     return out
 
 
-def _continues(model: Model, texts: int, prompt: int, count: int) -> bool:
-    return hasattr(model, "continues") and model.continues(texts, prompt, prompt + count)
+def _continues(model: Model, prompts: np.ndarray, count: int) -> bool:
+    texts, known = prompts.shape
+    return hasattr(model, "continues") and model.continues(texts, known, known + count)
 
 
-def _followed(model: Model, prompts: Sequence[np.ndarray], count: int) -> np.ndarray:
+def _read_again(model: Model, prompts: np.ndarray, count: int) -> np.ndarray:
+    """Returns the tokens that follow prompts of one length. Each forward reads the whole texts of
+    the prompts that lack tokens.
+    """
+    out = np.zeros((len(prompts), count), np.int64)
+    known = [0] * len(prompts)
+    while left := [i for i, n in enumerate(known) if n < count]:
+        read = []
+        for i in left:
+            text = np.concatenate([prompts[i], out[i, : known[i]]])
+            read.append(np.concatenate([text, guess(text, count - known[i])]))
+        texts = np.stack(read)
+        predicted = likely(model(torch.from_numpy(texts[:, :-1]), last=count)).cpu().numpy()
+        agreed = (predicted == texts[:, -count:]).cumprod(1).sum(1).tolist()
+        for i, tokens, n in zip(left, predicted, agreed, strict=True):
+            ends = NONE in tokens[n : n + 1]
+            out[i] = np.where(np.arange(count) < n, tokens, NONE) if ends else tokens
+            known[i] = count if ends else min(n + 1, count)
+    return out
+
+
+def _followed(model: Model, prompts: np.ndarray, count: int) -> np.ndarray:
     """Returns the tokens that follow prompts of one length. Each forward reads a guess on from the
     past of the text, and keeps what all prompts of the batch have right.
     """
-    start, past = np.stack(prompts), Past()
-    found = np.full((len(start), count), NONE, np.int64)
-    ended = np.zeros(len(start), bool)
-    known = 0
+    past, known = Past(), 0
+    found = np.full((len(prompts), count), NONE, np.int64)
+    ended = np.zeros(len(prompts), bool)
     while known < count:
-        text = np.concatenate([start, found[:, :known].clip(0)], 1)
+        text = np.concatenate([prompts, found[:, :known].clip(0)], 1)
         guesses = np.stack([guess(row, count - known) for row in text])
         read = np.concatenate([text, guesses], 1)[:, :-1]
         logits = model.further(torch.from_numpy(read), last=count - known, past=past)
@@ -118,13 +131,13 @@ def _followed(model: Model, prompts: Sequence[np.ndarray], count: int) -> np.nda
             found[~ended, known + n] = predicted[~ended, n]
             ended |= found[:, known + n] == NONE
         known += new
-        past = past.first(start.shape[1] + known - 1)
+        past = past.first(prompts.shape[1] + known - 1)
     return found
 
 
-def _said(model: Model, prompts: Sequence[np.ndarray], count: int) -> np.ndarray:
+def _said(model: Model, prompts: np.ndarray, count: int) -> np.ndarray:
     """Returns the answers of an engine to prompts of one length: (n, count) int64."""
-    ids, _ = model.greedy(torch.from_numpy(np.stack(prompts)), count)
+    ids, _ = model.greedy(torch.from_numpy(prompts), count)
     return ids.numpy()
 
 

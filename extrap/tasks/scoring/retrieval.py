@@ -48,40 +48,35 @@ class Exam(Trials):
         if hasattr(self.model, "greedy"):
             return [self._said(questions) for questions in several]
         width = several[0].answers.shape[1]
-        likely = [
-            np.stack([self._likely(*one) for one in zip(several, texts, strict=True)])
-            for texts in self.read_alike([questions.tokens for questions in several], width)
-        ]
-        whole = np.concatenate(likely, 2)  # (several, 2, trials, a)
-        return [
-            {
-                "accuracy": right(full, one.answers).min(1),
-                "restricted": right(restricted, one.answers).min(1),
-                "format": any_of(full[:, -one.values.shape[2] :], one.values),
-            }
-            for one, (full, restricted) in zip(several, whole, strict=True)
-        ]
+        likely = []
+        for texts in self.read_alike([questions.tokens for questions in several], width):
+            each = [self._likely(*one) for one in zip(several, texts, strict=True)]
+            likely.append(np.stack(each))
+        named = np.concatenate(likely, 2)  # (several, 2, trials, a)
+        found = []
+        for questions, (of_all, of_kind) in zip(several, named, strict=True):
+            restricted = right(of_kind, questions.answers).min(1)
+            found.append(_scored(of_all, questions) | {"restricted": restricted})
+        return found
 
     def _said(self, questions: Questions) -> dict[str, np.ndarray]:
         """Returns the scores of the answers of an engine, which has no logits: without
         `restricted`.
         """
-        (n, a), found = questions.answers.shape, []
-        prompts = torch.from_numpy(questions.tokens[:, : questions.tokens.shape[1] - a + 1])
+        (n, a), length, found = questions.answers.shape, questions.tokens.shape[1], []
+        prompts = torch.from_numpy(questions.tokens[:, : length - a + 1])
         for rows in batches(n, prompts.shape[1], self.batch_tokens):
             ids, _ = self.model.greedy(prompts[rows], a)
             found.append(ids.numpy())
             self.counter(prompts[rows].numel())
-        named = np.concatenate(found)
-        whole = right(named, questions.answers).min(1)
-        values = any_of(named[:, -questions.values.shape[2] :], questions.values)
-        return {"accuracy": whole, "format": values}
+        return _scored(np.concatenate(found), questions)
 
     def _likely(self, questions: Questions, logits: torch.Tensor) -> np.ndarray:
         """Returns the most likely of all ids, and of ids of the answer's kind: (2, B, a)."""
-        answer, named = questions.answers[0], (self.vocabulary.key_ids, self.vocabulary.value_ids)
-        kinds = np.select([np.isin(answer, ids) for ids in named], [0, 1], 2)
-        ids_of = [*named, range(min(min(ids) for ids in named))]
+        keys, values = self.vocabulary.key_ids, self.vocabulary.value_ids
+        ids_of = [keys, values, range(min(*keys, *values))]
+        answer = questions.answers[0]
+        kinds = np.select([np.isin(answer, keys), np.isin(answer, values)], [0, 1], 2)
         of_kind = [best_of(logits[:, j], ids_of[k], 1)[:, 0] for j, k in enumerate(kinds)]
         return torch.stack([likely(logits), torch.stack(of_kind, 1)]).cpu().numpy()
 
@@ -112,6 +107,13 @@ class Exam(Trials):
             else:
                 yield torch.stack([self.model(text, last=last) for text in texts])
             self.counter(texts.numel())
+
+
+def _scored(named: np.ndarray, questions: Questions) -> dict[str, np.ndarray]:
+    """Returns accuracy and format of named tokens (trials, a)."""
+    width = questions.values.shape[2]
+    accuracy = right(named, questions.answers).min(1)
+    return {"accuracy": accuracy, "format": any_of(named[:, -width:], questions.values)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -134,10 +134,13 @@ class TextLoss(AtLengths):
         documents spread evenly over the long enough ones.
         """
         corpus, (end, _) = setting.corpus, self.reach(setting.length)
-        kinds = [read("validation", at_least=end) for read in (corpus.documents, corpus.sizes)]
-        chosen = [i * len(kinds[0]) // self.documents for i in range(self.documents)]
-        text, sizes = (np.stack([kind[i][:end] for i in chosen]).astype(np.int64) for kind in kinds)
-        return text, sizes
+        documents = corpus.documents("validation", at_least=end)
+        chosen = [i * len(documents) // self.documents for i in range(self.documents)]
+
+        def first(each: list[np.ndarray]) -> np.ndarray:
+            return np.stack([each[i][:end] for i in chosen]).astype(np.int64)
+
+        return first(documents), first(corpus.sizes("validation", at_least=end))
 
     @abstractmethod
     def plans(self, train_length: int) -> dict[Any, Plan]:
@@ -188,7 +191,8 @@ class TextLoss(AtLengths):
             for rows in batches(len(stop), width, self.batch_tokens):
                 slots = stop[rows, None] - width + np.arange(width)
                 targets = torch.from_numpy(text[document[rows, None], slots])
-                tokens = torch.cat([torch.full_like(targets[:, :1], bos), targets[:, :-1]], 1)
+                before = torch.full_like(targets[:, :1], bos)
+                tokens = torch.cat([before, targets[:, :-1]], 1)
                 scores = self.scores(model, tokens, targets[:, width - scored :])
                 each.append(scores.cpu().double().numpy())
                 counter(targets.numel())
