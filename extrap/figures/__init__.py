@@ -86,11 +86,15 @@ def _lacking(figure: Any) -> str:
 def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, Any]:
     inside = iter_modules(getattr(folder, "__path__", ()))
     modules = {one.name: read(f"{folder.__name__}.{one.name}") for one in inside}
-    figure = ("draw", "NEEDS")  # a module without both helps others
-    found = {n: m for n, m in modules.items() if any(hasattr(m, name) for name in figure)}
+    found = {name: module for name, module in modules.items() if _draws(module)}
     for module in modules.values():
         found |= getattr(module, "FIGURES", {})
     return found
+
+
+def _draws(module: ModuleType) -> bool:
+    """True for the module of a figure; a module with neither of both helps others."""
+    return hasattr(module, "draw") or hasattr(module, "NEEDS")
 
 
 def caption(figure: Any) -> str:

@@ -40,8 +40,8 @@ def over_crop(rows):
     place = ["run", "extension", "factor", "length"]
     crop = rows[rows["protocol"] == "crop"].set_index(place)["value"]
     full = rows[(rows["protocol"] == "full") & (rows["length"] >= rows["train_length"])]
-    base = crop.reindex(list(zip(*(full[name] for name in place), strict=True))).to_numpy(float)
-    at_length = (full["length"] == full["train_length"]).to_numpy()
-    base = np.where(at_length, full["value"], base)
-    out = full.assign(value=full["value"] - base, low=np.nan, high=np.nan, protocol="over crop")
+    of_crop = crop.reindex(pd.MultiIndex.from_frame(full[place])).to_numpy(float)
+    at_length = full["length"] == full["train_length"]
+    gain = full["value"] - np.where(at_length, full["value"], of_crop)
+    out = full.assign(value=gain, low=np.nan, high=np.nan, protocol="over crop")
     return out[out["value"].notna()]

@@ -34,10 +34,7 @@ def draw(rows):
     table, lines = reach(rows), {}
     for label in table.index:
         length = float(found[label].rows["train_length"].iloc[0])
-        cells = [
-            Effective(*(tokens / length for tokens in cell[:3]), cell.least)
-            for cell in table.loc[label]
-        ]
+        cells = [_over(cell, length) for cell in table.loc[label]]
         lines[label] = [(cell, _interval(cell)) for cell in cells] + [_average(cells)]
     order = sorted(lines, key=lambda label: (-lines[label][-1][0].tokens, label))
     columns = [*table.columns, *(["average"] if table.shape[1] > 1 else [])]
@@ -67,6 +64,11 @@ def draw(rows):
     words += "95 % interval, from 3 seeds on · average: geometric mean"
     entitle(figure, "Effective length by task", f"{note(rows)} · {words}")
     return figure
+
+
+def _over(cell: Effective, length: float) -> Effective:
+    """Returns an effective length in tokens as a multiple of the training length."""
+    return Effective(cell.tokens / length, cell.low / length, cell.high / length, cell.least)
 
 
 def _average(cells: list[Effective]) -> tuple[Effective, str]:

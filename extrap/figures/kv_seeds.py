@@ -30,7 +30,9 @@ def enough(rows) -> bool:
 def draw(rows):
     rows = select(means(rows), protocol="records")
     found = series(rows.assign(status="ok"))
-    styles = {run: style_of(s) for s in series(rows) for run in s.rows["run"].unique()}
+    styles = {}
+    for s in series(rows):
+        styles |= dict.fromkeys(s.rows["run"].unique(), style_of(s))
     margins = {"right": 0.3, "gap": 0.2, "between": 0.72, "top": 0.86}
     figure, axes = wrapped(len(found), ACROSS, (1.5, 1.5), **margins)
     for panel, s in zip(axes, found, strict=True):

@@ -27,22 +27,24 @@ def paint(cells: pd.DataFrame, verdicts: pd.DataFrame, notes: list[str]) -> Figu
     axes.set(xlim=(0, cells.shape[1]), ylim=(len(cells), 0), xticks=[], yticks=[])
     axes.grid(False)
     axes.spines[:].set_visible(False)
+    middle = {"ha": "center", "va": "center", "fontsize": 6.2}
     for i, scheme in enumerate(cells.index):
         axes.text(-0.1, i + 0.5, scheme, ha="right", va="center", fontsize=6.8)
         for j, head in enumerate(cells):
-            held, words = verdicts.loc[scheme, head], cells.loc[scheme, head]
+            held = verdicts.loc[scheme, head]
             if held is not None:
                 corners = [j, j + 1, j + 1, j], [i, i, i + 1, i + 1]
                 axes.fill(*corners, color=HOLDS if held else FAILS, linewidth=0)
-            axes.text(j + 0.5, i + 0.53, words, ha="center", va="center", fontsize=6.2)
+            axes.text(j + 0.5, i + 0.53, cells.loc[scheme, head], **middle)
+    turned = {"ha": "left", "va": "bottom", "rotation": 40, "fontsize": 7, "clip_on": False}
     for j, head in enumerate(cells):
-        turned = {"rotation": 40, "fontsize": 7, "clip_on": False}
-        axes.text(j + 0.35, -0.4, head, ha="left", va="bottom", **turned)
+        axes.text(j + 0.35, -0.4, head, **turned)
     for i in range(0, len(cells) + 1, 5):
         axes.axhline(i, color="#cccccc", linewidth=0.4)
     for n, (head, meaning) in enumerate(zip(cells, notes, strict=True)):
-        x = (0.12 + n // lines * (across - 0.2) / NOTE_COLUMNS) / across
-        y = (bottom - 0.1 - NOTE_LINE * (1 + n % lines)) / down
+        column, line = divmod(n, lines)
+        x = (0.12 + column * (across - 0.2) / NOTE_COLUMNS) / across
+        y = (bottom - 0.1 - NOTE_LINE * (1 + line)) / down
         figure.text(x, y, f"{head}: {meaning}", fontsize=6, color="#444444", va="bottom")
     title = "Properties of positional schemes, measured"
     below = "blue: holds; orange: does not; - : nothing to measure, or undefined"

@@ -59,8 +59,8 @@ def parts(rows) -> list[tuple[str, str]]:
     best = rows.groupby(["protocol", "metric"])["value"].max().unstack()
     best = best.reindex(columns=["nll", "accuracy"])
     learned = best["nll"].isna() | (best["accuracy"] >= LEARNED)
-    return [(str(part), metric) for metric, kind in (("nll", ~learned), ("accuracy", learned))
-            for part in best.index[kind]]  # fmt: skip
+    losses = [(str(part), "nll") for part in best.index[~learned]]
+    return losses + [(str(part), "accuracy") for part in best.index[learned]]
 
 
 def _labels(found) -> list[str]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from itertools import chain
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from extrap.figures.drawing.lines import curve
 from extrap.figures.drawing.page import NARROW, PAGE, WIDTH
 from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
-from extrap.results.series import select, series
+from extrap.results.series import Series, select, series
 
 MULTIPLES = (0.25, 0.5, 0.75, 1, 2, 4, 8)
 GUESSES = {"chance": DOTS, "guess": (0, (1, 4))}
@@ -59,38 +60,45 @@ def depth_figure(
     columns = known[-4:] if counted else [m for m in known if m in MULTIPLES]
     # a series may be split by the gate of one protocol alone
     parts = {p: series(rows[rows["protocol"] == p]) for p in shown}
-    groups = [series(rows), *parts.values()]
-    room = label_room({name for group in groups for name in with_ends(group)})
-    size = (1.95, label_height(max(map(len, groups)), 1.7))
-    grid = (len(shown), len(columns))
     narrow = (WIDTH.get() or PAGE) < NARROW  # no room for words beside a row, which goes on
-    form = {"left": 0.5, "flow": True} if narrow else {"left": 0.95}
-    figure, axes = panels(grid, size, right=room, gap=0.18, between=0.32, **form)
+    figure, axes = _grid((len(shown), len(columns)), [series(rows), *parts.values()], narrow)
     broken = len({panel.get_position().y0 for panel in axes.flat}) > len(shown)
     for (i, j), panel in np.ndenumerate(axes):
-        protocol, here = shown[i], rows[rows["panel"] == columns[j]]
+        protocol, column = shown[i], columns[j]
+        here, words = rows[rows["panel"] == column], protocols[protocol]
         _guesses(panel, here["length"], guesses, protocol)
         for s in series(every) if lines else []:
             lines(panel, s)
-        ends = [_curve(panel, s, columns[j]) for s in parts[protocol]]
-        panel.set(ylim=SHARE, yticks=list(QUARTERS))
-        panel.set_yticklabels(QUARTERS.values() if leftmost(panel) else [])
-        name, words = _title(columns[j], here, items, counted), protocols[protocol]
-        beside = "accuracy" if narrow else f"{words}\n\naccuracy"
-        panel.set_ylabel(beside if leftmost(panel) else "")
+        ends = [_curve(panel, s, column) for s in parts[protocol]]
+        _shares(panel, "accuracy" if narrow else f"{words}\n\naccuracy")
         across(panel, lowest(panel) if narrow else i == len(shown) - 1)
         if narrow:
-            name = _title(
-                columns[j], here, items, counted, f"{_short(words)} " * (len(protocols) > 1)
-            )
-        if i == 0 or broken or narrow:
-            panel.set_title(name)
+            of = f"{_short(words)} " if len(protocols) > 1 else ""
+            panel.set_title(f"{of}{column:g} {items if counted else 'L'}")
+        elif i == 0 or broken:
+            panel.set_title(_title(column, here, items, counted))
         if j == len(columns) - 1:
             label_ends(panel, ends)
     trials = span(rows["n"].dropna()) or "all"
     bars = f"bars: 95 % Wilson over {trials} trials"
     entitle(figure, title, f"{spread_note(rows, bars)} · {marks}")
     return figure
+
+
+def _grid(grid: tuple[int, int], groups: list[list[Series]], narrow: bool):
+    """Returns a figure and its axes with room for the names of all series."""
+    room = label_room({*chain.from_iterable(map(with_ends, groups))})
+    size = (1.95, label_height(max(map(len, groups)), 1.7))
+    form = {"left": 0.5, "flow": True} if narrow else {"left": 0.95}
+    return panels(grid, size, right=room, gap=0.18, between=0.32, **form)
+
+
+def _shares(panel, words: str) -> None:
+    """The axis of accuracies, with its numbers and words where no panel stands further left."""
+    named = leftmost(panel)
+    panel.set(ylim=SHARE, yticks=list(QUARTERS))
+    panel.set_yticklabels(QUARTERS.values() if named else [])
+    panel.set_ylabel(words if named else "")
 
 
 def _short(words: str) -> str:
@@ -104,12 +112,8 @@ def _curve(panel, s, column) -> End:
     return curve(panel, s, rows, "depth", bars=True, within=(0, 1))
 
 
-def _title(column, here, items: str, counted: bool, short: str | None = None) -> str:
-    """Returns `8 items (256 tokens)` if counted, else `2x (256 tokens, items = 8)`; in short what
-    goes before it and `8 items` or `2 L`.
-    """
-    if short is not None:
-        return f"{short}{column:g} {items if counted else 'L'}"
+def _title(column, here, items: str, counted: bool) -> str:
+    """Returns `8 items (256 tokens)` if counted, else `2x (256 tokens, items = 8)`."""
     if counted:
         return f"{column:g} {items} ({span(here['length'])} tokens)"
     lengths, counts = here["length"].unique(), here["at"].dropna().unique()

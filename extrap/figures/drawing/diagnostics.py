@@ -33,9 +33,10 @@ def beside_columns(rows: pd.DataFrame, least: float) -> tuple[float, float]:
     the names of all trained series.
     """
     found = series(of_state(rows, "trained"))
+    schemes = {s.scheme for s in found}
     # room for a scheme below the gate everywhere, so that panels of several studies are alike
-    names = [name for s in found for name in (s.scheme + " – below the gate", short(s))]
-    return label_height(len({s.scheme for s in found}) + 1, least), label_room(names)
+    below = [f"{scheme} – below the gate" for scheme in schemes]
+    return label_height(len(schemes) + 1, least), label_room([*below, *map(short, found)])
 
 
 def short(s: Series) -> str:

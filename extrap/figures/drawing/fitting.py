@@ -1,11 +1,12 @@
 """A figure on its page: not wider, not taller, bare, or a figure for each of its panels."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from extrap.figures.drawing.page import HIGH, PAGE, STACKED, fitted
 from extrap.figures.drawing.paper import Paper
@@ -76,14 +77,14 @@ def _alone(figure: Figure, k: int) -> Figure:
     first = min(row, key=lambda one: one.get_position().x0)
     if not kept.get_ylabel():
         kept.set_ylabel(first.get_ylabel())
-    if not any(text.get_text() for text in kept.get_yticklabels()):
-        kept.set_yticks(first.get_yticks(), [text.get_text() for text in first.get_yticklabels()])
+    if not any(_words(kept.get_yticklabels())):
+        kept.set_yticks(first.get_yticks(), _words(first.get_yticklabels()))
     kept.tick_params(labelleft=True)
     named = next((one.get_xlabel() for one in reversed(panels) if one.get_xlabel()), "")
-    numbered = [one for one in panels if any(t.get_text() for t in one.get_xticklabels())]
-    if not any(text.get_text() for text in kept.get_xticklabels()) and numbered:
+    numbered = [one for one in panels if any(_words(one.get_xticklabels()))]
+    if not any(_words(kept.get_xticklabels())) and numbered:
         last = numbered[-1]
-        kept.set_xticks(last.get_xticks(), [text.get_text() for text in last.get_xticklabels()])
+        kept.set_xticks(last.get_xticks(), _words(last.get_xticklabels()))
     if not kept.get_xlabel():
         kept.set_xlabel(named)
     for other in panels:
@@ -91,6 +92,10 @@ def _alone(figure: Figure, k: int) -> Figure:
             other.remove()
     _crop(figure)
     return figure
+
+
+def _words(labels: Iterable[Text]) -> list[str]:
+    return [label.get_text() for label in labels]
 
 
 def _crop(figure: Figure) -> None:

@@ -48,17 +48,20 @@ def cells(panel, table, form="{:.2f}".format, **colours) -> None:
     panel.set(xlim=(0, table.shape[1]), ylim=(len(table), 0))
     panel.grid(visible=False)
     panel.tick_params(length=0)
-    for i, j in zip(*np.nonzero(~np.ma.getmaskarray(table)), strict=True):
-        middle = {"ha": "center", "va": "center", "fontsize": 6.5}
-        middle |= {"color": ink_on(mesh.to_rgba(table[i, j]))}
-        panel.text(j + 0.5, i + 0.5, form(table[i, j]), **middle)
+    middle = {"ha": "center", "va": "center", "fontsize": 6.5}
+    for i, j in np.argwhere(~np.ma.getmaskarray(table)):
+        number = table[i, j]
+        ink = ink_on(mesh.to_rgba(number))
+        panel.text(j + 0.5, i + 0.5, form(number), color=ink, **middle)
 
 
 def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):
     """Returns a figure of the rows that a module NEEDS, the panels of a protocol side by side."""
     rows = select(rows, **needs).dropna(subset="depth")
     rows = rows[rows["protocol"].isin(protocols)]
-    maps = [(s, p) for p in protocols for s in series(rows[rows["protocol"] == p])]
+    maps = []
+    for protocol in protocols:
+        maps += [(s, protocol) for s in series(rows[rows["protocol"] == protocol])]
     depths, lengths = np.unique(rows["depth"]), np.unique(rows["length"].astype(int))
     margins = NARROW_MARGINS if (WIDTH.get() or PAGE) < NARROW else MARGINS
     columns, size = _grid(len(maps), len(depths), len(lengths), margins)
@@ -67,15 +70,7 @@ def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):
         _map(panel, s, depths, lengths)
         look = {"color": style_of(s).text, "fontsize": TITLE, "pad": 3}
         panel.set_title(_titled(s.label, protocol, size[0]), **look)
-        shown = lengths if _fit(lengths, size[0]) else lengths[:: max(1, len(lengths) - 1)]
-        panel.set_xticks(np.searchsorted(lengths, shown) + 0.5, map(str, shown), fontsize=6.5)
-        high = _cell(panel, depths, lengths)[1]
-        named = [*range(len(depths))] if high > CROWDED else [0, len(depths) - 1]
-        words = [f"{depths[k]:g}" if leftmost(panel) else "" for k in named]
-        panel.set_yticks([k + 0.5 for k in named], words)
-        what = "depth (0 = start)" if high > CROWDED else "depth"
-        panel.set_ylabel(what if leftmost(panel) else "")
-        panel.set_xlabel("length (tokens)" if lowest(panel) else "")
+        _axes(panel, depths, lengths, size[0])
     box, inch = found[columns - 1].get_position(), 1 / figure.get_size_inches()[0]
     away = (margins["right"] - 0.6) * inch
     beside = figure.add_axes((box.x1 + away, box.y0, 0.1 * inch, box.height))
@@ -85,22 +80,41 @@ def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):
     return figure
 
 
+def _axes(panel, depths, lengths, width: float) -> None:
+    """Numbers the rows and columns of a map, or the first and the last where there is no room."""
+    shown = lengths if _fit(lengths, width) else lengths[:: max(1, len(lengths) - 1)]
+    panel.set_xticks(np.searchsorted(lengths, shown) + 0.5, map(str, shown), fontsize=6.5)
+    panel.set_xlabel("length (tokens)" if lowest(panel) else "")
+    crowded = _cell(panel, depths, lengths)[1] <= CROWDED
+    named = [0, len(depths) - 1] if crowded else [*range(len(depths))]
+    words = [f"{depths[k]:g}" if leftmost(panel) else "" for k in named]
+    panel.set_yticks([k + 0.5 for k in named], words)
+    what = "depth" if crowded else "depth (0 = start)"
+    panel.set_ylabel(what if leftmost(panel) else "")
+
+
 def _grid(maps: int, depths: int, lengths: int, margins: dict) -> tuple[int, tuple[float, float]]:
     """Returns the columns, and the width and height of a map, with which the maps fit the height of
     a page: those with the fewest empty cells if their cells hold numbers, else as many columns
     as fit.
     """
     page = WIDTH.get() or PAGE
-    room, gap = page - margins["left"] - margins["right"], margins["gap"]
-    widths = {n: (room - (n - 1) * gap) / n - 1e-6 for n in range(1, ACROSS + 1)}
+    room = page - margins["left"] - margins["right"]
+    widths = {n: (room - (n - 1) * margins["gap"]) / n - 1e-6 for n in range(1, ACROSS + 1)}
     fine = [n for n, width in widths.items() if width >= SMALL * lengths and n <= maps] or [1]
-    high = CELL[1] * depths
-    least = {n: -(-maps // n) * (READABLE[1] * depths + margins["between"]) for n in fine}
-    clear = [n for n in fine if least[n] < FULL and widths[n] >= READABLE[0] * lengths]
-    low = {n: -(-maps // n) * (LOW * depths + margins["between"]) for n in fine}
-    fits = [n for n in fine if low[n] < FULL]
-    columns = min(clear, key=lambda n: (-maps % n, n)) if clear else max(fits or fine)
-    return columns, (min(CELL[0] * lengths, widths[columns]), high)
+
+    def fit(columns: int, cell: float) -> bool:
+        """True if all maps fit the height of a page with cells of this height."""
+        lines = -(-maps // columns)
+        return lines * (cell * depths + margins["between"]) < FULL
+
+    wide, high = READABLE
+    clear = [n for n in fine if fit(n, high) and widths[n] >= wide * lengths]
+    if clear:
+        columns = min(clear, key=lambda n: (-maps % n, n))
+    else:
+        columns = max([n for n in fine if fit(n, LOW)] or fine)
+    return columns, (min(CELL[0] * lengths, widths[columns]), CELL[1] * depths)
 
 
 def _titled(label: str, protocol: str, width: float) -> str:
@@ -156,6 +170,6 @@ def _distance(panel, depths, lengths, distance: int) -> None:
         y = np.interp(depth[inside], depths, np.arange(len(depths)) + 0.5)
         dashed = {"linestyle": (0, (3, 1.5)), "linewidth": 0.9, "color": INK}
         panel.plot(x, y, label=f"{distance} tokens to the query", **dashed)
-        beside = {"textcoords": "offset points", "va": "center", "fontsize": 6}
         if _cell(panel, depths, lengths)[0] > CROWDED:
+            beside = {"textcoords": "offset points", "va": "center", "fontsize": 6}
             panel.annotate(f"{distance}", (x[-1], y[-1]), (1.5, 0), color=INK, **beside)

@@ -52,15 +52,13 @@ def panels(
     if labels:
         room, height = label_room(labels), label_height(len(labels), height)
         right, gap = right + room, gap + room * each
-    across = columns
-    page = WIDTH.get()
+    across, page = columns, WIDTH.get()
     if page and left + columns * width + (columns - 1) * gap + right > page:
-        across, width = _fitting(columns, width, page - left - right, gap, least)
+        room = page - left - right
+        across, width = _fitting(columns, width, room, gap, least)
         flow = flow and rows > 1 and across < columns
         if flow:
-            most = int((page - left - right + gap) / (least + gap))
-            across = min(range(2, max(2, most) + 1), key=lambda n: (-rows * columns % n, -n))
-            width = min(size[0], (page - left - right - (across - 1) * gap) / across)
+            across, width = _flowing(rows * columns, size[0], room, gap, least)
             between = max(between, FLOWING)
         elif across < columns:
             between = max(between, BROKEN)
@@ -69,7 +67,7 @@ def panels(
     else:
         flow = False
     height = max(min(low, height), SHORTER.get() * height)
-    deep = -(-columns // across)
+    deep = -(-columns // across)  # lines of panels that one row makes
     lines = -(-rows * columns // across) if flow else rows * deep
     wide = left + across * width + (across - 1) * gap + right
     high = bottom + lines * height + (lines - 1) * between + top
@@ -77,7 +75,8 @@ def panels(
     STACKED[figure] = lines * height if height > low else 0.0
     axes = np.empty(grid, object)
     for i, j in np.ndindex(grid):
-        down, along = i * deep + j // across, j % across
+        before, along = divmod(j, across)
+        down = i * deep + before
         if flow:
             down, along = divmod(i * columns + j, across)
         x = left + along * (width + gap)
@@ -97,6 +96,15 @@ def _fitting(columns: int, width: float, room: float, gap: float, least: float):
     return across, min(width, (room - (across - 1) * gap) / across)
 
 
+def _flowing(count: int, width: float, room: float, gap: float, least: float):
+    """Returns (panels in a row, their width) of panels that all have the same axes: the last row is
+    as full as it can be.
+    """
+    most = int((room + gap) / (least + gap))
+    across = min(range(2, max(2, most) + 1), key=lambda n: (-count % n, -n))
+    return across, min(width, (room - (across - 1) * gap) / across)
+
+
 def leftmost(panel) -> bool:
     """True if no panel of its figure stands further left."""
     return panel.get_position().x0 <= min(one.get_position().x0 for one in panel.figure.axes) + 1e-9
@@ -104,11 +112,9 @@ def leftmost(panel) -> bool:
 
 def lowest(panel) -> bool:
     """True if no panel of its figure stands below it."""
-    own = panel.get_position()
-    return not any(
-        abs(box.x0 - own.x0) < 1e-9 and box.y0 < own.y0 - 1e-9
-        for box in (one.get_position() for one in panel.figure.axes)
-    )
+    own, boxes = panel.get_position(), [one.get_position() for one in panel.figure.axes]
+    column = [box for box in boxes if abs(box.x0 - own.x0) < 1e-9]
+    return not any(box.y0 < own.y0 - 1e-9 for box in column)
 
 
 def wrapped(count: int, across: int, size: tuple[float, float], **margins):

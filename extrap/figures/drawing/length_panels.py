@@ -3,8 +3,9 @@ and of accuracy are.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def length_figure(
         panel.set_title(titles[protocol], pad=16)
         panel.set_xlabel(across)
     if perplexity:
-        limits = _one_scale(axes[0], [end.y for part in ends.values() for end in part])
+        limits = _one_scale(axes[0], chain.from_iterable(ends.values()))
     for panel, protocol in zip(axes[0], shown, strict=True):
         panel.set_ylim(limits)
         panel.tick_params(labelleft=panel is axes[0, 0] or limits is None)
@@ -94,16 +95,19 @@ def _frame(panel, rows, perplexity: bool) -> None:
     mark_training(panel, trained)
 
 
-def _one_scale(panels, ends: list[float]) -> tuple[float, float]:
+def _one_scale(panels, ends: Iterable[End]) -> tuple[float, float]:
     """Returns limits of y for all panels, so that a reader can compare them."""
     lows, highs = zip(*(panel.get_ylim() for panel in panels), strict=True)
-    return min(lows), min(max(highs), BEYOND * max(ends, default=1.0))
+    greatest = max((end.y for end in ends), default=1.0)
+    return min(lows), min(max(highs), BEYOND * greatest)
 
 
 def _all(ends: list[list[End]]) -> list[End]:
     """Returns the ends of the last panel, and of lines that only other panels show."""
     *before, last = ends
-    seen = {end.label: end for part in reversed(before) for end in reversed(part)}
-    away = [seen[name] for name in dict.fromkeys(end.label for part in before for end in part)]
     named = {end.label for end in last}
-    return last + [replace(e, y=math.nan, elsewhere=True) for e in away if e.label not in named]
+    away: dict[str, End] = {}
+    for end in chain.from_iterable(before):
+        if end.label not in named:
+            away.setdefault(end.label, replace(end, y=math.nan, elsewhere=True))
+    return [*last, *away.values()]

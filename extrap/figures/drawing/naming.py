@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -30,7 +31,8 @@ class Naming(NamedTuple):
 
     def check(self, rows: pd.DataFrame) -> None:
         """Raises UserError for a name that the rows lack, and for a label that another has."""
-        known = {str(name) for column in COLUMNS for name in rows[column].unique()} - {"direct"}
+        names = chain.from_iterable(rows[column].unique() for column in COLUMNS)
+        known = {*map(str, names)} - {"direct"}
         for name, label in self.labels.items():
             if name not in known:
                 raise UserError("--label", name, "not in this study", choose(name, known))

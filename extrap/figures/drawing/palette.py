@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from zlib import crc32
@@ -81,7 +82,7 @@ def registered(group: str) -> dict[str, tuple[str, str]]:
 
 @cache
 def _registered(group: str, folders: tuple[Path, ...]) -> dict[str, tuple[str, str]]:
-    files = (path for folder in folders for path in sorted((folder / group).glob("*.yaml")))
+    files = chain.from_iterable(sorted((folder / group).glob("*.yaml")) for folder in folders)
     lines = {path: DRAWN.search(read_text(path, CARD)) for path in files}
     return {path.stem: _read(path, line) for path, line in lines.items() if line}
 
@@ -102,8 +103,8 @@ def chosen(*rows: pd.DataFrame) -> Iterator[None]:
     given = GIVEN.set({})
     try:
         for column in ("scheme", "extension") if rows else ():
-            names = {str(name) for part in rows for name in part[column].unique()} - {"direct"}
-            GIVEN.set({**GIVEN.get(), **_assigned(column, names)})
+            names = chain.from_iterable(part[column].unique() for part in rows)
+            GIVEN.set({**GIVEN.get(), **_assigned(column, {*map(str, names)} - {"direct"})})
         yield
     finally:
         GIVEN.reset(given)

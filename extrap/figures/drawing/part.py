@@ -36,7 +36,8 @@ class Part(NamedTuple):
             if not fitting:
                 listed = f"series of this study: {', '.join(labels)}"
                 raise UserError("--series", name, "no such series", listed)
-            keep += [index for s in fitting for index in s.rows.index]
+            for s in fitting:
+                keep.extend(s.rows.index)
         found = rows[rows.index.isin(keep)] if self.series else rows
         read = found["multiple"].dropna()
         for option, names, there in (

@@ -6,6 +6,7 @@ text.
 
 import re
 from collections import Counter
+from itertools import chain
 
 TAG = re.compile(r"<[^<>]+>")
 """An opening tag with its attributes; text between tags has neither < nor > of its own."""
@@ -20,7 +21,7 @@ LAST = "</style>"
 def slim(svg: bytes) -> bytes:
     """The same picture; the same bytes for the same bytes."""
     text = re.sub(r"(?m)^ +", "", svg.decode())
-    counted = Counter(style for tag in TAG.findall(text) for style in STYLE.findall(tag))
+    counted = Counter(chain.from_iterable(map(STYLE.findall, TAG.findall(text))))
     shared = [style for style, times in counted.items() if times > 1]
     names = {style: f"s{i}" for i, style in enumerate(shared)}
 

@@ -118,8 +118,10 @@ def _spare(figure: Figure, entries: dict) -> tuple[float, float] | None:
     """
     width, height = figure.get_size_inches()
     boxes = [panel.get_position() for panel in figure.axes]
-    last = [box for box in boxes if abs(box.y0 - min(one.y0 for one in boxes)) < 1e-6]
-    starts = sorted({round(box.x0, 6) for box in boxes if box.x0 > max(b.x1 for b in last)})
+    bottom = min(box.y0 for box in boxes)
+    last = [box for box in boxes if abs(box.y0 - bottom) < 1e-6]
+    end = max(box.x1 for box in last)
+    starts = sorted({round(box.x0, 6) for box in boxes if box.x0 > end})
     if not entries or not starts or len(boxes) == len(last):
         return None
     room = (1 - starts[0]) * width - 0.31 - 0.06

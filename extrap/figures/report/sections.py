@@ -91,15 +91,14 @@ def failures(rows: pd.DataFrame) -> str:
     """Returns runs that miss a gate, with the gate's value, and runs that diverged."""
     who = ["scheme", "extension", "data", "seed", "task"]
     lost = rows[(rows["metric"] == "gate") & (rows["status"] == "not trained")].sort_values(who)
-    lines = [
-        (*(getattr(row, name) for name in who[:-1]), f"{row.task} {row.protocol}",
-         f"{status_name(row.status)}: {interval(row.value, row.low, row.high)}")
-        for row in lost.itertuples()
-    ]  # fmt: skip
+    lines = []
+    for row in lost.itertuples():
+        run = (row.scheme, row.extension, row.data, row.seed)
+        gate = f"{status_name(row.status)}: {interval(row.value, row.low, row.high)}"
+        lines.append((*run, f"{row.task} {row.protocol}", gate))
     diverged = rows[rows["status"] == "diverged"].drop_duplicates(["run", "task"])
-    lines += [
-        (*line, "diverged") for line in diverged.sort_values(["scheme", "seed"])[who].to_numpy()
-    ]
+    for run_and_task in diverged.sort_values(["scheme", "seed"])[who].to_numpy():
+        lines.append((*run_and_task, "diverged"))
     if not lines:
         return "<p>Every run passes the gates of its tasks.</p>"
     head = ("scheme", "extension", "data", "seed", "task", "what became of it")

@@ -39,9 +39,9 @@ if __name__ == "__main__":
     sources = [Torch()] + [
         Files(path=path, begins="^ = [^=]", document_tokens=10**6) for path in sys.argv[1:]
     ]
-    rows = [
-        {"corpus": corpus.name, "bytes": n, "repeated": round(share, 4)}
-        for corpus in (source.open() for source in sources)
-        for n, share in repeated(corpus).items()
-    ]
+    rows = []
+    for source in sources:
+        corpus = source.open()
+        for n, share in repeated(corpus).items():
+            rows.append({"corpus": corpus.name, "bytes": n, "repeated": round(share, 4)})
     pd.DataFrame(rows).to_csv(Path("results", "grid", "repeated.csv"), index=False)

@@ -58,12 +58,12 @@ def show() -> str:
         "NTK": f"digits {RADIX} to {ways()['NTK'][0] - 1}; neighbours still 1 apart",
     }
     rows = [["", "radix", "number", "digits", "new to the model"]]
-    rows += [
-        [name, str(radix), f"{n:g}", " ".join(f"{x:g}" for x in found), new[name]]
-        for name, (radix, n, found) in ways().items()
-    ]
+    for name, (radix, n, found) in ways().items():
+        written = " ".join(f"{digit:g}" for digit in found)
+        rows.append([name, str(radix), f"{n:g}", written, new[name]])
     turns = [["theta_p", *(f"p={p}" for p in range(D // 2))]]
-    turns += [[name, *(f"{x:.9f}" for x in theta)] for name, theta in angles().items()]
+    for name, theta in angles().items():
+        turns.append([name, *(f"{x:.9f}" for x in theta)])
     beta = BASE ** (2 / D)
     grown = torch.tensor(BASE * FACTOR ** (D / (D - 2))).item() ** (2 / D)
     return "\n".join(

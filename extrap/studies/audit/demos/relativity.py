@@ -61,7 +61,9 @@ def data() -> list[tuple[int, int, int, float, float, float, float]]:
 
 
 def show() -> str:
-    rows = [[*(str(v) for v in row[:3]), *(f"{v:.6f}" for v in row[3:])] for row in data()]
+    rows = []
+    for m, n, apart, *products in data():
+        rows.append([str(m), str(n), str(apart), *(f"{product:.6f}" for product in products)])
     return "\n".join(
         [
             aligned([list(HEADS), *rows]),

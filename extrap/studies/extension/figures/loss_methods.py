@@ -7,6 +7,7 @@ tuning_factors, best_factor.
 """
 
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -46,15 +47,24 @@ def _shown(rows):
     return compared(rows[~rows["log_n"]])
 
 
+def _families(found) -> dict[str, list[str]]:
+    """Returns {family: its methods behind the plain reader} of families that have a method."""
+    names: dict[str, list[str]] = {}
+    for method in order(found):
+        if method != PLAIN:
+            names.setdefault(family(method), [PLAIN]).append(method)
+    return {name: names[name] for name in FAMILIES if name in names}
+
+
 def draw(rows):
     every, rows = rows, _shown(rows)
     shown = [p for p in PROTOCOLS if p in set(rows["protocol"])]
     rows = rows[rows["protocol"].isin(shown)]
-    names = {f: [m for m in order(rows["method"]) if family(m) == f] for f in FAMILIES}
-    names = {f: [PLAIN, *(m for m in of if m != PLAIN)] for f, of in names.items()}
-    kept = [f for f, of in names.items() if len(of) > 1]
-    room = label_room([f"{title(m)} 00.0 (3 seeds)" for f in kept for m in names[f]])
-    size = (2.0, label_height(max(len(names[f]) for f in kept), 2.1))
+    names = _families(rows["method"])
+    kept = list(names)
+    labels = [f"{title(method)} 00.0 (3 seeds)" for method in chain.from_iterable(names.values())]
+    room = label_room(labels)
+    size = (2.0, label_height(max(map(len, names.values())), 2.1))
     margins = {"right": room, "gap": room + 0.1, "between": 0.75, "top": 0.86}
     figure, axes = panels((len(shown), len(kept)), size, **margins)
     trained, floor = sorted(rows["train_length"].unique()), np.exp(rows["value"].min())

@@ -7,6 +7,8 @@ with the scheme beyond both alone: sums of squares over the total, of training l
 recipes for all schemes. Dots: accuracy; crosses: loss at 4 L (sliding).
 """
 
+from itertools import chain
+
 import pandas as pd
 
 from extrap.figures.drawing import COLOURS, POINT, entitle, note, panels, scheme_style, text_width
@@ -64,7 +66,7 @@ def draw(rows):
     found, loss = readings(select(means(rows), **NEEDS)), readings(select(rows, **LOSS))
     order = found.groupby("scheme")["value"].mean().sort_values(ascending=False).index
     shares = {"accuracy": explained(found), "loss": explained(loss)}
-    names = [*dict.fromkeys(name for part in shares.values() for name in part)]
+    names = [*dict.fromkeys(chain.from_iterable(shares.values()))]
     left, gap = (0.25 + POINT * text_width(words, 7.5) for words in (order, names or order))
     size = (2.4, LINE * max(len(order), 0.62 * len(names)))
     columns = 2 if names else 1
