@@ -5,6 +5,8 @@ wider one is fitted to a page: panels shrink and wrap, and labels become a legen
 that text keeps its size.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -46,9 +48,7 @@ def panels(
         UserError: for a grid without panels, and where not one panel fits into the width.
     """
     (rows, columns), (width, height), bottom = grid, size, 0.72
-    if not rows or not columns:
-        problem = "none has a protocol, a metric or a series that this figure draws"
-        raise UserError("rows", problem=problem, remedy="look at these columns of the rows")
+    _check(grid)
     if labels:
         room, height = label_room(labels), label_height(len(labels), height)
         right, gap = right + room, gap + room * each
@@ -67,22 +67,34 @@ def panels(
     else:
         flow = False
     height = max(min(low, height), SHORTER.get() * height)
-    deep = -(-columns // across)  # lines of panels that one row makes
-    lines = -(-rows * columns // across) if flow else rows * deep
+    lines = -(-rows * columns // across) if flow else rows * -(-columns // across)
     wide = left + across * width + (across - 1) * gap + right
     high = bottom + lines * height + (lines - 1) * between + top
     figure = Figure(figsize=(wide, high))
     STACKED[figure] = lines * height if height > low else 0.0
     axes = np.empty(grid, object)
-    for i, j in np.ndindex(grid):
-        before, along = divmod(j, across)
-        down = i * deep + before
-        if flow:
-            down, along = divmod(i * columns + j, across)
+    for (i, j), (down, along) in _places(grid, across, flow):
         x = left + along * (width + gap)
         y = high - top - height - down * (height + between)
         axes[i, j] = figure.add_axes((x / wide, y / high, width / wide, height / high))
     return figure, axes
+
+
+def _check(grid: tuple[int, int]) -> None:
+    if 0 in grid:
+        problem = "none has a protocol, a metric or a series that this figure draws"
+        raise UserError("rows", problem=problem, remedy="look at these columns of the rows")
+
+
+def _places(grid: tuple[int, int], across: int, flow: bool) -> Iterator[tuple[tuple, tuple]]:
+    """Yields the row and column of each panel, and the line and place where it stands, with so many
+    panels in a line.
+    """
+    columns = grid[1]
+    deep = -(-columns // across)  # lines that one row takes
+    for i, j in np.ndindex(grid):
+        down, along = divmod(j, across)
+        yield (i, j), divmod(i * columns + j, across) if flow else (i * deep + down, along)
 
 
 def _fitting(columns: int, width: float, room: float, gap: float, least: float):
