@@ -138,7 +138,8 @@ class Haystack(AtDepths):
         scores = {"recall": recall, "restricted": restricted}
         if queries > 1:
             scores["format"] = right(named[0], trials.answers[:, None]).max(2)
-        for i, (depth, at) in enumerate(zip(trials.depths, trials.distances.tolist(), strict=True)):
+        distances = trials.distances.tolist()
+        for i, (depth, at) in enumerate(zip(trials.depths, distances, strict=True)):
             cell = cells.at(depth=depth, axis="distance", at=at)
             cell.answers({metric: hits[:, i] for metric, hits in scores.items()}, {"distance": at})
         cells.answers({"all": recall.min(1)}, {})
@@ -154,7 +155,8 @@ class Haystack(AtDepths):
         form = Padded(1, layout=layout)
         nearest = layout.width + len(turns.behind)
         farthest = length - len(turns.before) - layout.query_width
-        at = np.unique(np.linspace(nearest, farthest, self.distances).round().astype(int)).tolist()
+        even = np.linspace(nearest, farthest, self.distances)
+        at = np.unique(even.round().astype(int)).tolist()
         ids = vocabulary.encoder(NOISE)[0]
         noise = np.tile(ids, 1 + 2 * length // len(ids))
         exam = replace(exam, stream=noise, items=range(self.passkey_trials))

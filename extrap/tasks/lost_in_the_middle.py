@@ -65,9 +65,12 @@ class Asked:
         """Returns the tokens of the longest prompt and answer. In bytes, moving a record moves no
         length; a tokenizer may make a token more or less of another place.
         """
-        end = CLOSING * self.closed
-        texts = (e.prompt(0, self.query)[0] + OPENING + e.value + end for e in self.examples)
-        return 1 + self.vocabulary.turns.extra + max(len(self._ids(text)) for text in texts)
+        end, longest = CLOSING * self.closed, 0
+        for example in self.examples:
+            prompt, _ = example.prompt(0, self.query)
+            ids = self._ids(prompt + OPENING + example.value + end)
+            longest = max(longest, len(ids))
+        return 1 + self.vocabulary.turns.extra + longest
 
     def fewer(self, length: int) -> list["Asked"]:
         """Returns the same questions with 2, 3, ... of their records, as far as these fit into a
@@ -98,7 +101,9 @@ class Asked:
         """Which examples are answered right (trials,), with the gold record at an index."""
 
         def right(index: int) -> np.ndarray:
-            prompts = [np.concatenate([ids, self._ids(OPENING)]) for ids in self.prompts(index)[0]]
+            before, _ = self.prompts(index)
+            opening = self._ids(OPENING)
+            prompts = [np.concatenate([ids, opening]) for ids in before]
             ends = self._ends if self.closed else None
             return exact(self.model, prompts, self.answers, self.batch_tokens, ends)
 

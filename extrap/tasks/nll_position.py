@@ -72,10 +72,10 @@ class NLLPosition(TextLoss):
             cells = recorder.at(protocol=protocol, length=n)
             losses, places = read_losses.of(protocol)
             for first, after in pairwise(edges(n, L, self.bins)):
-                part = slice(first - 1, after - 1)
-                cell = cells.at(axis="position", at=(first + after - 1) / 2)
+                part, middle = slice(first - 1, after - 1), (first + after - 1) / 2
+                sums = losses[:, part].sum(1)
                 sizes = read_losses.sizes[:, part].sum(1)
-                cell.loss(losses[:, part].sum(1), after - first, sizes)
+                cells.at(axis="position", at=middle).loss(sums, after - first, sizes)
             read_losses.report(cells, losses[:, L:], places[L:])
         return recorder.result()
 
@@ -84,6 +84,8 @@ def edges(n: int, L: int, bins: int) -> list[int]:
     """First positions of the bins of 1 ... n, and n + 1: L 2^(k / bins) + 1 rounded, so that no bin
     holds positions on both sides of L.
     """
-    whole = np.arange(-np.ceil(bins * np.log2(L)), np.ceil(bins * np.log2(n / L)) + 1)
-    inner = np.round(L * 2 ** (whole / bins)).astype(int) + 1
-    return sorted({1, n + 1, *(int(first) for first in inner if 1 < first <= n)})
+    least, most = -np.ceil(bins * np.log2(L)), np.ceil(bins * np.log2(n / L))
+    k = np.arange(least, most + 1)
+    borders = np.round(L * 2 ** (k / bins)).astype(int) + 1
+    inner = borders[(borders > 1) & (borders <= n)]
+    return sorted({1, n + 1, *inner.tolist()})

@@ -70,7 +70,8 @@ class Repeat(TextLoss):
             raise self.error("period", problem, "give a period in that range")
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
-        L, u, ns = train_length, round(self.period * train_length), self.lengths(train_length)
+        L, ns = train_length, self.lengths(train_length)
+        u = round(self.period * L)
 
         def windows(n: int, scored: int) -> list[TextWindow]:
             return [TextWindow(n, scored, end) for end in range(n, ns[-1] + 1, n)]
@@ -102,17 +103,19 @@ class Repeat(TextLoss):
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
         recorder, L = Recorder(), train_length
         period = np.array([round(self.period * L)])
-        running = read.pop((L, L, "half")).of("running")[0][..., 0].sum(1)
+        scores, _ = read.pop((L, L, "half")).of("running")
+        running = scores[..., 0].sum(1)
         for (n, _, _), losses in read.items():
             for protocol in losses.plan:
-                cell, found = recorder.at(protocol=protocol, length=n), losses.of(protocol)[0]
-                (correct, nats), tokens = found.sum(1).T, found.shape[1]
+                cell = recorder.at(protocol=protocol, length=n)
+                scores, places = losses.of(protocol)
+                (correct, nats), tokens = scores.sum(1).T, len(places)
                 right = np.where(np.isfinite(nats).all(), correct, np.nan)
                 cell.per_token("accuracy", right, tokens)
                 cell.per_token("nll", nats, tokens)
                 items = {"correct": right, "nll_sum": nats}
                 cell.documents(items, tokens, losses.text, period)
-        copied = read[L, L // 2, "half"].of("within")[0][..., 0]
-        within = recorder.at(protocol="within", length=L)
-        low, _ = within.per_token("gain", copied.sum(1) - running, copied.shape[1])
+        scores, places = read[L, L // 2, "half"].of("within")
+        gain = scores[..., 0].sum(1) - running
+        low, _ = recorder.at(protocol="within", length=L).per_token("gain", gain, len(places))
         return recorder.result(lambda protocol: low > 0 or protocol == "nonrepeated")

@@ -39,11 +39,11 @@ class ModelMeasures:
             a = model.attention(tokens).double()
             mass = measures.mass(a)
             entropy = measures.relative_entropy(a, seen.to(a.device)).mean(2)
-            found = mass[..., 0], mass[..., :keys].mean(2), entropy
-            return [f.transpose(0, 1) for f in found] + [measures.rollout(a)]
+            of_layers = mass[..., 0], mass[..., :keys].mean(2), entropy
+            by_input = [each.transpose(0, 1) for each in of_layers]
+            return [*by_input, measures.rollout(a)]
 
         sink, mass, entropy, rollout = gathered(measure, self.batch_tokens, inputs.tokens)
-        uniform = measures.uniform(n).tolist()
         held = sink.mean(0)
         sinks = (held > measures.SINK).double().where(held.isfinite(), torch.nan)
         recorder.value("sink_rate", sinks.mean().item())
@@ -52,13 +52,14 @@ class ModelMeasures:
         for layer in range(mass.shape[1]):
             recorder.along("mass", mass[:, layer], "key", range(keys), layer=layer)
             recorder.along("entropy", entropy[:, layer], "keys", seen.tolist(), layer=layer)
-        for key in range(keys):
-            recorder.value("mass_uniform", uniform[key], axis="key", at=float(key))
+        for key, share in enumerate(measures.uniform(n)[:keys].tolist()):
+            recorder.value("mass_uniform", share, axis="key", at=float(key))
         self._profile(recorder, "rollout", rollout)
 
     def clusters(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
         parts: dict[int, list[Tensor]] = {}
-        for here in batches(len(inputs.tokens), inputs.tokens.shape[1], self.batch_tokens):
+        n, length = inputs.tokens.shape
+        for here in batches(n, length, self.batch_tokens):
             for layer, cosine in model.clusters(inputs.tokens[here]).items():
                 parts.setdefault(layer, []).append(cosine.mean(1).cpu())
         for layer, found in parts.items():

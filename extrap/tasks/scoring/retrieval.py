@@ -91,7 +91,8 @@ class Exam(Trials):
             every = range(logits.shape[-1])
             each = best_of(logits, every, most), best_of(logits, ids, most)
             found.append(torch.stack(each).cpu().numpy())
-        return np.take_along_axis(np.concatenate(found, 1), slots[None, :, :, None] - first, 2)
+        asked = slots[None, :, :, None] - first
+        return np.take_along_axis(np.concatenate(found, 1), asked, 2)
 
     @torch.no_grad()
     def read_alike(self, several: Sequence[np.ndarray], last: int) -> Iterator[torch.Tensor]:
@@ -234,7 +235,8 @@ class AtDepths(Retrieval):
         are right, (trials, depths). distances: whether the cell of a depth has its distance as an
         axis.
         """
-        cells.value("guess", form.guess(exam.vocabulary, exam.length - exam.vocabulary.turns.extra))
+        text = exam.length - exam.vocabulary.turns.extra
+        cells.value("guess", form.guess(exam.vocabulary, text))
         correct, every = [], [form.questions(exam, depth) for depth in self.depths]
         for depth, found, hits in zip(self.depths, every, scores(every), strict=True):
             cell = cells.at(depth=depth)
@@ -242,8 +244,9 @@ class AtDepths(Retrieval):
                 cell = cell.at(axis="distance", at=found.distance)
             cell.answers(hits, found.places)
             correct.append(hits["accuracy"])
-        cells.curve(np.stack(correct, 1), self.depths)
-        return np.stack(correct, 1)
+        by_depth = np.stack(correct, 1)
+        cells.curve(by_depth, self.depths)
+        return by_depth
 
 
 @dataclass(frozen=True, kw_only=True)
