@@ -52,7 +52,10 @@ class Mean:
             return self.half(1 - np.exp(tail)) - abs(self.value)
 
         least = np.log(1e-15)  # 1 - tail is 1 in double precision below
-        return float(2 * np.exp(brentq(beyond, least, np.log(0.5)))) if beyond(least) > 0 else 0.0
+        if beyond(least) <= 0:
+            return 0.0
+        tail = brentq(beyond, least, np.log(0.5))
+        return float(2 * np.exp(tail))
 
     @property
     def detectable(self) -> float:
@@ -63,7 +66,9 @@ class Mean:
 def over_seeds(values) -> Mean:
     """Returns the mean over seeds (seeds,), at least two, as far as seeds make it uncertain."""
     values = np.asarray(values, float)
-    return Mean(float(values.mean()), ((float(values.var(ddof=1)) / len(values), len(values) - 1),))
+    n = len(values)
+    variance = float(values.var(ddof=1)) / n
+    return Mean(float(values.mean()), ((variance, n - 1),))
 
 
 def over_both(sums, counts=None) -> Mean:
@@ -87,7 +92,9 @@ def over_both(sums, counts=None) -> Mean:
     means = sums.sum(1) / counts.sum(1)
     value = float(means.mean())
     residual = (sums - value * counts) / counts.mean()  # (S, I)
-    errors = [(float(means.var(ddof=1)) / seeds, seeds - 1)]
+    of_seeds = float(means.var(ddof=1)) / seeds
+    errors = [(of_seeds, seeds - 1)]
     if items > 1:
-        errors.append((float(residual.mean(0).var(ddof=1)) / items, items - 1))
+        of_items = float(residual.mean(0).var(ddof=1)) / items
+        errors.append((of_items, items - 1))
     return Mean(value, tuple(errors))

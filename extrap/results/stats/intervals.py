@@ -31,8 +31,9 @@ def wilson(successes, n):
     if np.any(n < 1) or np.any(successes < 0) or np.any(successes > n):
         raise ValueError(f"wilson needs n >= 1 and 0 <= successes <= n, got {successes} of {n}")
     p = successes / n
-    centre = (p + Z**2 / (2 * n)) / (1 + Z**2 / n)
-    half = Z / (1 + Z**2 / n) * np.sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
+    scale = 1 + Z**2 / n
+    centre = (p + Z**2 / (2 * n)) / scale
+    half = Z / scale * np.sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
     # At the borders the formula is exact in real numbers only; rounding must not exclude 0 or 1.
     low = np.where(successes == 0, 0.0, centre - half)
     high = np.where(successes == n, 1.0, centre + half)
@@ -90,9 +91,11 @@ def ratio_interval(sums, counts):
     n = len(sums)
     ratio = sums.sum(0) / counts.sum(0)
     if n == 1:
-        return _pair(np.full_like(ratio, np.nan), np.full_like(ratio, np.nan))
+        none = np.full_like(ratio, np.nan)
+        return _pair(none, none)
     residual = sums - ratio * counts
-    error = np.sqrt(n / (n - 1) * (residual**2).sum(0)) / counts.sum(0)
+    squares = (residual**2).sum(0)
+    error = np.sqrt(n / (n - 1) * squares) / counts.sum(0)
     half = student(n - 1) * error
     return _pair(ratio - half, ratio + half)
 
@@ -110,7 +113,8 @@ def t_interval(values):
     values = np.asarray(values, float)
     n, mean = len(values), values.mean(0)
     if n == 1:
-        return _pair(np.full_like(mean, np.nan), np.full_like(mean, np.nan))
+        none = np.full_like(mean, np.nan)
+        return _pair(none, none)
     half = student(n - 1) * values.std(0, ddof=1) / np.sqrt(n)
     return _pair(mean - half, mean + half)
 
@@ -122,9 +126,11 @@ def mean_over_seeds(values, within=(-np.inf, np.inf)) -> tuple[float, float, flo
     (`t_interval`), cut to `within`; fewer than three seeds (`ENOUGH`) have none: nan.
     """
     values = np.asarray(values, float)
-    low, high = t_interval(values) if len(values) >= ENOUGH else (np.nan, np.nan)
-    low, high = np.clip([low, high], *within)
-    return float(values.mean()) if len(values) else np.nan, float(low), float(high)
+    mean = float(values.mean()) if len(values) else np.nan
+    if len(values) < ENOUGH:
+        return mean, np.nan, np.nan
+    low, high = np.clip(t_interval(values), *within)
+    return mean, float(low), float(high)
 
 
 def median_interval(values):
@@ -137,8 +143,12 @@ def median_interval(values):
     Source: David and Nagaraja 2003, Order Statistics, section 7.1.
     """
     values = np.sort(np.asarray(values, float))
-    k = sum(bdtr(j, len(values), 0.5) <= (1 - LEVEL) / 2 for j in range(len(values)))
-    return (float(values[k - 1]), float(values[-k])) if k else (np.nan, np.nan)
+    n = len(values)
+    below = bdtr(np.arange(n), n, 0.5)
+    k = int((below <= (1 - LEVEL) / 2).sum())
+    if k == 0:
+        return np.nan, np.nan
+    return float(values[k - 1]), float(values[-k])
 
 
 def student(degrees: float) -> float:
@@ -180,10 +190,11 @@ def depth_summaries(correct, depths) -> dict[str, tuple[float, float, float]]:
     """
     correct = np.asarray(correct, float)
     ones = np.ones(len(correct))
-    found = {
-        name: (float(correct.mean(0) @ c), *bootstrap_mean(correct @ c, ones))
-        for name, c in depth_contrasts(depths).items()
-    }
+    means = correct.mean(0)
+    found = {}
+    for name, weights in depth_contrasts(depths).items():
+        low, high = bootstrap_mean(correct @ weights, ones)
+        found[name] = float(means @ weights), low, high
     # A sum of several 1 / k is not 1 to the last bit.
     if (mid := round(found["mid"][0], 12)) in (0, 1):
         found["mid"] = mid, *wilson(mid * len(correct), len(correct))
@@ -241,7 +252,10 @@ def expanded(n: int) -> float:
     The resampled spread of n values is too narrow by sqrt((n - 1) / n), and its normal tails by t /
     1.96. Source: Hesterberg 2015, arXiv 1411.5279, section 3.3 (expanded percentiles).
     """
-    return float(ndtr(-np.sqrt(n / (n - 1)) * student(n - 1))) if n > 1 else (1 - LEVEL) / 2
+    if n == 1:
+        return (1 - LEVEL) / 2
+    wider = np.sqrt(n / (n - 1))
+    return float(ndtr(-wider * student(n - 1)))
 
 
 def _percentiles(values, units: int):
@@ -252,4 +266,6 @@ def _percentiles(values, units: int):
 
 def _pair(low, high):
     """Returns two floats, or two arrays."""
-    return (float(low), float(high)) if np.ndim(low) == 0 else (low, high)
+    if np.ndim(low) == 0:
+        return float(low), float(high)
+    return low, high

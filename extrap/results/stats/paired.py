@@ -43,13 +43,16 @@ def by_items(a, b, counts=None) -> Difference:
     counts = np.ones_like(less) if counts is None else np.asarray(counts, float)
     seeds, items = less.shape
     if seeds > 1:
-        both, fixed = over_both(less, counts), over_seeds(less.sum(1) / counts.sum(1))
+        both = over_both(less, counts)
+        fixed = over_seeds(less.sum(1) / counts.sum(1))
         return _difference(both, seeds, items, *both.interval, *fixed.interval)
     value = float(less.sum() / counts.sum())
     if items == 1:
         return Difference(value, None, None, None, 1, 1)
-    mean = Mean(value, (_error(less[0], counts[0]),))
-    return _difference(mean, 1, items, *bootstrap_mean(less[0], counts[0]))
+    (own,), (scored,) = less, counts
+    mean = Mean(value, (_error(own, scored),))
+    low, high = bootstrap_mean(own, scored)
+    return _difference(mean, 1, items, low, high)
 
 
 def by_seeds(differences) -> Difference:
@@ -72,9 +75,10 @@ def holm(p) -> np.ndarray:
     """
     p = np.asarray(p, float)
     order = np.argsort(p, kind="stable")
-    adjusted = np.minimum(np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order]), 1)
+    left = len(p) - np.arange(len(p))
+    adjusted = np.maximum.accumulate(left * p[order])
     out = np.empty_like(p)
-    out[order] = adjusted
+    out[order] = np.minimum(adjusted, 1)
     return out
 
 
@@ -89,8 +93,9 @@ def benjamini_hochberg(p) -> np.ndarray:
     p = np.asarray(p, float)
     order = np.argsort(p, kind="stable")
     scaled = len(p) * p[order] / np.arange(1, len(p) + 1)
+    from_above = np.minimum.accumulate(scaled[::-1])
     out = np.empty_like(p)
-    out[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1)
+    out[order] = np.minimum(from_above[::-1], 1)
     return out
 
 
@@ -103,7 +108,9 @@ def _error(sums, counts) -> tuple[float, int]:
     n = len(sums)
     if n < FEW:
         low, high = ratio_interval(sums, counts)
-        return ((high - low) / 2 / student(n - 1)) ** 2, n - 1
+        error = (high - low) / 2 / student(n - 1)
+        return error**2, n - 1
     drawn = times_drawn(n)
+    means = drawn @ sums / (drawn @ counts)
     # The spread of resampled means of n values is too narrow by sqrt((n - 1) / n).
-    return float(np.var(drawn @ sums / (drawn @ counts))) * n / (n - 1), n - 1
+    return float(np.var(means)) * n / (n - 1), n - 1

@@ -43,10 +43,13 @@ def over_items(correlations, items: int) -> Mean:
     most = 1 - 6 / (items * (items**2 - 1))
     mean = float(np.clip(r.mean(), -most, most))
     z = float(np.arctanh(mean))
-    found = [Mean(z, (((1 + mean**2 / 2) / (items - 3), MANY),))]
-    if len(r) > 2:
-        found.append(Mean(z, over_seeds(np.arctanh(np.clip(r, -most, most))).errors))
-    return max(found, key=Mean.half)
+    variance = (1 + mean**2 / 2) / (items - 3)
+    by_items = Mean(z, ((variance, MANY),))
+    if len(r) < 3:
+        return by_items
+    of_seeds = np.arctanh(np.clip(r, -most, most))
+    by_seeds = Mean(z, over_seeds(of_seeds).errors)
+    return max(by_items, by_seeds, key=Mean.half)
 
 
 def concordance(table: np.ndarray) -> float:
@@ -57,11 +60,14 @@ def concordance(table: np.ndarray) -> float:
     for one order. https://en.wikipedia.org/wiki/Kendall%27s_W
     """
     units, items = table.shape
-    tied = (table[:, :, None] == table[:, None, :]).sum(2)  # how many are alike, itself included
-    ranks = (table[:, :, None] > table[:, None, :]).sum(2) + (tied + 1) / 2
+    one, other = table[:, :, None], table[:, None, :]  # (units, items, items)
+    tied = (one == other).sum(2)  # how many are alike, itself included
+    ranks = (one > other).sum(2) + (tied + 1) / 2
     ties = (tied**2 - 1).sum()  # each of t tied values adds t^2 - 1
-    spread = ((ranks.sum(0) - units * (items + 1) / 2) ** 2).sum()
-    return float(12 * spread / (units**2 * (items**3 - items) - units * ties))
+    mean = units * (items + 1) / 2
+    spread = ((ranks.sum(0) - mean) ** 2).sum()
+    most = units**2 * (items**3 - items) - units * ties
+    return float(12 * spread / most)
 
 
 def permutation_p(a, b) -> float:
@@ -73,20 +79,28 @@ def permutation_p(a, b) -> float:
     Args:
         a, b: (seeds, items); ties have their mean rank.
     """
-    left, right = (pd.DataFrame(np.atleast_2d(one)).rank(axis=1).to_numpy() for one in (a, b))
-    left, right = (one - one.mean(1, keepdims=True) for one in (left, right))
+    left, right = _centred_ranks(a), _centred_ranks(b)
     scale = np.sqrt((left**2).sum(1) * (right**2).sum(1))
     items = left.shape[1]
+    places = np.arange(items)
     # agreement[i, j]: what item j of b adds where it stands in the place of item i of a
     agreement = np.einsum("si,sj->ij", left / scale[:, None], right) / len(left)
     if factorial(items) <= EXACT:
         orders = np.array([*permutations(range(items))])
     else:
         rng = np.random.default_rng(0)
-        orders = rng.permuted(np.tile(np.arange(items), (EXACT, 1)), axis=1)
-        orders[0] = np.arange(items)
-    drawn = np.abs(agreement[orders, np.arange(items)].sum(1))
-    return float(np.mean(drawn >= abs(np.trace(agreement)) - 1e-9))
+        orders = rng.permuted(np.tile(places, (EXACT, 1)), axis=1)
+        orders[0] = places
+    drawn = np.abs(agreement[orders, places].sum(1))
+    found = abs(np.trace(agreement))
+    return float(np.mean(drawn >= found - 1e-9))
+
+
+def _centred_ranks(values) -> np.ndarray:
+    """Returns the ranks (seeds, items) within each seed, less their mean."""
+    table = pd.DataFrame(np.atleast_2d(values))
+    ranks = table.rank(axis=1).to_numpy()
+    return ranks - ranks.mean(1, keepdims=True)
 
 
 def rank_intervals(values: pd.DataFrame) -> dict[str, tuple[int, int]]:
@@ -100,14 +114,18 @@ def rank_intervals(values: pd.DataFrame) -> dict[str, tuple[int, int]]:
     Args:
         values: (seeds, columns), nan where a seed lacks one.
     """
-    above, below = (dict.fromkeys(values, 0) for _ in range(2))
+    above = dict.fromkeys(values, 0)
+    below = dict.fromkeys(values, 0)
     for first, second in combinations(values, 2):
         difference = (values[first] - values[second]).dropna()
         if len(difference) < 3:
             continue
         low, high = t_interval(difference)
-        if low > 0 or high < 0:
-            better, worse = (first, second) if low > 0 else (second, first)
-            above[worse] += 1
-            below[better] += 1
-    return {name: (1 + above[name], values.shape[1] - below[name]) for name in values}
+        if low > 0:
+            below[first] += 1
+            above[second] += 1
+        elif high < 0:
+            below[second] += 1
+            above[first] += 1
+    n = values.shape[1]
+    return {name: (1 + above[name], n - below[name]) for name in values}
