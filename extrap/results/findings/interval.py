@@ -60,12 +60,16 @@ def interval(statement: Statement, found: Read) -> Interval:
     mean = over_seeds(values)
     half = mean.half()
     if down or up:
-        mean = Mean(mean.value, (*mean.errors, (((down + up) / 2 / Z) ** 2, MANY)))
-    low, high = mean.value - np.hypot(half, down), mean.value + np.hypot(half, up)
+        of_items = ((down + up) / 2 / Z) ** 2
+        mean = Mean(mean.value, (*mean.errors, (of_items, MANY)))
+    low = mean.value - np.hypot(half, down)
+    high = mean.value + np.hypot(half, up)
     p = Mean(mean.value - bound, mean.errors).p
     if statement.learning:
         (least, most), chance = learning(values, bound)
-        low, high, p = min(low, least), max(high, most), max(p, chance)
+        low = min(low, least)
+        high = max(high, most)
+        p = max(p, chance)
     return Interval(mean.value, low, high, mean.detectable, p)
 
 
@@ -77,36 +81,48 @@ def learning(values, bound: float = PASSED) -> tuple[tuple[float, float], float]
     exact interval; p tests the share at which this mean meets the bound.
     """
     values = np.asarray(values, float)
-    passed, n = values[values >= PASSED], len(values)
-    k = len(passed)
+    passed, failed = values[values >= PASSED], values[values < PASSED]
+    k, n = len(passed), len(values)
     above = float(passed.mean()) if k else 1.0
-    below = float(values[values < PASSED].mean()) if k < n else 0.0
-    ends = [below + share * (above - below) for share in exact_share(k, n)]
-    needed = float(np.clip((bound - below) / (above - below), 0, 1))
-    tails = bdtr(k, n, needed), bdtrc(k - 1, n, needed) if k else 1.0
-    return (min(ends), max(ends)), min(1.0, 2 * float(min(tails)))
+    below = float(failed.mean()) if k < n else 0.0
+    apart = above - below
+    ends = [below + share * apart for share in exact_share(k, n)]
+    needed = float(np.clip((bound - below) / apart, 0, 1))
+    fewer = bdtr(k, n, needed)
+    more = bdtrc(k - 1, n, needed) if k else 1.0
+    p = min(1.0, 2 * float(min(fewer, more)))
+    return (min(ends), max(ends)), p
 
 
 def _of_ranks(values, items: int, bound: float) -> Interval:
     """On Fisher's scale; the detectable distance is that from the correlation that was found."""
     found = over_items(values, items)
-    half, effect = found.half(), float(np.mean(values))
+    effect = float(np.mean(values))
+    half = found.half()
     low, high = np.tanh([found.value - half, found.value + half])
-    bound = float(np.arctanh(np.clip(bound, -1 + 1e-9, 1 - 1e-9)))
+    finite = np.clip(bound, -1 + 1e-9, 1 - 1e-9)
+    bound = float(np.arctanh(finite))
     p = Mean(found.value - bound, found.errors).p if items > 3 else np.nan
-    near = abs(float(np.tanh(abs(bound) + found.detectable) - np.tanh(abs(bound))))
+    further = np.tanh(abs(bound) + found.detectable)
+    near = abs(float(further - np.tanh(abs(bound))))
     return Interval(effect, min(float(low), effect), max(float(high), effect), near, p)
 
 
 def _of_one(value: float, down: float, up: float, bound: float) -> Interval:
     """Returns the interval that rows hold, with the p value of a normal error."""
     side = down if value > bound else up
-    p = float(2 * ndtr(-abs(value - bound) * Z / side)) if side > 0 else float(value == bound)
-    p = np.nan if np.isnan(side) else p
-    return Interval(value, value - down, value + up, (down + up) / 2 * (1 + Z_POWER / Z), p)
+    if np.isnan(side):
+        p = np.nan
+    elif side > 0:
+        p = float(2 * ndtr(-abs(value - bound) * Z / side))
+    else:
+        p = float(value == bound)
+    detectable = (down + up) / 2 * (1 + Z_POWER / Z)
+    return Interval(value, value - down, value + up, detectable, p)
 
 
 def _sign_p(values, bound: float) -> float:
     """Returns the two-sided p value of the sign test, which inverts to order statistics."""
-    least = min(int((values > bound).sum()), int((values < bound).sum()))
-    return min(1.0, 2 * float(bdtr(least, len(values), 0.5)))
+    above, below = int((values > bound).sum()), int((values < bound).sum())
+    tail = float(bdtr(min(above, below), len(values), 0.5))
+    return min(1.0, 2 * tail)

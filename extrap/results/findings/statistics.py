@@ -81,7 +81,8 @@ def prepared(rows: pd.DataFrame) -> pd.DataFrame:
     out = rows.copy()
     out["factor"] = out["factor"].fillna(1.0)
     out["size"] = out["params"]
-    numbers, bounds = out["params"].fillna(0).astype(float), [*SIZES.values(), np.inf]
+    numbers = out["params"].fillna(0).astype(float)
+    bounds = [*SIZES.values(), np.inf]
     out["params"] = pd.cut(numbers, bounds, labels=[*SIZES], right=False).astype(str)
     out = recipes(out)
     return out.assign(tuned=is_own(out))
@@ -92,9 +93,10 @@ def recipes(rows: pd.DataFrame) -> pd.DataFrame:
     with the scheme alone as `scheme`: `rope_steps375` becomes rope and 375.
     """
     label = rows["scheme"]
-    found = {
-        name: label.str.extract(rf"_{name}([\d.]+)", expand=False).astype(float) for name in RECIPE
-    }
+    found = {}
+    for name in RECIPE:
+        number = label.str.extract(rf"_{name}([\d.]+)", expand=False)
+        found[name] = number.astype(float)
     scheme = label.str.replace(r"(_[a-z]+[\d.]+)+$", "", regex=True)
     return rows.assign(**found, scheme=scheme)
 
@@ -103,7 +105,8 @@ def selected(rows: pd.DataFrame, selection: Selection) -> pd.DataFrame:
     """Returns the rows whose columns have the values of a selection. A list holds alternatives."""
     keep = pd.Series(True, index=rows.index)
     for name, value in selection.items():
-        keep &= rows[name].isin(value if isinstance(value, list) else [value]).fillna(False)
+        values = value if isinstance(value, list) else [value]
+        keep &= rows[name].isin(values).fillna(False)
     return rows[keep.astype(bool)]
 
 
@@ -127,19 +130,26 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
         states += [status for _, status in parts]
     p, items = 0.0, 0
     if statement.statistic == "rank_correlation":
-        a, b = (part["value"].unstack() for part in values[0])  # (seeds, items) of two orders
-        a, b = (one.round(TIED) for one in a.align(b, join="inner"))
-        items = a.shape[1]
-        orders = {seed: spearman(a.loc[seed], b.loc[seed]) for seed in a.index}
-        found = _exact(pd.Series(orders, dtype=float))
-        p = 1.0 if found["value"].isna().any() else permutation_p(a, b)
+        found, p, items = _correlated(*values[0])
     else:
-        found = _combined(statement, [_sum(*one) for one in zip(values, weights, strict=True)])
+        sums = [_sum(*one) for one in zip(values, weights, strict=True)]
+        found = _combined(statement, sums)
     if found.empty:
         raise NotMeasured("no seed has all that is compared")
     status = pd.concat(states)
     below = status.ne("ok").groupby(level=0).any()
-    return Read(*(found[name] for name in COLUMNS), len(below), int(below.sum()), p, items)
+    value, down, up = (found[name] for name in COLUMNS)
+    return Read(value, down, up, len(below), int(below.sum()), p, items)
+
+
+def _correlated(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, float, int]:
+    """Returns (COLUMNS by seed, p, items) of the orders of two terms."""
+    a, b = first["value"].unstack(), second["value"].unstack()  # (seeds, items)
+    a, b = (one.round(TIED) for one in a.align(b, join="inner"))
+    orders = {seed: spearman(a.loc[seed], b.loc[seed]) for seed in a.index}
+    found = _exact(pd.Series(orders, dtype=float))
+    p = 1.0 if found["value"].isna().any() else permutation_p(a, b)
+    return found, p, a.shape[1]
 
 
 def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
@@ -158,11 +168,13 @@ def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.Data
     # one setting whatever the seed, in each unit
     first = found["replicate"] if statement.unit else pd.Series(0, found.index)
     place = [first, *(found[name] for name in by)]
-    if (several := settings(found).groupby(place).transform("nunique").gt(1)).any():
+    several = settings(found).groupby(place).transform("nunique").gt(1)
+    if several.any():
         names = sorted(found.loc[several, "run"].unique())
         raise NotMeasured(f"several runs answer to one selection: {', '.join(names)}")
-    ends = {"down": found["value"] - found["low"], "up": found["high"] - found["value"]}
-    table = _means(found.assign(**ends), ["replicate", *by])
+    down = found["value"] - found["low"]
+    up = found["high"] - found["value"]
+    table = _means(found.assign(down=down, up=up), ["replicate", *by])
     whole = partial(_whole, over=statement.over, wanted=listed)
     kept = table.groupby(level="replicate").filter(whole)
     if kept.empty:
@@ -178,9 +190,11 @@ def _deviations(readings: pd.DataFrame) -> pd.DataFrame:
 def _whole(part: pd.DataFrame, over: str | None, wanted: dict[str, list]) -> bool:
     """True if a seed has every combination of the values wanted, with each value of `over`."""
     within = math.prod(len({*values}) for name, values in wanted.items() if name != over)
-    each = part.groupby(level=over).size() if over else pd.Series([len(part)])
-    found = {*each.index} >= {*wanted.get(over, ())} if over else True
-    return found and bool(each.eq(within).all())
+    if over is None:
+        return len(part) == within
+    each = part.groupby(level=over).size()
+    known = {*each.index} >= {*wanted.get(over, ())}
+    return known and bool(each.eq(within).all())
 
 
 def _means(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -193,8 +207,12 @@ def _sum(parts: list[pd.DataFrame], weights: list[float]) -> pd.DataFrame:
     total: pd.DataFrame | float = 0.0
     for part, times in zip(parts, weights, strict=True):
         down, up = ("down", "up") if times > 0 else ("up", "down")
-        squares = {"down": (part[down] * times) ** 2, "up": (part[up] * times) ** 2}
-        total = total + pd.DataFrame({"value": part["value"] * times} | squares)
+        weighed = {
+            "value": part["value"] * times,
+            "down": (part[down] * times) ** 2,
+            "up": (part[up] * times) ** 2,
+        }
+        total = total + pd.DataFrame(weighed)
     common = reduce(pd.Index.intersection, (part.index for part in parts))
     total[["down", "up"]] = np.sqrt(total[["down", "up"]])
     return total.loc[common]
@@ -216,14 +234,25 @@ def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
     if statement.statistic == "rank":
         if statement.of not in values:
             raise NotMeasured(f"no rows of {statement.over}={statement.of}")
-        return _exact(values.rank(axis=1)[statement.of].where(whole))
-    ends, filled = [], values.fillna(0).to_numpy()
-    for place in (filled.argmin(1), filled.argmax(1)):
-        picked = {name: table[name].to_numpy()[range(len(place)), place] for name in COLUMNS}
-        ends.append(pd.DataFrame(picked, values.index).where(whole))
+        ranks = values.rank(axis=1)
+        return _exact(ranks[statement.of].where(whole))
+    filled = values.fillna(0).to_numpy()
+    least = _picked(table, filled.argmin(1)).where(whole)
+    greatest = _picked(table, filled.argmax(1)).where(whole)
     if statement.statistic == "spread":
-        return _sum(ends, [-1, 1])
-    return ends[0] if statement.statistic in ("least", "lowest") else ends[1]
+        return _sum([least, greatest], [-1, 1])
+    return least if statement.statistic in ("least", "lowest") else greatest
+
+
+def _picked(table: pd.DataFrame, at: np.ndarray) -> pd.DataFrame:
+    """Returns COLUMNS by seed: of each seed the contrast, or the value of `over`, with the number
+    that `at` (seeds,) gives.
+    """
+    seeds = np.arange(len(at))
+    found = {}
+    for name in COLUMNS:
+        found[name] = table[name].to_numpy()[seeds, at]
+    return pd.DataFrame(found, table.index)
 
 
 def _of_units(statistic: str, values: pd.DataFrame) -> pd.DataFrame:
@@ -235,18 +264,23 @@ def _of_units(statistic: str, values: pd.DataFrame) -> pd.DataFrame:
         raise NotMeasured(f"fewer than three units have every {values.columns.name}")
     of = concordance if statistic == "concordance" else _share
     table = values.to_numpy(float)
-    value, n = of(table), len(table)
-    shares = [value, *(of(np.delete(table, i, axis=0)) for i in range(n))]
-    whole, *left_out = logit(np.clip(shares, 1e-6, 1 - 1e-6))
+    n = len(table)
+    value = of(table)
+    without = [of(np.delete(table, i, axis=0)) for i in range(n)]
+    shares = np.clip([value, *without], 1e-6, 1 - 1e-6)
+    whole, *left_out = logit(shares)
     middle = n * whole - (n - 1) * np.mean(left_out)  # a few units agree by chance
     half = student(n - 1) * np.sqrt((n - 1) * np.var(left_out))
     low, high = expit([middle - half, middle + half])
-    return pd.DataFrame({"value": value, "down": [max(value - low, 0)], "up": max(high - value, 0)})
+    down, up = max(value - low, 0), max(high - value, 0)
+    return pd.DataFrame({"value": [value], "down": [down], "up": [up]})
 
 
 def _share(table: np.ndarray) -> float:
-    between = len(table) * ((table.mean(0) - table.mean()) ** 2).sum()
-    return float(between / ((table - table.mean()) ** 2).sum())
+    mean = table.mean()
+    between = len(table) * ((table.mean(0) - mean) ** 2).sum()
+    total = ((table - mean) ** 2).sum()
+    return float(between / total)
 
 
 def _exact(value: pd.Series) -> pd.DataFrame:
@@ -255,5 +289,8 @@ def _exact(value: pd.Series) -> pd.DataFrame:
 
 
 def _words(selection: Selection) -> str:
-    values = ((name, v if isinstance(v, list) else [v]) for name, v in selection.items())
-    return ", ".join(f"{name}={'/'.join(map(str, value))}" for name, value in values)
+    words = []
+    for name, value in selection.items():
+        values = value if isinstance(value, list) else [value]
+        words.append(f"{name}={'/'.join(map(str, values))}")
+    return ", ".join(words)
