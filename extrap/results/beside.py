@@ -17,9 +17,6 @@ from extrap.results.series import Series, one_factor, select, whole
 from extrap.utils.errors import UserError
 
 MODEL = ["model", "extension", "set_for"]
-BOARD = ("series", "yours", "score", "low", "high", "best", "worst", "worst_seed", "worst_depth")
-BOARD += ("depth", "near", "perplexity", "length", "least", "seeds", "below", "parameters")
-"""Columns of `board`."""
 
 
 class Beside(NamedTuple):
@@ -54,12 +51,13 @@ def joined(own: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     """Returns the rows of both. A model that your study has measured replaces the same model of the
     others. Raises UserError for other text and for another training length.
     """
-    lengths = [sorted(int(n) for n in one["train_length"].unique()) for one in (own, others)]
-    if not {*lengths[0]} <= {*lengths[1]}:
-        problem = f"{', '.join(others['study'].unique())} trains at {lengths[1][0]} tokens"
-        raise UserError("data.length", lengths[0][0], problem, f"give data.length={lengths[1][0]}")
-    ours, theirs = (_models(one) for one in (own, others))
-    kept = others[~theirs.isin(ours)]
+    mine, known = _train_lengths(own), _train_lengths(others)
+    if not {*mine} <= {*known}:
+        studies = ", ".join(others["study"].unique())
+        problem = f"{studies} trains at {known[0]} tokens"
+        raise UserError("data.length", mine[0], problem, f"give data.length={known[0]}")
+    again = _models(others).isin(_models(own))
+    kept = others[~again]
     return comparable(pd.concat([own, kept], ignore_index=True))
 
 
@@ -72,7 +70,10 @@ def beside(rows: pd.DataFrame, study: str, scheme: str, extension: str = "direct
     """
     found = whole(rows)
     yours = [i for i, s in enumerate(found) if set(s.rows["study"]) == {study}]
-    named = [i for i in yours if (found[i].scheme, found[i].extension) == (scheme, extension)]
+    named = []
+    for i in yours:
+        if (found[i].scheme, found[i].extension) == (scheme, extension):
+            named.append(i)
     multiple, order = places(found, RETRIEVAL)
     if not named or not any(one.series == named[-1] for one in order):
         problem = f"no {RETRIEVAL.task} {RETRIEVAL.metric} of {scheme} {extension}"
@@ -81,23 +82,37 @@ def beside(rows: pd.DataFrame, study: str, scheme: str, extension: str = "direct
 
 
 def board(of: Beside) -> pd.DataFrame:
-    """Returns the leaderboard, a line a series with the columns BOARD: score, low and high at the
-    multiple that ranks, ranks from best to worst, the perplexity there, the effective length.
+    """Returns the leaderboard, a line a series: score, low and high at the multiple that ranks,
+    ranks from best to worst, the perplexity there, the effective length.
     """
     lines = []
     for one in of.order:
         s = of.found[one.series]
         loss = select(s.rows, **TEXT._asdict())
-        far = loss.loc[loss["multiple"] == of.multiple].groupby("seed")["value"].mean()
-        score = RETRIEVAL.interval(one.far)
-        worst = one.worst_seed, one.worst_depth, one.depth
-        reach = one.length.tokens, one.length.least
-        size = float(s.rows["params"].astype(float).max())
-        counts = s.rows["run"].nunique(), one.below, size
-        near, perplexity = RETRIEVAL.mean(one.near), TEXT.mean(far)
-        values = (s.label, one.series in of.yours, *score, one.best, one.worst, *worst)
-        lines.append((*values, near, perplexity, *reach, *counts))
-    return pd.DataFrame(lines, columns=[*BOARD])
+        far = loss.loc[loss["multiple"] == of.multiple]
+        losses = far.groupby("seed")["value"].mean()
+        score, low, high = RETRIEVAL.interval(one.far)
+        line = {
+            "series": s.label,
+            "yours": one.series in of.yours,
+            "score": score,
+            "low": low,
+            "high": high,
+            "best": one.best,
+            "worst": one.worst,
+            "worst_seed": one.worst_seed,
+            "worst_depth": one.worst_depth,
+            "depth": one.depth,
+            "near": RETRIEVAL.mean(one.near),
+            "perplexity": TEXT.mean(losses),
+            "length": one.length.tokens,
+            "least": one.length.least,
+            "seeds": s.rows["run"].nunique(),
+            "below": one.below,
+            "parameters": float(s.rows["params"].astype(float).max()),
+        }
+        lines.append(line)
+    return pd.DataFrame(lines)
 
 
 def differences(of: Beside, scores: Scores) -> pd.DataFrame:
@@ -109,17 +124,14 @@ def differences(of: Beside, scores: Scores) -> pd.DataFrame:
     """
     candidate, lines = of.found[of.candidate], []
     length = int(candidate.rows["train_length"].iloc[0])
+    own = candidate.label
     for score, depth in _places(candidate):
         parts = {s.label: _part(s, score, depth) for s in (candidate, *of.others)}
         values = {label: measured(part) for label, part in parts.items()}
         found = {label: _items(scores, parts[label], values[label], depth) for label in parts}
-        own = candidate.label
-        pairs = {
-            other: between(values[own], values[other], found[own], found[other])
-            for other in parts
-            if other != own
-        }
-        for other, pair in zip(pairs, adjusted([*pairs.values()], together=False), strict=True):
+        others = [label for label in parts if label != own]
+        pairs = [between(values[own], values[o], found[own], found[o]) for o in others]
+        for other, pair in zip(others, adjusted(pairs, together=False), strict=True):
             lines += [_line(other, one, length, depth) for one in pair if _wanted(one, score)]
     return pd.DataFrame(lines)
 
@@ -132,6 +144,10 @@ def either(first: Scores, second: Scores) -> Scores:
         return found if found[1] is not None else second(stem)
 
     return scores
+
+
+def _train_lengths(rows: pd.DataFrame) -> list[int]:
+    return sorted(int(n) for n in rows["train_length"].unique())
 
 
 def _models(rows: pd.DataFrame) -> pd.MultiIndex:

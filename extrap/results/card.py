@@ -53,9 +53,12 @@ def card(s: Series) -> dict[str, Any]:
 def _effective(s: Series) -> dict[str, dict[str, Any]]:
     found = {}
     for (task, protocol), one in effective_lengths(s).items():
-        ends = {"tokens": one.tokens, "low": one.low, "high": one.high}
-        named = {name: _number(value, 1) for name, value in ends.items()}
-        found[f"{task} {protocol}".strip()] = named | {"at_least": bool(one.least)}
+        found[f"{task} {protocol}".strip()] = {
+            "tokens": _number(one.tokens, 1),
+            "low": _number(one.low, 1),
+            "high": _number(one.high, 1),
+            "at_least": bool(one.least),
+        }
     return found
 
 
@@ -78,11 +81,13 @@ def _scores(rows: pd.DataFrame, metric: str) -> dict[str, dict[str, list]]:
 def _worst(rows: pd.DataFrame) -> dict[str, dict[str, list]]:
     """Returns [accuracy, depth] of the worst depth by task and protocol, then by multiple of L."""
     found: dict[str, dict[str, list]] = {}
-    at = counted(select(rows, metric="accuracy").dropna(subset="depth"))
-    for (task, protocol, multiple), part in at.groupby(["task", "protocol", "multiple"]):
+    at_depths = select(rows, metric="accuracy").dropna(subset="depth")
+    scores = counted(at_depths)
+    for (task, protocol, multiple), part in scores.groupby(["task", "protocol", "multiple"]):
         means = part.groupby("depth")["value"].mean()
+        least, depth = float(means.min()), float(means.idxmin())
         place = found.setdefault(f"{task} {protocol}".strip(), {})
-        place[f"{multiple:g} L"] = [_number(float(means.min()), 4), float(means.idxmin())]
+        place[f"{multiple:g} L"] = [_number(least, 4), depth]
     return found
 
 

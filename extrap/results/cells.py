@@ -46,7 +46,8 @@ def cells(rows: pd.DataFrame, metrics: Collection[str] = SCORES) -> pd.DataFrame
 def scored(rows: pd.DataFrame, metrics: Collection[str] = SCORES) -> pd.DataFrame:
     """Returns the rows of cells of some metrics: those at depths as well where a cell has both."""
     kept = rows["metric"].isin(metrics) & rows["value"].notna()
-    kept &= rows["layer"].isna() & (rows["task"] != "train")
+    kept &= rows["layer"].isna()
+    kept &= rows["task"] != "train"
     return rows[kept]
 
 
@@ -54,14 +55,17 @@ def _making(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns the rows that scores are made of."""
     kind = _kind(rows)
     place = [rows[name] for name in PLACE]
-    rows = rows[kind == kind.groupby(place, dropna=False).transform("min")]
+    least = kind.groupby(place, dropna=False).transform("min")
+    rows = rows[kind == least]
     parts = rows.groupby(PLACE, dropna=False)["value"].transform("size")
-    return rows[(_kind(rows) < CURVE) | (parts == 1)]
+    curve = _kind(rows) == CURVE
+    return rows[~curve | (parts == 1)]
 
 
 def _kind(rows: pd.DataFrame) -> pd.Series:
     kind = pd.Series(CURVE, rows.index)
-    kind = kind.mask(rows["axis"] == "index", INDEX).mask(rows["axis"] == "", WHOLE)
+    kind = kind.mask(rows["axis"] == "index", INDEX)
+    kind = kind.mask(rows["axis"] == "", WHOLE)
     return kind.mask(rows["depth"].notna(), DEPTHS)
 
 
@@ -79,4 +83,5 @@ def taught(rows: pd.DataFrame) -> pd.DataFrame:
     retrieval, one on retrieval nothing about text.
     """
     other = rows["metric"].map(lambda metric: "retrieval" if metric == "nll" else "text")
-    return rows[~(rows["data"].isin(CONTROLS) & (rows["data"] == other))]
+    never_seen = rows["data"].isin(CONTROLS) & (rows["data"] == other)
+    return rows[~never_seen]

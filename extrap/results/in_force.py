@@ -22,28 +22,49 @@ def in_force(rows: pd.DataFrame) -> pd.DataFrame:
     rows = select(rows, task="used", metric="theta")
     rows = rows.assign(factor=rows["factor"].fillna(1.0))
     rows["scheme"] = rows["scheme"] + told_apart(rows, KEY)
-    kind, found = KEY[:-1], []  # a factor may follow the length, from the training length on
+    kind = KEY[:-1]  # a factor may follow the length, from the training length on
     before = rows[rows["protocol"] == "trained"].drop_duplicates([*kind, *PAIR])
-    shared = before[before["layer"].isna()].drop(columns="layer")  # alike in all layers
-    for key, active in rows[rows["protocol"] == "used"].groupby(KEY):
+    used = rows[rows["protocol"] == "used"]
+    found = []
+    for key, active in used.groupby(KEY):
         by = dict(zip(kind, key[:-1], strict=True))
-        own, alike = (select(part, **by) for part in (before, shared))
-        at = active[PAIR].merge(own[[*PAIR, "value"]], "left", PAIR)["value"]
-        at = at.fillna(active[PAIR].merge(alike[["run", "at", "value"]], "left")["value"])
-        trained = at.to_numpy(float)
-        share = active["value"].to_numpy() / np.where(trained > 0, trained, np.nan)
-        other = ~np.isclose(active["value"], trained, rtol=1e-9, atol=0)
-        pairs, changed = (part.drop_duplicates(PAIR) for part in (active, active[other]))
-        runs, layers = max(1, active["run"].nunique()), sorted(changed["layer"].dropna().unique())
-        named = ", ".join(f"{layer:g}" for layer in layers)
-        ends = np.nanmax(share), np.nanmin(share)
-        found.append([*key, len(pairs) // runs, len(changed) // runs, *ends, named])
+        trained = _trained(active, select(before, **by))
+        found.append([*key, *_compared(active, trained)])
     columns = [*KEY, "pairs", "changed", "fastest", "slowest", "layers"]
     return pd.DataFrame(found, columns=columns).set_index(KEY)
 
 
+def _trained(active: pd.DataFrame, before: pd.DataFrame) -> np.ndarray:
+    """Returns the trained frequency of every row of `active`: that of its layer, else the one that
+    all layers share.
+    """
+    pairs = active[PAIR]
+    of_layer = pairs.merge(before[[*PAIR, "value"]], "left", PAIR)["value"]
+    shared = before.loc[before["layer"].isna(), ["run", "at", "value"]]
+    of_all = pairs.merge(shared, "left")["value"]
+    return of_layer.fillna(of_all).to_numpy(float)
+
+
+def _compared(active: pd.DataFrame, trained: np.ndarray) -> tuple[int, int, float, float, str]:
+    """Returns pairs, changed, fastest, slowest and layers of a line."""
+    value = active["value"].to_numpy()
+    share = value / np.where(trained > 0, trained, np.nan)
+    other = ~np.isclose(value, trained, rtol=1e-9, atol=0)
+    pairs = active.drop_duplicates(PAIR)
+    changed = active[other].drop_duplicates(PAIR)
+    runs = max(1, active["run"].nunique())
+    layers = sorted(changed["layer"].dropna().unique())
+    named = ", ".join(f"{layer:g}" for layer in layers)
+    fastest, slowest = np.nanmax(share), np.nanmin(share)
+    return len(pairs) // runs, len(changed) // runs, fastest, slowest, named
+
+
 def share_words(share: float) -> str:
     """Returns 1/8 for .125, 1 for 1, x1.5 for what got faster."""
+    if share <= 0:
+        return "0"
     if share < 1 - 1e-9:
-        return f"1/{1 / share:.3g}" if share > 0 else "0"
-    return "1" if share < 1 + 1e-9 else f"x{share:.3g}"
+        return f"1/{1 / share:.3g}"
+    if share < 1 + 1e-9:
+        return "1"
+    return f"x{share:.3g}"

@@ -31,15 +31,21 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     rows = comparable(rows).copy()
     label = rows["scheme"].str.extract(f"^{TUNED}$")
     rows["parent"] = label["parent"].fillna(rows["scheme"])
-    rows["how"], rows["tuned"] = label["how"].fillna(""), label["tuned"].astype(float)
+    rows["how"] = label["how"].fillna("")
+    rows["tuned"] = label["tuned"].astype(float)
     rows["tuned_with"] = label["rest"].str.rstrip("-").fillna("")
     # a published model that was tuned has the name of our text: its data are those of the parent
     published = rows.loc[rows["data"] == PUBLISHED, "parent"].unique()
     origin = rows["data"].mask(rows["parent"].isin(published), PUBLISHED)
-    own = pd.Series([*zip(rows["parent"], origin, strict=True)], index=rows.index)
-    if (extended := rows["extension"] != "direct").any():
-        rows = rows[own.isin(set(own[extended]))].copy()
-    name, rows["options"] = (rows["extension"].str.partition(",")[part] for part in (0, 2))
+    pairs = [*zip(rows["parent"], origin, strict=True)]
+    own = pd.Series(pairs, index=rows.index)
+    extended = rows["extension"] != "direct"
+    if extended.any():
+        several = set(own[extended])
+        rows = rows[own.isin(several)].copy()
+    named = rows["extension"].str.partition(",")
+    name = named[0]
+    rows["options"] = named[2]
     rows["log_n"] = name.str.endswith(LOG_N) | (name == LOG_N[1:])
     rows["method"] = name.str.removesuffix(LOG_N).replace(LOG_N[1:], "direct")
     rows["set_for"] = one_factor(rows)
@@ -53,10 +59,14 @@ def compared(rows: pd.DataFrame, factor: float | None = None) -> pd.DataFrame:
     """Returns rows of `methods` that stand beside each other in a table: without tuning, options
     and probes, set for the same factor, by default the greatest that some method was set for.
     """
-    rows = rows[rows["tuned"].isna() & (rows["options"] == "") & ~rows["method"].isin(PROBES)]
-    return rows[rows["set_for"].isin((1.0, target(rows) if factor is None else factor))]
+    plain = rows["tuned"].isna() & (rows["options"] == "")
+    rows = rows[plain & ~rows["method"].isin(PROBES)]
+    if factor is None:
+        factor = target(rows)
+    return rows[rows["set_for"].isin((1.0, factor))]
 
 
 def target(rows: pd.DataFrame) -> float:
     """Returns the greatest factor that some method was set for."""
-    return float(rows.loc[~rows["method"].isin(PROBES), "set_for"].max())
+    extend = ~rows["method"].isin(PROBES)
+    return float(rows.loc[extend, "set_for"].max())

@@ -24,14 +24,20 @@ def place(results: Path, study: str) -> Path:
     own = results / study
     if has_rows(own) or not results.is_dir():
         return own
-    parts = (whole / study for whole in sorted(results.iterdir()) if not whole.is_symlink())
-    declared = "findings.yaml"  # a part that is declared has no rows yet
-    return next((p for p in parts if has_rows(p) or (p / declared).exists()), own)
+    for whole in sorted(results.iterdir()):
+        if whole.is_symlink():
+            continue
+        part = whole / study
+        declared = part / "findings.yaml"  # a part that is declared has no rows yet
+        if has_rows(part) or declared.exists():
+            return part
+    return own
 
 
 def root(folder: Path) -> Path:
     """Returns the results folder that the folder of a study, or of a part, lies in."""
-    return folder.parent.parent if has_rows(folder.parent) else folder.parent
+    whole = folder.parent
+    return whole.parent if has_rows(whole) else whole
 
 
 def having(results: Path, file: str) -> Iterator[Path]:

@@ -3,6 +3,7 @@ over seeds; which is best, and which lies below the gate.
 """
 
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -63,22 +64,27 @@ def published(rows: pd.DataFrame, protocols: bool = True, lengths: bool = True) 
     for s in whole(rows):
         found = counted(taught(cells(s.rows)))
         line = {}
-        for (task, protocol, metric, m), part in found.groupby(
-            ["task", "protocol", "metric", "multiple"]
-        ):
+        place = ["task", "protocol", "metric", "multiple"]
+        for (task, protocol, metric, m), part in found.groupby(place):
             away = protocols and (task, protocol) not in USUAL
             if m < 1 or away or (lengths and m not in LENGTHS):
                 continue
-            within = (0.0, 1.0) if metric in SHARES else (-np.inf, np.inf)
-            ends = mean_over_seeds(part["value"], within)
-            ends = tuple(np.exp(ends)) if metric == "nll" else ends
-            column = (task, protocol, "perplexity" if metric == "nll" else metric, float(m))
-            below = bool((part["mark"] != "ok").all())
-            line[column] = Score(*ends, len(part), below)
+            name = "perplexity" if metric == "nll" else metric
+            line[task, protocol, name, float(m)] = _score(part, metric)
         if line:
             base = s.label.partition(" – ")[0]
             table.lines[base] = table.lines.get(base, {}) | line
-    known = {column for line in table.lines.values() for column in line}
+    known = set(chain.from_iterable(table.lines.values()))
     order = {place: k for k, place in enumerate(USUAL)}
     table.columns = sorted(known, key=lambda c: (order.get(c[:2], len(order)), *c))
     return table
+
+
+def _score(part: pd.DataFrame, metric: str) -> Score:
+    """Returns the score of the cells of one series, a row a seed."""
+    within = (0.0, 1.0) if metric in SHARES else (-np.inf, np.inf)
+    value, low, high = mean_over_seeds(part["value"], within)
+    if metric == "nll":
+        value, low, high = np.exp([value, low, high])
+    below = bool((part["mark"] != "ok").all())
+    return Score(value, low, high, len(part), below)

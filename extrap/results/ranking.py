@@ -87,18 +87,30 @@ def places(found: Sequence[Series], of: Score) -> tuple[float, list[Place]]:
     values = by_multiple(found, of)
     multiple = furthest(values)
     far, near = values.get(multiple, {}), values.get(1.0, {})
-    ranks = rank_intervals(pd.DataFrame({str(i): of.sign * far[i] for i in sorted(far)}))
+    scores = {str(i): of.sign * far[i] for i in sorted(far)}
+    ranks = rank_intervals(pd.DataFrame(scores))
     best = sorted(far, key=lambda i: (-of.sign * far[i].mean(), found[i].label))
-    order = best + sorted({*near} - {*far}, key=lambda i: found[i].label)
+    without = sorted({*near} - {*far}, key=lambda i: found[i].label)
     lines = []
-    for i in order:
+    for i in (*best, *without):
         rows, here = found[i].rows, far.get(i, NONE)
-        below = rows.loc[(rows["mark"] != "ok") & (rows["task"] == of.task), "run"].nunique()
-        length = effective_lengths(found[i]).get(of[:2], NOTHING)
-        worst_seed = of.mean((of.sign * here).nsmallest(1) * of.sign)
-        depths = _depths(found[i], of, multiple)
-        near_i, rank = near.get(i, NONE), ranks.get(str(i), (0, 0))
-        lines.append(Place(i, here, near_i, *rank, length, worst_seed, *_least(depths), below))
+        missed = (rows["mark"] != "ok") & (rows["task"] == of.task)
+        worst_seed = (of.sign * here).nsmallest(1) * of.sign
+        least, most = ranks.get(str(i), (0, 0))
+        worst_depth, depth = _least(_depths(found[i], of, multiple))
+        line = Place(
+            series=i,
+            far=here,
+            near=near.get(i, NONE),
+            best=least,
+            worst=most,
+            length=effective_lengths(found[i]).get(of[:2], NOTHING),
+            worst_seed=of.mean(worst_seed),
+            worst_depth=worst_depth,
+            depth=depth,
+            below=rows.loc[missed, "run"].nunique(),
+        )
+        lines.append(line)
     return multiple, lines
 
 
@@ -106,20 +118,24 @@ def by_multiple(found: Sequence[Series], of: Score) -> dict[float, dict[int, pd.
     """Returns {multiple of the training length: {series: values by seed}} of the cells that count;
     losses in nats.
     """
-    place = of._asdict()
-    own = [counted(cells(taught(select(s.rows, **place)))) for s in found]
-    rows = pd.concat([part.assign(series=i) for i, part in enumerate(own)])
+    parts = []
+    for i, s in enumerate(found):
+        own = taught(select(s.rows, **of._asdict()))
+        parts.append(counted(cells(own)).assign(series=i))
+    rows = pd.concat(parts)
     means = rows.groupby(["multiple", "series", "seed"])["value"].mean()
-    return {
-        at: {i: one.droplevel([0, 1]) for i, one in part.groupby(level="series")}
-        for at, part in means.groupby(level=0)
-    }
+    out: dict[float, dict[int, pd.Series]] = {}
+    for (at, i), one in means.groupby(level=["multiple", "series"]):
+        out.setdefault(at, {})[i] = one.droplevel(["multiple", "series"])
+    return out
 
 
 def _depths(s: Series, of: Score, multiple: float) -> pd.Series:
     """Returns the mean over the seeds that count at every depth."""
-    rows = counted(select(s.rows, **of._asdict()).dropna(subset="depth"))
-    return rows[rows["multiple"] == multiple].groupby("depth")["value"].mean()
+    at_depths = select(s.rows, **of._asdict()).dropna(subset="depth")
+    rows = counted(at_depths)
+    rows = rows[rows["multiple"] == multiple]
+    return rows.groupby("depth")["value"].mean()
 
 
 def _least(depths: pd.Series) -> tuple[float, float]:

@@ -63,9 +63,9 @@ def where_known(rows: pd.DataFrame) -> pd.DataFrame:
     model is looked into well within its context.
     """
     trained = rows["length"] == rows["train_length"]
-    asked = trained.groupby(rows["run"]).transform("any")
-    shortest = rows.groupby("run")["length"].transform("min")
-    return rows[trained | (~asked & (rows["length"] == shortest))]
+    known = trained.groupby(rows["run"]).transform("any")
+    shortest = rows["length"] == rows.groupby("run")["length"].transform("min")
+    return rows[trained | (~known & shortest)]
 
 
 def series(rows: pd.DataFrame) -> list[Series]:
@@ -88,15 +88,21 @@ def series(rows: pd.DataFrame) -> list[Series]:
         scheme, data, extension, factor, length, hashed = key
         label = scheme
         if extension != "direct":
-            label += f" + {extension}" + (f" x{factor:g}" if factor != 1 else "")
+            label += f" + {extension}"
+        if extension != "direct" and factor != 1:
+            label += f" x{factor:g}"
         if data in CONTROLS or (data != MIXTURE and len(conditions) > 1):
             label += f" ({CONTROLS.get(data, data)})"
-        label += hashed + f" L={length}" * (lengths > 1)
-        every, condition = group["run"].nunique(), conditions.index(data)
+        label += hashed
+        if lengths > 1:
+            label += f" L={length}"
+        every = group["run"].nunique()
+        condition = conditions.index(data)
         for status, part in group.groupby("status"):
             name = label if status == "ok" else f"{label} – {status_name(str(status))}"
             seeds = part["run"].nunique()
-            name += f" ({seeds} of {every} seeds)" * (seeds < every)
+            if seeds < every:
+                name += f" ({seeds} of {every} seeds)"
             found.append(Series(scheme, data, extension, str(status), name, part, condition))
     first = ORDER.get()
 
@@ -123,7 +129,8 @@ def one_factor(rows: pd.DataFrame) -> pd.Series:
     """
     factor = rows["factor"].fillna(1.0)
     place = [rows[name] for name in ("run", "extension", "task", "config")]
-    return factor.mask(factor.groupby(place).transform("nunique").gt(1), 1.0)
+    several = factor.groupby(place).transform("nunique").gt(1)
+    return factor.mask(several, 1.0)
 
 
 def settings(rows: pd.DataFrame) -> pd.Series:
@@ -148,37 +155,45 @@ def steps(rows: pd.DataFrame) -> str:
     steps, as far as their curves tell; else nothing. A curve ends less than one of its intervals
     before its run does.
     """
-    curve = rows[(rows["task"] == "train") & (rows["axis"] == "step")]
-    points = curve[["study", "run", "at"]].drop_duplicates().sort_values("at")
+    points = _curve(rows)[["study", "run", "at"]].drop_duplicates().sort_values("at")
     points["apart"] = points.groupby("run")["at"].diff().fillna(0.0)
     ends = points.groupby(["study", "run"]).tail(1)
     ends = ends.assign(most=ends["at"] + ends["apart"])
     for _, part in ends.groupby("study"):
-        if part["at"].max() > part["most"].min():
-            return f"trained for {part['at'].min():g} to {part['at'].max():g} steps"
+        least, most = part["at"].min(), part["at"].max()
+        if most > part["most"].min():
+            return f"trained for {least:g} to {most:g} steps"
     return ""
 
 
 def span_of_steps(rows: pd.DataFrame) -> tuple[float, float]:
     """Returns the least and the greatest number of steps of training; 0 if no curve tells."""
-    curve = rows[(rows["task"] == "train") & (rows["axis"] == "step")]
-    last = curve.groupby("run")["at"].max()
-    return (float(last.min()), float(last.max())) if len(last) else (0.0, 0.0)
+    last = _curve(rows).groupby("run")["at"].max()
+    if last.empty:
+        return 0.0, 0.0
+    return float(last.min()), float(last.max())
+
+
+def _curve(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns the points of the curves of training."""
+    return rows[(rows["task"] == "train") & (rows["axis"] == "step")]
 
 
 def judged(rows: pd.DataFrame) -> pd.Series:
     """Returns the status of rows: `not trained` becomes `ok` where the plain reading of the same
     run, task and protocol is ok.
 
-    A reader that finds nothing within the training length has lost what the run had learned, and
-    that is its result: whether the run learned it is what its plain reading says. Where the rows
-    hold none (runs that were tuned with an extension), the reader's own stays.
+    If the plain model passes the gate and the extended one does not, the extension lost what the
+    run had learned: the row counts as `ok`, with its low value. Rows without a plain reading (runs
+    that were tuned with an extension) keep their own status.
     """
     place = pd.MultiIndex.from_frame(rows[["run", "task", "protocol"]])
-    learned = place[((rows["extension"] == "direct") & (rows["status"] == "ok")).to_numpy()]
-    failed = (rows["extension"] == "direct") & (rows["status"] == "not trained")
-    lost = place.isin(learned) & ~place.isin(place[failed.to_numpy()])
-    return rows["status"].mask(lost & (rows["status"] == "not trained"), "ok")
+    plain = (rows["extension"] == "direct").to_numpy()
+    passes = (rows["status"] == "ok").to_numpy()
+    misses = (rows["status"] == "not trained").to_numpy()
+    learned = place.isin(place[plain & passes])
+    failed = place.isin(place[plain & misses])
+    return rows["status"].mask(learned & ~failed & misses, "ok")
 
 
 def seeds(rows: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -193,9 +208,11 @@ def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
     over the seeds and speaks about these documents and trials: rows hold no items, whose error
     extrap compare adds. Two seeds have none. Intervals of shares end at 0 and 1.
     """
+    columns = ["value", "low", "high"]
     table = seeds(rows, by)
     if table.shape[1] == 1:
-        return rows.set_index(by)[["value", "low", "high"]].sort_index()
-    within = (0, 1) if set(rows["metric"]) <= {*SHARES} else (-np.inf, np.inf)
+        return rows.set_index(by)[columns].sort_index()
+    shares = set(rows["metric"]) <= {*SHARES}
+    within = (0, 1) if shares else (-np.inf, np.inf)
     means = [mean_over_seeds(line.dropna(), within) for _, line in table.iterrows()]
-    return pd.DataFrame(means, table.index, ["value", "low", "high"], float)
+    return pd.DataFrame(means, table.index, columns, float)

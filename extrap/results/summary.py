@@ -41,7 +41,8 @@ def reach(rows: pd.DataFrame) -> pd.DataFrame:
     has one, a column each ("kv records"); of the seeds that pass the gate. Raises UserError for
     mixed corpora.
     """
-    lines = {s.label: found for s in whole(rows) if (found := effective_lengths(s))}
+    lengths = {s.label: effective_lengths(s) for s in whole(rows)}
+    lines = {label: found for label, found in lengths.items() if found}
     places = sorted(set(chain.from_iterable(lines.values())))
     columns = {}
     for place in places:
@@ -60,10 +61,12 @@ def gates(rows: pd.DataFrame) -> pd.DataFrame:
     table: dict[str, dict[str, str]] = {}
     for s in whole(found):
         for (task, protocol), part in s.rows.groupby(["task", "protocol"]):
-            passed, runs = int((part["mark"] == "ok").sum()), len(part)
+            passed = int((part["mark"] == "ok").sum())
             text = f"{part['value'].mean():.2f}".removeprefix("0")
-            text += f" {passed}/{runs}" * (passed < runs)
-            table.setdefault(f"{task} {protocol}", {})[s.label] = text
+            if passed < len(part):
+                text += f" {passed}/{len(part)}"
+            line = table.setdefault(f"{task} {protocol}", {})
+            line[s.label] = text
     return pd.DataFrame.from_dict(table, orient="index").fillna("-")
 
 
@@ -90,8 +93,10 @@ def learning(rows: pd.DataFrame) -> pd.DataFrame:
     }
     table = pd.DataFrame(counts)
     for m in LEARNED:
-        table[m] = scores[scores["multiple"] == m].groupby("scheme")["value"].mean()
-    at_depth = kv[kv["multiple"] == 1].groupby(["scheme", "depth"])["value"].mean()
+        own = scores[scores["multiple"] == m]
+        table[m] = own.groupby("scheme")["value"].mean()
+    within = kv[kv["multiple"] == 1]
+    at_depth = within.groupby(["scheme", "depth"])["value"].mean()
     return table.assign(least=at_depth.groupby("scheme").min())
 
 
@@ -99,16 +104,23 @@ def _line(rows: pd.DataFrame) -> dict:
     steps = select(rows, task="train", metric="steps_to_90")["value"]
     seeds = rows["run"].nunique()
     # a mean over the seeds that arrived would praise a scheme that seldom does
-    line = {"seeds": seeds, "steps_to_90": steps.mean() if len(steps) == seeds else np.nan}
+    arrived = steps.mean() if len(steps) == seeds else np.nan
     kv = select(rows, seen="retrieval", task="kv")
     scores = counted(cells(kv, ["accuracy"]))
-    line |= _trained(rows) | _perplexities(rows) | _accuracies(scores, kv)
-    return line | {"verdict": _verdict(rows, kv, scores)}
+    return {
+        "seeds": seeds,
+        "steps_to_90": arrived,
+        **_trained(rows),
+        **_perplexities(rows),
+        **_accuracies(scores, kv),
+        "verdict": _verdict(rows, kv, scores),
+    }
 
 
 def _trained(rows: pd.DataFrame) -> dict[str, float]:
     """Returns the last points of the training loss."""
-    curve, line = select(rows, task="train", axis="step", metric="nll"), {}
+    curve = select(rows, task="train", axis="step", metric="nll")
+    line = {}
     for part in PARTS:
         own = curve[curve["protocol"] == part]
         last = own["at"] == own.groupby("run")["at"].transform("max")
@@ -117,19 +129,25 @@ def _trained(rows: pd.DataFrame) -> dict[str, float]:
 
 
 def _perplexities(rows: pd.DataFrame) -> dict[str, float]:
-    losses, line = cells(select(rows, seen="text", task="nll", metric="nll")), {}
+    losses = cells(select(rows, seen="text", task="nll", metric="nll"))
+    line = {}
     for protocol in PROTOCOLS:
         own = losses[losses["protocol"] == protocol]
         for m in FAR:
-            line[f"{protocol} {m}x"] = np.exp(own.loc[own["multiple"] == m, "value"].mean())
+            mean = own.loc[own["multiple"] == m, "value"].mean()
+            line[f"{protocol} {m}x"] = np.exp(mean)
     return line
 
 
 def _accuracies(scores: pd.DataFrame, kv: pd.DataFrame) -> dict[str, float]:
     """scores: the cells that count; kv: all rows of the task, of which some depths are shown."""
-    at_depths = counted(select(kv, metric="accuracy", protocol="records").dropna(subset="depth"))
-    parts = {name: scores[scores["protocol"] == at] for name, at in OF_CELLS.items()}
-    parts |= {name: at_depths[at_depths["depth"].isin(at)] for name, at in AT_DEPTHS.items()}
+    records = select(kv, metric="accuracy", protocol="records")
+    at_depths = counted(records.dropna(subset="depth"))
+    parts = {}
+    for name, protocol in OF_CELLS.items():
+        parts[name] = scores[scores["protocol"] == protocol]
+    for name, depths in AT_DEPTHS.items():
+        parts[name] = at_depths[at_depths["depth"].isin(depths)]
     line = {}
     for what, multiples in ACCURACIES.items():
         own = parts[what]
@@ -140,7 +158,8 @@ def _accuracies(scores: pd.DataFrame, kv: pd.DataFrame) -> dict[str, float]:
 
 def _mean(rows) -> float:
     """Returns the mean over seeds of the mean over depths."""
-    return float(rows.groupby("run")["value"].mean().mean())
+    of_seeds = rows.groupby("run")["value"].mean()
+    return float(of_seeds.mean())
 
 
 def _verdict(rows, retrieval, scores) -> str:
@@ -148,9 +167,13 @@ def _verdict(rows, retrieval, scores) -> str:
     if (rows["mark"] == "diverged").all():
         return "diverged"
     if trained.empty:
-        return ", ".join(sorted(status_name(status) for status in retrieval["mark"].unique()))
+        marks = retrieval["mark"].unique()
+        return ", ".join(sorted(map(status_name, marks)))
     passed, seeds = trained["run"].nunique(), retrieval["run"].nunique()
-    some = f"{passed} of {seeds} seeds pass the gate; " * (passed < seeds)
-    means = scores[scores["protocol"] == "records"].groupby("multiple")["value"].mean()
+    some = f"{passed} of {seeds} seeds pass the gate; " if passed < seeds else ""
+    records = scores[scores["protocol"] == "records"]
+    means = records.groupby("multiple")["value"].mean()
     lost = means[means < 0.5]
-    return some + (f"below .5 at {lost.index.min():g}x" if len(lost) else "never below .5")
+    if lost.empty:
+        return f"{some}never below .5"
+    return f"{some}below .5 at {lost.index.min():g}x"

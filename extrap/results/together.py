@@ -57,7 +57,8 @@ def labelled(rows: pd.DataFrame) -> pd.DataFrame:
     """
     place = [rows[name] for name in ("scheme", "extension", "data")]
     several = rows.groupby(place)["study"].transform("nunique").gt(1)
-    return rows.assign(scheme=rows["scheme"].mask(several, rows["scheme"] + "-" + rows["study"]))
+    longer = rows["scheme"] + "-" + rows["study"]
+    return rows.assign(scheme=rows["scheme"].mask(several, longer))
 
 
 def _named(rows: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -67,26 +68,32 @@ def _named(rows: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def _check(first: pd.DataFrame, second: pd.DataFrame) -> None:
     """Raises UserError if two studies asked other questions in a cell that both have."""
-    names = [one["study"].iloc[0] for one in (first, second)]
-    texts = [sorted({*one["corpus"]} - {""}) for one in (first, second)]
-    if all(texts) and not {*texts[0]} & {*texts[1]}:
-        said = f"{names[0]} has {', '.join(texts[0])}, {names[1]} {', '.join(texts[1])}"
+    a, b = first["study"].iloc[0], second["study"].iloc[0]
+    of_a, of_b = (sorted({*one["corpus"]} - {""}) for one in (first, second))
+    if of_a and of_b and {*of_a}.isdisjoint(of_b):
+        said = f"{a} has {', '.join(of_a)}, {b} {', '.join(of_b)}"
         raise UserError("corpus", problem=f"other text: {said}", remedy="show each by itself")
     for metrics, column, what in ((GUESSES, "value", "questions"), (LOSSES, "tokens", "documents")):
-        own, other = (_asked(one, metrics, column) for one in (first, second))
+        own, other = _asked(first, metrics, column), _asked(second, metrics, column)
         shared = own.index.intersection(other.index)
-        differs = shared[(own[shared] - other[shared]).abs().gt(1e-9).to_numpy()]
-        if len(differs):
-            task, protocol, length, metric = differs[0]
-            where = f"{protocol} {int(length)} tokens" if length else f"{protocol}"
-            one, another = own[differs[0]], other[differs[0]]
-            of = metric if column == "value" else column
-            said = f"{of} {one:g} in {names[0]}, {another:g} in {names[1]}"
-            problem = f"other {what}, {where.strip()}: {said}"
-            raise UserError(f"task.{task}", problem=problem, remedy="show each by itself")
+        apart = (own[shared] - other[shared]).abs()
+        differs = shared[apart.gt(1e-9).to_numpy()]
+        if len(differs) == 0:
+            continue
+        cell = differs[0]
+        task, protocol, length, metric = cell
+        where = f"{protocol} {int(length)} tokens" if length else f"{protocol}"
+        of = metric if column == "value" else column
+        said = f"{of} {own[cell]:g} in {a}, {other[cell]:g} in {b}"
+        problem = f"other {what}, {where.strip()}: {said}"
+        raise UserError(f"task.{task}", problem=problem, remedy="show each by itself")
 
 
 def _asked(rows: pd.DataFrame, metrics: Sequence[str], column: str) -> pd.Series:
-    kept = rows[rows["metric"].isin(metrics) & rows[column].notna() & (rows["task"] != "train")]
-    kept = kept[kept["axis"] == ""].assign(length=kept["length"].fillna(0).astype(float))
-    return kept.groupby(ASKED)[column].max().astype(float)
+    """Returns the numbers that follow from what was asked, by cell."""
+    asked = rows["metric"].isin(metrics) & rows[column].notna()
+    asked &= (rows["task"] != "train") & (rows["axis"] == "")
+    kept = rows[asked]
+    lengths = kept["length"].fillna(0).astype(float)
+    cells = kept.assign(length=lengths).groupby(ASKED)
+    return cells[column].max().astype(float)

@@ -11,27 +11,36 @@ import pandas as pd
 GATED = {"task": "kv", "metric": "accuracy", "protocol": "records"}
 LOSS = {"task": "nll", "metric": "nll", "protocol": "sliding"}
 MODEL = ["scheme", "size", "train_length"]
+RECIPES = [*MODEL, "recipe"]
 
 
 def own_recipes(rows: pd.DataFrame) -> pd.Series:
     """Returns the number of the chosen recipe by scheme, size and training length. rows: with the
     columns `recipe`, `multiple` and `size` of `findings.statistics.prepared`.
     """
-    within = rows[rows["recipe"].notna() & rows["multiple"].eq(1)]
-    found, loss = _means(within, GATED), _means(within, LOSS)
-    gated = within.merge(pd.DataFrame([GATED]))
-    passes = gated["status"].eq("ok").groupby([gated[name] for name in [*MODEL, "recipe"]]).all()
-    table = pd.DataFrame({"found": found, "loss": loss, "passes": passes}).dropna()
-    table["found"] = table["found"].mask(table["passes"], 1.0)
-    table["loss"] = table["loss"].where(table["passes"], 0.0)
+    numbered = rows["recipe"].notna()
+    within = rows[numbered & rows["multiple"].eq(1)]
+    gated, text = _picked(within, GATED), _picked(within, LOSS)
+    gated = gated.assign(passes=gated["status"].eq("ok"))
+    recipes = gated.groupby(RECIPES)
+    measured = {
+        "found": recipes["value"].mean(),
+        "loss": text.groupby(RECIPES)["value"].mean(),
+        "passes": recipes["passes"].all(),
+    }
+    table = pd.DataFrame(measured).dropna()
+    # the loss decides among recipes that pass, what is found among the others
+    passes = table["passes"]
+    table["found"] = table["found"].mask(passes, 1.0)
+    table["loss"] = table["loss"].where(passes, 0.0)
     order = ["passes", "found", "loss"]
-    best = table.sort_values(order, ascending=[False, False, True], kind="stable").reset_index()
-    return best.groupby(MODEL)["recipe"].first()
+    best = table.sort_values(order, ascending=[False, False, True], kind="stable")
+    return best.reset_index().groupby(MODEL)["recipe"].first()
 
 
-def _means(rows: pd.DataFrame, of: dict[str, str]) -> pd.Series:
-    picked = rows.merge(pd.DataFrame([of]))
-    return picked.groupby([*MODEL, "recipe"])["value"].mean()
+def _picked(rows: pd.DataFrame, of: dict[str, str]) -> pd.DataFrame:
+    """Returns the rows with these values."""
+    return rows.merge(pd.DataFrame([of]))
 
 
 def is_own(rows: pd.DataFrame) -> pd.Series:
@@ -39,6 +48,8 @@ def is_own(rows: pd.DataFrame) -> pd.Series:
     chosen = own_recipes(rows)
     if chosen.empty:
         return pd.Series(float("nan"), rows.index)
-    places = pd.MultiIndex.from_frame(rows[MODEL])
-    own = pd.Series(chosen.reindex(places).to_numpy(float), rows.index)
-    return own.eq(rows["recipe"]).astype(float).where(rows["recipe"].notna() & own.notna())
+    models = pd.MultiIndex.from_frame(rows[MODEL])
+    of_rows = chosen.reindex(models).to_numpy(float)
+    own = pd.Series(of_rows, rows.index)
+    known = rows["recipe"].notna() & own.notna()
+    return own.eq(rows["recipe"]).astype(float).where(known)

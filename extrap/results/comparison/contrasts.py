@@ -53,18 +53,23 @@ def between(left: Values, right: Values, of_a: Scores, of_b: Scores) -> list[Con
         seeds = sorted(left[cell].keys() & right[cell].keys())
         if not seeds:
             continue
-        ours = np.array([left[cell][seed] for seed in seeds])
-        theirs = np.array([right[cell][seed] for seed in seeds])
-        here = [(of_a.get(cell, {}).get(seed), of_b.get(cell, {}).get(seed)) for seed in seeds]
-        at_hand = all(x and y for x, y in here)
-        alike = at_hand and all(_same(x, y) and _same(x, here[0][0]) for x, y in here)
+        a = np.array([left[cell][seed] for seed in seeds])
+        b = np.array([right[cell][seed] for seed in seeds])
+        items_a = [of_a.get(cell, {}).get(seed) for seed in seeds]
+        items_b = [of_b.get(cell, {}).get(seed) for seed in seeds]
+        at_hand = all(items_a) and all(items_b)
+        alike = at_hand and all(_same(x, items_a[0]) for x in items_a)
+        alike = alike and all(map(_same, items_a, items_b))
         if alike:
-            sums = ([x.sums for x, _ in here], [y.sums for _, y in here])
-            difference = by_items(*sums, [x.counts for x, _ in here])
+            sums_a = [one.sums for one in items_a]
+            sums_b = [one.sums for one in items_b]
+            counts = [one.counts for one in items_a]
+            difference = by_items(sums_a, sums_b, counts)
         else:
-            difference = by_seeds(ours - theirs)
-        means, unlike = (float(ours.mean()), float(theirs.mean())), at_hand and not alike
-        found.append(Contrast(cell, *means, difference, unlike=unlike))
+            difference = by_seeds(a - b)
+        unlike = at_hand and not alike
+        one = Contrast(cell, float(a.mean()), float(b.mean()), difference, unlike=unlike)
+        found.append(one)
     return found
 
 
@@ -74,10 +79,14 @@ def adjusted(pairs: list[list[Contrast]], together: bool) -> list[list[Contrast]
     """
     every = [one for one in chain.from_iterable(pairs) if one.difference.p is not None]
     adjusted: dict[int, float] = {}
-    for cell in [None] if together else {one.cell for one in every}:
-        family = [one for one in every if together or one.cell == cell]
+    families: dict[Cell | None, list[Contrast]] = {}
+    for one in every:
+        place = None if together else one.cell
+        families.setdefault(place, []).append(one)
+    for family in families.values():
         p = holm([one.difference.p for one in family])
-        adjusted |= zip(map(id, family), map(float, p), strict=True)
+        for one, value in zip(family, p, strict=True):
+            adjusted[id(one)] = float(value)
 
     def replaced(pair: list[Contrast]) -> list[Contrast]:
         return [one._replace(p=adjusted.get(id(one))) for one in pair]

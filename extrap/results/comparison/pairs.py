@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -37,7 +37,8 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
         fitting = fitting or [(at, one) for at, one in spelled if short == one.extension]
         if not fitting:
             raise UserError("SERIES", name, "no such series", listed)
-        if len(labels := dict.fromkeys(label for label, _ in fitting)) != 1:
+        labels = dict.fromkeys(label for label, _ in fitting)
+        if len(labels) != 1:
             remedy = f"choose one of {', '.join(labels)}"
             raise UserError("SERIES", name, "several series fit this name", remedy)
         if len(fitting) != 1:
@@ -60,22 +61,22 @@ def paired(
         first, *others = map(measured, chosen)
         cells = sorted(first.keys() & {*chain(*others)})
         for words in declared:
-            if not words.split() or not any(_fits(words, cell) for cell in cells):
+            fits = any(_fits(words, cell) for cell in cells)
+            if not words.split() or not fits:
                 known = f"cells are {', '.join(map(str, cells))}"
                 raise UserError("--cell", words, "no such cell", known)
     of_items, lacking = zip(*(items(scores, s) for s in chosen), strict=True)
-    pairs = [
-        contrasts(chosen[0], other, of_items[0], theirs)
-        for other, theirs in zip(chosen[1:], of_items[1:], strict=True)
-    ]
-    unlike = sorted({c.cell.task for c in chain(*pairs) if c.unlike})
+    pairs = []
+    for other, theirs in zip(chosen[1:], of_items[1:], strict=True):
+        pairs.append(contrasts(chosen[0], other, of_items[0], theirs))
+    unlike = {one.cell.task for one in chain(*pairs) if one.unlike}
     if declared:
         pairs = [_declared(pair, declared) for pair in pairs]
     pairs = adjusted(pairs, together=bool(declared))
-    return pairs, sorted(set(chain(*lacking))), unlike
+    return pairs, sorted({*chain(*lacking)}), sorted(unlike)
 
 
-def _declared(pair: list[Contrast], declared: Sequence[Sequence[str]]) -> list[Contrast]:
+def _declared(pair: list[Contrast], declared: list[str]) -> list[Contrast]:
     """Returns the contrasts in cells that were declared."""
     return [one for one in pair if any(_fits(words, one.cell) for words in declared)]
 
@@ -100,9 +101,11 @@ def in_memory(
 
     chosen = choose(whole(rows.assign(sheet=rows["run"] + " " + rows["config"])), names)
     pairs, lacking, unlike = paired(chosen, scores, [])
-    absent = f"no scores of single items ({', '.join(lacking)}): one seed has no interval"
-    for words in [absent] * bool(lacking) + [unlike_words(unlike)] * bool(unlike):
-        warnings.warn(words, stacklevel=3)
+    if lacking:
+        absent = f"no scores of single items ({', '.join(lacking)}): one seed has no interval"
+        warnings.warn(absent, stacklevel=3)
+    if unlike:
+        warnings.warn(unlike_words(unlike), stacklevel=3)
     found = []
     for other, pair in zip(chosen[1:], pairs, strict=True):
         labels = {"first": chosen[0].label, "second": other.label}
