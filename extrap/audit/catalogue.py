@@ -34,10 +34,11 @@ def table(group: str, folder: Path | None = None, plugins: Sequence[str] = ()) -
         plugins: packages whose classes they may name
     """
     path = (folder or Path(conf_dir())) / group
-    found = pd.DataFrame(
-        {group: file.stem} | ROWS[group](read_yaml(file), read_text(file), plugins)
-        for file in sorted(path.glob("*.yaml"), key=lambda file: file.stem)
-    )
+    lines = []
+    for file in sorted(path.glob("*.yaml"), key=lambda file: file.stem):
+        row = ROWS[group](read_yaml(file), read_text(file), plugins)
+        lines.append({group: file.stem} | row)
+    found = pd.DataFrame(lines)
     if found.empty:
         raise UserError("--config-dir", folder, f"no YAML in its folder {group}")
     if group == "scheme":
@@ -80,15 +81,25 @@ def _measured(study: Path) -> pd.DataFrame:
     table = learning(rows.read(study))
     text = {}
     for scheme, line in table.iterrows():
-        shares = ["-" if pd.isna(line[m]) else f"{line[m]:.2f}" for m in LEARNED]
-        when = "never" if pd.isna(line["steps"]) else f"{line['steps']:.0f}"
-        seeds, missed = int(line["seeds"]), int(line["seeds"] - line["passed"])
-        said = [f"{missed} of {seeds} below the gate"] if missed else []
-        if 0 < line["arrived"] < seeds:  # the mean over the seeds that arrived
-            said.insert(0, f"{int(line['arrived'])} of {seeds} seeds")
-        when += f" ({'; '.join(said)})" if said else ""
-        text[scheme] = [" ".join(s.replace("0.", ".") for s in shares), when]
+        text[scheme] = [_shares(line), _when(line)]
     return pd.DataFrame.from_dict(text, orient="index", columns=columns)
+
+
+def _shares(line: pd.Series) -> str:
+    shares = ["-" if pd.isna(line[m]) else f"{line[m]:.2f}" for m in LEARNED]
+    return " ".join(shares).replace("0.", ".")
+
+
+def _when(line: pd.Series) -> str:
+    when = "never" if pd.isna(line["steps"]) else f"{line['steps']:.0f}"
+    seeds, arrived = int(line["seeds"]), line["arrived"]  # nan without a step
+    missed = int(line["seeds"] - line["passed"])
+    said = []
+    if 0 < arrived < seeds:  # the mean over the seeds that arrived
+        said.append(f"{arrived:.0f} of {seeds} seeds")
+    if missed:
+        said.append(f"{missed} of {seeds} below the gate")
+    return f"{when} ({'; '.join(said)})" if said else when
 
 
 def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, str]:
@@ -104,11 +115,16 @@ def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str
         where others have one.
         """
         texts = [c[field] for c in cards if c["Kind"] != "none" or len(cards) == 1]
-        return "; ".join(dict.fromkeys(text for text in texts if text != "-")) or "-"
+        once = dict.fromkeys(texts)
+        once.pop("-", None)
+        return "; ".join(once) or "-"
 
     # a card speaks of the class; a file that sets its options or stacks it may say better
-    own = USED_BY.search(text)
-    used_by = own[1] if own else of_parts("Used by") if len(single) == 1 else "-"
+    used_by = "-"
+    if own := USED_BY.search(text):
+        used_by = own[1]
+    elif len(single) == 1:
+        used_by = of_parts("Used by")
     acts_at = ", ".join(hook.acts_at for name, hook in HOOKS.items() if scheme.uses(name))
     return {
         "kind": kind(scheme),
@@ -129,8 +145,10 @@ def _task(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, 
     if "defaults" in node:  # a choice of several others, which say it themselves
         asks = text.splitlines()[1].removeprefix("#").strip()
         return {"what it asks": asks, "options": "-", "source": "-"}
-    first = re.split(r"\.\s", _docstrings(node, plugins)[0].strip().split("\n\n")[0])[0]
-    asks = " ".join(first.split()).rstrip(".")
+    module, _ = _docstrings(node, plugins)
+    paragraph = module.strip().split("\n\n")[0]
+    sentence = re.split(r"\.\s", paragraph)[0]
+    asks = " ".join(sentence.split()).rstrip(".")
     return {"what it asks": asks} | _options_and_sources(node, plugins)
 
 
@@ -144,9 +162,12 @@ def _docstrings(node: dict[str, Any], plugins: Sequence[str]) -> tuple[str, str]
 
 def _options_and_sources(node: dict[str, Any], plugins: Sequence[str]) -> dict[str, str]:
     """`name=default` of every option that is no object of its own; and sources."""
-    plain = {k: v for k, v in node.items() if k != "_target_" and not isinstance(v, dict)}
-    shown = (f"{k}={'null' if v is None else v}".replace(" ", "") for k, v in plain.items())
-    options, sources = (f"`{option}`" for option in shown), dict.fromkeys(_sources(node, plugins))
+    options = []
+    for name, value in node.items():
+        if name != "_target_" and not isinstance(value, dict):
+            default = "null" if value is None else str(value)
+            options.append(f"`{name}={default.replace(' ', '')}`")
+    sources = dict.fromkeys(_sources(node, plugins))
     return {"options": ", ".join(options) or "-", "source": "; ".join(sources) or "-"}
 
 

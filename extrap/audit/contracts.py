@@ -38,8 +38,9 @@ def around(scheme: Scheme, dtype: torch.dtype = torch.float64) -> GPT:
     """Returns a GPT around a scheme, every parameter of which moves off its initial value."""
     shape = scheme.shape
     for p in scheme.parameters():
-        spread = 0.3 + float(p.data.std()) if p.numel() > 1 else 0.1
-        torch.nn.init.normal_(p.data, mean=float(p.data.mean()), std=spread)
+        values = p.data
+        spread = 0.3 + float(values.std()) if p.numel() > 1 else 0.1
+        torch.nn.init.normal_(values, mean=float(values.mean()), std=spread)
     grouped = {"kv_heads": shape.kv_heads, "head_dim": shape.head_width}
     decoder = Decoder(shape.dim, shape.layers, shape.heads, **grouped)
     return GPT(scheme, shape.vocab, decoder).to(dtype).eval()
@@ -62,8 +63,10 @@ def causal(make: Make) -> None:
     y = x.clone()
     y[:, 25] = (y[:, 25] + 1) % 50
     a, b = model(x), model(y)
-    _need(torch.equal(a[:, :25], b[:, :25]), "a later token changes earlier logits")
-    _need(not torch.equal(a[:, 25:], b[:, 25:]), "a token changes no logit behind it")
+    before = torch.equal(a[:, :25], b[:, :25])
+    behind = torch.equal(a[:, 25:], b[:, 25:])
+    _need(before, "a later token changes earlier logits")
+    _need(not behind, "a token changes no logit behind it")
 
 
 def prefix(make: Make) -> None:
@@ -103,10 +106,14 @@ def gradients(make: Make) -> None:
         model.scheme.zero_grad()
         with torch.enable_grad():
             attend(model.scheme, *leaves[:3], at).square().sum().backward()
-        own = [p.grad.clone() for p in model.scheme.parameters() if p.grad is not None]
-        found.append([z.grad for z in leaves if z.grad is not None] + own)
-    _need(len(found[0]) == len(found[1]), "the kernel reaches other parameters")
-    for a, b in zip(*found, strict=True):
+        grads = [z.grad for z in leaves if z.grad is not None]
+        for p in model.scheme.parameters():
+            if p.grad is not None:
+                grads.append(p.grad.clone())
+        found.append(grads)
+    ours, defined = found
+    _need(len(ours) == len(defined), "the kernel reaches other parameters")
+    for a, b in zip(ours, defined, strict=True):
         close(a, b, 1e-9)
 
 
@@ -172,7 +179,8 @@ def bfloat16(make: Make) -> None:
     low = model.to(torch.bfloat16)(x)
     finite = low.dtype == torch.bfloat16 and low.isfinite().all()
     _need(finite, "no finite bfloat16 logits")
-    error = float((low.double() - exact).square().mean() / exact.square().mean())
+    wrong = (low.double() - exact).square().mean()
+    error = float(wrong / exact.square().mean())
     _need(error < 0.02, f"off by {error:.2g} of the mean square")
 
 
@@ -197,7 +205,8 @@ def broken(make: Make) -> dict[str, str]:
 
 
 def tokens(T: int = T, seed: int = 0, batch: int = 2) -> Tensor:
-    return torch.randint(50, (batch, T), generator=torch.Generator().manual_seed(seed))
+    draws = torch.Generator().manual_seed(seed)
+    return torch.randint(50, (batch, T), generator=draws)
 
 
 def close(a: Tensor, b: Tensor, tolerance: float = 1e-10) -> None:
@@ -210,9 +219,11 @@ def close(a: Tensor, b: Tensor, tolerance: float = 1e-10) -> None:
 
 def qkvx(model: GPT, T: int = T) -> tuple[Tensor, ...]:
     """Returns queries, keys and values (2, H, T, D), and the input (2, T, C) of a layer."""
-    shape, g = model.scheme.shape, torch.Generator().manual_seed(1)
-    q, k, v = torch.randn(3, 2, shape.heads, T, shape.head_dim, generator=g, dtype=torch.float64)
-    return q, k, v, torch.randn(2, T, shape.dim, generator=g, dtype=torch.float64)
+    shape = model.scheme.shape
+    drawn = {"generator": torch.Generator().manual_seed(1), "dtype": torch.float64}
+    q, k, v = torch.randn(3, 2, shape.heads, T, shape.head_dim, **drawn)
+    x = torch.randn(2, T, shape.dim, **drawn)
+    return q, k, v, x
 
 
 def definition(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:

@@ -24,7 +24,9 @@ def deterministic(subject: Subject) -> str:
         test, train = repeats(model.eval()), repeats(model.train())
     finally:
         model.eval()
-    return "never" if not test else "always" if train else "at test"
+    if not test:
+        return "never"
+    return "always" if train else "at test"
 
 
 def repeats(model: GPT) -> bool:
@@ -42,9 +44,11 @@ def linear_codes(subject: Subject) -> float:
     multiply). Sinusoids: M_k is a rotation, arXiv 1706.03762.
     """
     model = subject.drawn
-    at = model.where(torch.zeros(1, L, dtype=torch.long)).at_layer(0, torch.zeros(1, L, SHAPE.dim))
+    tokens = torch.zeros(1, L, dtype=torch.long)
+    at = model.where(tokens).at_layer(0, torch.zeros(1, L, SHAPE.dim))
     for value in (0.0, 1.0):
-        p = model.scheme.embed(torch.full((1, L, SHAPE.dim), value, dtype=torch.float64), at)[0]
+        x = torch.full((1, L, SHAPE.dim), value, dtype=torch.float64)
+        p = model.scheme.embed(x, at)[0]
         if (p != p[:1]).any():
             return max(residual(p, k) for k in (1, 7))
     return nan
@@ -71,10 +75,13 @@ def norm(subject: Subject) -> float:
     x = draw(1, L, SHAPE.dim)
     here = model.where(words(L)).at_layer(0, x)
     q, k = draw(2, 1, SHAPE.heads, L, SHAPE.head_dim, seed=5)
-    turned = model.scheme.rotate(q, k, here)
-    pairs = (x, model.scheme.embed(x, here)), *zip((q, k), turned, strict=True)
-    changes = [(b.norm(dim=-1) / a.norm(dim=-1) - 1).abs().max() for a, b in pairs]
-    return max(*map(float, changes), bent(model, here))
+    q_turned, k_turned = model.scheme.rotate(q, k, here)
+    pairs = (x, model.scheme.embed(x, here)), (q, q_turned), (k, k_turned)
+    changes = []
+    for before, after in pairs:
+        ratio = after.norm(dim=-1) / before.norm(dim=-1)
+        changes.append(float((ratio - 1).abs().max()))
+    return max(*changes, bent(model, here))
 
 
 def bent(model: GPT, here: Where) -> float:
@@ -84,7 +91,8 @@ def bent(model: GPT, here: Where) -> float:
     a, b = one.repeat_interleave(D, 0), one.repeat(D, 1)
     q, k = (e[:, None, None].expand(-1, H, T, -1) for e in (a, b))
     q, k = model.scheme.rotate(q, k, here)
-    scores = model.scheme.score(q[:, :, -1:], k, here.block(T - 1, T)).view(D, D, H, T)
+    last = here.block(T - 1, T)
+    scores = model.scheme.score(q[:, :, -1:], k, last).view(D, D, H, T)
     m = scores.permute(2, 3, 0, 1) / here.scale
     return float((m.mT @ m - one).abs().max())
 
@@ -95,9 +103,11 @@ def order(layers: int, subject: Subject) -> float:
     permuted. Under the causal mask alone, one layer sees a set; the second sees the order.
     """
     tokens = words(24)
+    others = torch.randperm(23, generator=torch.Generator().manual_seed(0))
     permuted = tokens.clone()
-    permuted[:, :-1] = tokens[:, torch.randperm(23, generator=torch.Generator().manual_seed(0))]
-    a, b = (last_row(subject.drawn, text, layers) for text in (tokens, permuted))
+    permuted[:, :-1] = tokens[:, others]
+    a = last_row(subject.drawn, tokens, layers)
+    b = last_row(subject.drawn, permuted, layers)
     return float((b - a).norm() / a.norm())
 
 

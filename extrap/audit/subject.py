@@ -61,8 +61,9 @@ class Subject:
         with torch.random.fork_rng([]):
             torch.manual_seed(1)
             for p in scheme.parameters():
-                spread = 0.1 if p.numel() == 1 else 0.3 + float(p.data.std())
-                nn.init.normal_(p.data, float(p.data.mean()), spread)
+                values = p.data
+                spread = 0.1 if p.numel() == 1 else 0.3 + float(values.std())
+                nn.init.normal_(values, float(values.mean()), spread)
         return gpt(scheme).double()
 
 
@@ -77,7 +78,8 @@ def gpt(scheme: Scheme) -> GPT:
 
 def draw(*size: int, seed: int = 3) -> Tensor:
     """Standard normal, float64, always the same."""
-    return torch.randn(size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    draws = torch.Generator().manual_seed(seed)
+    return torch.randn(size, generator=draws, dtype=torch.float64)
 
 
 def words(T: int) -> Tensor:
@@ -88,14 +90,16 @@ def words(T: int) -> Tensor:
 
 def repeated(texts: int, T: int) -> tuple[Tensor, Tensor]:
     """(texts, T) ids and (texts, T, C) rows: one token per text, so that places alone differ."""
-    tokens = torch.arange(texts)[:, None].expand(texts, T)
-    return tokens, draw(texts, 1, SHAPE.dim).expand(texts, T, SHAPE.dim)
+    token = torch.arange(texts)[:, None]
+    row = draw(texts, 1, SHAPE.dim)
+    return token.expand(texts, T), row.expand(texts, T, SHAPE.dim)
 
 
 def moved(scheme: Scheme, at: Where, t: Tensor) -> Where:
     """The same tokens at coordinates t (T,)."""
-    if float(t.max()) >= scheme.limit:
-        raise OutOfRange(f"coordinate {float(t.max()):g}")
+    furthest = float(t.max())
+    if furthest >= scheme.limit:
+        raise OutOfRange(f"coordinate {furthest:g}")
     return Where.whole(t, at.scale, tokens=at.tokens, sees=at.sees)
 
 
@@ -104,8 +108,10 @@ def layers(model: GPT, x: Tensor, at: Where) -> Iterator[tuple[Tensor, Tensor, T
     attention gets.
     """
     for layer, block in enumerate(model.blocks):
-        normed = block.norm1(model.scheme.embed(x, at.at_layer(layer, x)))
-        q, k, v = (for_every_head(part, block.heads) for part in block.project(normed))
+        placed = model.scheme.embed(x, at.at_layer(layer, x))
+        normed = block.norm1(placed)
+        parts = block.project(normed)
+        q, k, v = (for_every_head(part, block.heads) for part in parts)
         yield q, k, v, at.at_layer(layer, normed)
 
 
@@ -117,8 +123,10 @@ def last_logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where, weighed: bool =
     if scheme.uses("attend", layer=at.layer):
         return attention_weights(scheme, q, k, at)[:, :, -1]
     q, k = scheme.rotate(q, k, at)
-    read = weights if weighed and scheme.uses("normalise", layer=at.layer) else logits
-    return read(scheme, q[:, :, -1:], k, at.block(T - 1, T))[:, :, 0]
+    last, here = q[:, :, -1:], at.block(T - 1, T)
+    normalises = scheme.uses("normalise", layer=at.layer)
+    read = weights if weighed and normalises else logits
+    return read(scheme, last, k, here)[:, :, 0]
 
 
 def finite(s: Tensor) -> Tensor:

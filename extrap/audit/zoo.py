@@ -33,11 +33,14 @@ def subjects(
         plugins: packages whose classes they may name
     """
     folder = (conf or Path(conf_dir())) / "scheme"
-    files = {path.stem: path for path in sorted(folder.glob("*.yaml"), key=lambda path: path.stem)}
-    names = list(names) or list(files)
-    if unknown := [name for name in names if name not in files]:
-        raise UserError("SCHEME", unknown[0], "no such scheme", choose(unknown[0], files))
-    return [Subject(name, read_yaml(files[name]), plugins) for name in dict.fromkeys(names)]
+    paths = sorted(folder.glob("*.yaml"), key=lambda path: path.stem)
+    files = {path.stem: path for path in paths}
+    found = []
+    for name in dict.fromkeys(names) or files:
+        if name not in files:
+            raise UserError("SCHEME", name, "no such scheme", choose(name, files))
+        found.append(Subject(name, read_yaml(files[name]), plugins))
+    return found
 
 
 NOISE = 1e-5
@@ -59,33 +62,43 @@ def audit(
     """Returns a row per scheme (index `scheme`), a column per property."""
     rows = []
     for subject in schemes:
-        measured = {column.name: settled(column.measure(subject)) for column in COLUMNS}
-        rows.append({"scheme": subject.name} | measured)
+        row = {"scheme": subject.name}
+        for column in COLUMNS:
+            row[column.name] = settled(column.measure(subject))
+        rows.append(row)
         progress(len(rows), len(schemes))
     return pd.DataFrame(rows).set_index("scheme")
 
 
 def cells(frame: pd.DataFrame) -> pd.DataFrame:
     """Returns the cells of the table, under the heads of the columns."""
-    written = {c.head: [*map(c.cell, frame[c.name].tolist())] for c in COLUMNS}
+    written = {}
+    for column in COLUMNS:
+        values = frame[column.name].tolist()
+        written[column.head] = [*map(column.cell, values)]
     return pd.DataFrame(written, index=frame.index)
 
 
 def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
     """Returns True, False or None for each property."""
-    held = {c.head: [*map(c.verdict, frame[c.name].tolist())] for c in COLUMNS}
+    held = {}
+    for column in COLUMNS:
+        values = frame[column.name].tolist()
+        held[column.head] = [*map(column.verdict, values)]
     return pd.DataFrame(held, index=frame.index, dtype=object)
 
 
 def text(frame: pd.DataFrame) -> str:
     """Returns an aligned table with its legend; `!` marks a property that does not hold."""
-    written, holds = cells(frame), verdicts(frame)
-    marked = written + holds.map(lambda held: "!" if held is False else " ")
-    table = marked.add_suffix(" ").rename_axis(index=None, columns="scheme").to_string()
-    legend = {c.head: c.says for c in COLUMNS} | {"!": "the property does not hold"}
-    legend |= {"-": "nothing to measure, or past what is defined"}
+    marks = verdicts(frame).map(lambda held: "!" if held is False else " ")
+    marked = (cells(frame) + marks).add_suffix(" ")
+    table = marked.rename_axis(index=None, columns="scheme").to_string()
+    legend = {c.head: c.says for c in COLUMNS}
+    legend["!"] = "the property does not hold"
+    legend["-"] = "nothing to measure, or past what is defined"
     width = max(map(len, legend))
-    return "\n".join([table, "", *(f"{head:{width}}  {says}" for head, says in legend.items())])
+    lines = [f"{head:{width}}  {says}" for head, says in legend.items()]
+    return "\n".join([table, "", *lines])
 
 
 def added(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
@@ -112,5 +125,7 @@ def write(frame: pd.DataFrame, folder: Path) -> list[Path]:
     atomic.check_links(folder)
     table = folder / "audit.csv"
     atomic.replace(table, frame.to_csv(float_format="%.4g", lineterminator="\n").encode())
-    painted = figures.image(lambda: paint(cells(frame), verdicts(frame), [c.says for c in COLUMNS]))
-    return [table, *figures.save(painted, folder / "figures" / "audit")]
+    says = [column.says for column in COLUMNS]
+    painted = figures.image(lambda: paint(cells(frame), verdicts(frame), says))
+    drawn = figures.save(painted, folder / "figures" / "audit")
+    return [table, *drawn]
