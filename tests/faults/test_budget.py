@@ -163,6 +163,7 @@ def templates() -> None:
         ("{{ 'x' * 1000000000 }}", "needs more than 0.5 GiB"),
         ("{{ 'x' * 2000000 }}", "writes more than 1,048,576 characters"),
         (loops, "takes more than"),
+        ("{{ (7 ** 30000000) > 1 }}", "takes more than"),
     ):
         one_line(lambda text=text: chat._rendered(text, {}, "theirs"), said)
 
