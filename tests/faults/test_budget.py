@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from hydra.core.global_hydra import GlobalHydra
@@ -21,7 +23,7 @@ from extrap.data.corpora.files import Files
 from extrap.engine import client
 from extrap.pretrained import chat
 from extrap.pretrained.checkpoint import Checkpoint
-from extrap.results import rows
+from extrap.results import packed, rows
 from extrap.results.findings import numbers
 from extrap.runs import checkpoint
 from extrap.runs.folder import digest
@@ -102,6 +104,15 @@ def tables() -> None:
     nested = '{"type": "Sequence", "pretokenizers": [' * 50_000
     Path("tokenizer.json").write_text('{"version": "1.0", "pre_tokenizer": ' + nested)
     one_line(lambda: tokenizer.encoder("tokenizer.json"), "no tokenizer.json .*recursion limit")
+
+
+def packed_rows() -> None:
+    """A column of equal values takes a few bytes and stands for any number of rows."""
+    alike = pa.nulls(packed.MOST + 1)
+    table = pa.table(dict.fromkeys(packed.OWN, alike))
+    pq.write_table(table, "rows.parquet", row_group_size=len(alike))
+    assert Path("rows.parquet").stat().st_size < 2**18
+    one_line(lambda: packed.read(Path("rows.parquet")), f"{packed.MOST} are the most")
 
 
 def replacements() -> None:
@@ -190,6 +201,7 @@ BUDGET = {
     "references in a configuration": references,
     "jobs of the grids of a file": grids,
     "rows, items, a tokenizer": tables,
+    "packed rows": packed_rows,
     "what a tokenizer writes for a text": replacements,
     "weights": weights,
     "what a checkpoint's configuration builds": checkpoints,
