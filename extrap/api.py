@@ -121,7 +121,7 @@ def evaluate(
     by_word = None in chosen and _named(typed, {"extension"})
     if factor is not None and not extended and not by_word:
         raise UserError("factor", factor, "no extension takes it", 'give extension="yarn", say')
-    found = []
+    found, kept = [], None
     for one in chosen:
         options = [f"extension={one}"] if one else []
         if factor is not None and (one in extended or (one is None and by_word)):
@@ -129,8 +129,9 @@ def evaluate(
         own, source = _source(
             model, tokenizer, {"task", "stage", *["extension"][: one is not None]}
         )
-        with _evaluating(model), _job([*own, *more, *options, *words], source) as job:
+        with _evaluating(model), _job([*own, *more, *options, *words], source or kept) as job:
             found.append(_rows(job))
+            kept = getattr(job.source, "again", None)
     # the curve of training has the same rows under each extension
     return pd.concat(found).drop_duplicates(ignore_index=True)
 

@@ -33,16 +33,22 @@ class Fault(NamedTuple):
 
 @torch.no_grad()
 def fault(
-    model: Callable[..., Tensor], device: torch.device, lengths: Iterable[int] = ()
+    model: Callable[..., Tensor],
+    device: torch.device,
+    lengths: Iterable[int] = (),
+    progress: Callable[[int, int], object] = max,
 ) -> Fault | None:
     """Returns why a model gives no logits of a language model, None if it does: the first fault in
     a text of SHORT tokens, then in texts of these lengths. A text that the model refuses by
     OutOfRange has none.
 
-    model: (tokens (1, T), last=w) -> logits (1, w, vocab).
+    model: (tokens (1, T), last=w) -> logits (1, w, vocab). progress(done, total): tokens of texts.
     """
-    ids, vocab = SHORT, SHORT
-    for T in sorted({SHORT, *(n for n in lengths if n > SHORT)}):
+    ids, vocab, done = SHORT, SHORT, 0
+    every = sorted({SHORT, *(n for n in lengths if n > SHORT)})
+    for T in every:
+        progress(done, sum(every))
+        done += T
         g = torch.Generator().manual_seed(0)
         text = torch.randint(ids, (1, T), generator=g)
         other = (text + torch.randint(1, ids, (1, T), generator=g)) % ids
@@ -65,6 +71,7 @@ def fault(
             continue
         vocab = before.shape[-1]
         ids = min(IDS, vocab)
+    progress(done, done)
     return None
 
 

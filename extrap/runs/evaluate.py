@@ -129,8 +129,13 @@ def evaluations(job: Job) -> dict[str, Callable[[], Result]]:
 
     @cache
     def models() -> tuple[GPT, Reader]:
-        plain = trained_model(job)
-        job.source.check_reading(plain, _lengths(job))
+        if not job.source.published:
+            plain = trained_model(job)
+            return plain, job.extension(plain)
+        with Progress("load", beats=True):
+            plain = trained_model(job)
+        with Progress("check", beats=True) as progress:
+            job.source.check_reading(plain, _lengths(job), progress)
         return plain, job.extension(plain)
 
     if _reports_used(job):
@@ -181,7 +186,7 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
     def untrained(layers: int | None = None) -> GPT:
         return cast(GPT, job.extension(source.untrained(layers)))
 
-    with torch.inference_mode(not diagnostic), Progress(name) as progress:
+    with torch.inference_mode(not diagnostic), Progress(name, beats=True) as progress:
         model = (
             InspectedModel(cast(GPT, extended), plain, untrained)
             if diagnostic
@@ -238,7 +243,10 @@ def completed(job: Job, task: str, result: Result) -> list[dict]:
 
 def trained_model(job: Job) -> GPT:
     """Returns the trained model without the extension, in evaluation mode on its device."""
-    return job.source.trained(job.run).eval().to(job.source.device)
+    source = job.source
+    if job.training is None:
+        return source.loaded
+    return source.trained(job.run).eval().to(source.device)
 
 
 def _used_rows(source: Source, model: GPT, extended: Reader) -> list[dict]:

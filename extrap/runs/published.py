@@ -32,10 +32,12 @@ from extrap.runs.texts import opened
 from extrap.runs.training import options
 from extrap.runs.training.finetune import OWN
 from extrap.runs.training.optim import identity
+from extrap.tasks.base import Progress
 from extrap.utils.errors import UserError
 from extrap.utils.versions import RUN
 
 PRECISIONS = {"fp32": "32-true", "bf16": "bf16-true"}
+KEPT = "checkpoint", "loaded"
 TEXT = f"{Text.__module__}.{Text.__name__}"
 
 
@@ -141,6 +143,21 @@ class Published(Source):
         model = self.checkpoint.model(self.reading.train_length, self.reading.dtype, empty)
         return cast(GPT, model)
 
+    @cached_property
+    def loaded(self) -> GPT:
+        """The model that evaluations share: tasks and extensions leave it as it is."""
+        return self.model().eval().to(self.device)
+
+    def again(self, config: Mapping[str, Any], choices: Mapping[str, str]) -> "Published":
+        """Returns the source of another evaluation of this checkpoint, with the model and the hash
+        of this one where the options are the same.
+        """
+        made = type(self)(config, choices)
+        if made.config["model"] == self.config["model"] and made.device == self.device:
+            kept = {name: vars(self)[name] for name in KEPT if name in vars(self)}
+            vars(made).update(kept)
+        return made
+
     def untrained(self, layers: int | None = None) -> GPT:
         torch.manual_seed(self.seed)
         return cast(GPT, self.checkpoint.untrained(self.reading.train_length, layers))
@@ -168,8 +185,8 @@ class Published(Source):
     def trained(self, run: Run) -> GPT:
         return self.model() if isinstance(run, PublishedRun) else super().trained(run)
 
-    def check_reading(self, model: GPT, lengths: Iterable[int]) -> None:
-        if found := fault(model, self.device, lengths):
+    def check_reading(self, model: GPT, lengths: Iterable[int], progress: Progress) -> None:
+        if found := fault(model, self.device, lengths, progress):
             raise UserError("model", self.label, *found)
 
     def note(self) -> None:

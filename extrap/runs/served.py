@@ -19,7 +19,7 @@ from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.vocabulary import PublishedVocabulary, encoder_of
 from extrap.runs.build import build
 from extrap.runs.published import Published, PublishedRun, first_token
-from extrap.tasks.base import Task
+from extrap.tasks.base import Progress, Task
 from extrap.utils.errors import UserError
 
 
@@ -166,5 +166,5 @@ class Served(Published):
     def layers(self, model: GPT) -> list[dict[str, Any]]:
         return []
 
-    def check_reading(self, model: GPT, lengths: Iterable[int]) -> None:
+    def check_reading(self, model: GPT, lengths: Iterable[int], progress: Progress) -> None:
         """The engine was probed before."""

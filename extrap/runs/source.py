@@ -18,7 +18,7 @@ from extrap.runs.checkpoint import trained_weights
 from extrap.runs.folder import Run
 from extrap.runs.training.optim import Optim
 from extrap.runs.training.options import DTYPES, TrainerOptions, read
-from extrap.tasks.base import Task
+from extrap.tasks.base import Progress, Task
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import memory
 
@@ -114,6 +114,11 @@ class Source(ABC):
 
     # --- runs
 
+    @property
+    def loaded(self) -> GPT:
+        """The model of `run`, in evaluation mode on its device."""
+        return self.trained(self.run).eval().to(self.device)
+
     def trained(self, run: Run) -> GPT:
         """Returns the model with the weights of a run, in float64 or float32, which holds bfloat16
         exactly. Raises UserError if the weights changed since training.
@@ -124,7 +129,9 @@ class Source(ABC):
         model.load_state_dict(trained_weights(run, model, self.dtype))
         return model
 
-    def check_reading(self, model: GPT, lengths: Iterable[int]) -> None:  # noqa: B027
+    def check_reading(  # noqa: B027
+        self, model: GPT, lengths: Iterable[int], progress: Progress
+    ) -> None:
         """Raises UserError if a trained model is no language model in texts of these lengths. A
         scheme is checked before training (extrap.runs.validate).
         """

@@ -205,6 +205,7 @@ class Counter:
         self.progress = progress
         self.total = total
         self.done = 0
+        progress(0, total)
 
     def __call__(self, tokens: int) -> None:
         self.done += tokens

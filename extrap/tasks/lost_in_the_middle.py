@@ -24,7 +24,7 @@ from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most,
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model, Progress, Result, Setting, Task
 from extrap.tasks.scoring.answers import NONE
-from extrap.tasks.scoring.multi_token import exact, greedy
+from extrap.tasks.scoring.multi_token import Read, exact, greedy
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, OneOrMore, Share, at_least, at_most
 
@@ -97,15 +97,15 @@ class Asked:
         return prompts, float(np.mean(distances))
 
     @cached_property
-    def right(self) -> Callable[[int], np.ndarray]:
+    def right(self) -> Callable[[int, Read], np.ndarray]:
         """Which examples are answered right (trials,), with the gold record at an index."""
 
-        def right(index: int) -> np.ndarray:
+        def right(index: int, read: Read) -> np.ndarray:
             before, _ = self.prompts(index)
             opening = self._ids(OPENING)
             prompts = [np.concatenate([ids, opening]) for ids in before]
             ends = self._ends if self.closed else None
-            return exact(self.model, prompts, self.answers, self.batch_tokens, ends)
+            return exact(self.model, prompts, self.answers, self.batch_tokens, ends, read)
 
         return cache(right)
 
@@ -197,9 +197,7 @@ class LostInTheMiddle(Task):
             Asked(examples, query, setting.vocabulary, model, self.batch_tokens)
             for examples, query in product(self._examples(), self.query)
         ]
-        cells = [
-            cell(one, len(one.examples) * one.length, partial(self._curve, one)) for one in plan
-        ]
+        cells = [cell(one, self._tokens(one), partial(self._curve, one)) for one in plan]
         for query in self.query:
             # one record alone is found by whoever copies what is there
             several = [one for one in plan if one.query == query and one.records > 1]
@@ -210,6 +208,11 @@ class LostInTheMiddle(Task):
         recorder = recorded(cells, progress)
         return recorder.result(recorder.passed.__contains__)  # a short context may have no gate
 
+    def _tokens(self, asked: Asked) -> int:
+        """Returns the tokens of the prompts, once for each score that reads them."""
+        places = self._indices(asked) if self.indices is None else set(self.indices)
+        return len(places) * len(asked.examples) * asked.length * (2 if self.generate else 1)
+
     def _indices(self, asked: Asked) -> list[int]:
         return sorted({round(depth * (asked.records - 1)) for depth in self.depths})
 
@@ -217,7 +220,7 @@ class LostInTheMiddle(Task):
         """Records the gate, of `accuracy` and `depths` alone: decoding could read past the training
         length.
         """
-        correct = [asked.right(index) for index in self._indices(asked)]
+        correct = [asked.right(index, counter) for index in self._indices(asked)]
         cells.share("gate", np.stack(correct, 1))
 
     def _curve(self, asked: Asked, cells: Recorder, counter: Counter) -> None:
@@ -226,21 +229,22 @@ class LostInTheMiddle(Task):
         depths, correct = [i / max(1, asked.records - 1) for i in indices], []
         for index, depth in zip(indices, depths, strict=True):
             prompts, distance = asked.prompts(index)
-            scores = {"accuracy": asked.right(index)}
+            scores = {"accuracy": asked.right(index, counter)}
             if self.generate:
-                scores |= self._decoded(prompts, asked)
+                scores |= self._decoded(prompts, asked, counter)
             drawn = checksum(*prompts, *asked.answers)
             places = {"index": index, "distance": int(distance), "drawn": drawn}
             cells.at(depth=depth).answers(scores, places, sum(map(len, asked.answers)))
             correct.append(scores["accuracy"])
-            counter(asked.length * len(prompts) // len(indices))
         if {0.0, 1.0} <= set(depths) and any(0.25 <= d <= 0.75 for d in depths):
             cells.curve(np.stack(correct, 1), depths)
         cells.value("guess", 1 / asked.records)
 
-    def _decoded(self, prompts: Sequence[np.ndarray], asked: Asked) -> dict[str, np.ndarray]:
+    def _decoded(
+        self, prompts: Sequence[np.ndarray], asked: Asked, read: Read
+    ) -> dict[str, np.ndarray]:
         """Returns the scores of decoded text, in any case; an id that is no text ends a word."""
-        decoded = greedy(asked.model, prompts, self.generate, self.batch_tokens)
+        decoded = greedy(asked.model, prompts, self.generate, self.batch_tokens, read)
         substring, form = [], []
         for ids, example in zip(decoded.tolist(), asked.examples, strict=True):
             if NONE in ids:

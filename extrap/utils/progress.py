@@ -18,12 +18,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from math import inf
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any, Self
 
 from tqdm import tqdm
 
 FILE, DEVICE = "EXTRAP_PROGRESS", "EXTRAP_DEVICE"
 PAUSE = 0.5  # seconds between two writes of the file
+BEAT = 1.0  # seconds between two moves of a bar while the work is silent
 MINUTE = 60.0  # seconds between two lines where no bar is drawn
 MOST = 1e9
 """Seconds that a file may speak of: thirty years."""
@@ -35,9 +37,16 @@ _kept: list[Path] = []
 
 
 class Progress:
-    """One phase of work: call it with the steps done so far (and the total, once it is known)."""
+    """One phase of work: call it with the steps done so far (and the total, once it is known).
 
-    def __init__(self, label: str, total: int | None = None) -> None:
+    Args:
+        label: the name of the phase
+        total: its steps, None if they are not known yet
+        beats: the bar moves and the lines come while the work is silent, too: the first line after
+            a second. A thread of its own draws them.
+    """
+
+    def __init__(self, label: str, total: int | None = None, beats: bool = False) -> None:
         self._label, self._total, self._done = label, total, 0
         self._first: tuple[float, int] | None = None  # step of this process: a run may be resumed
         self._start = self._written = self._said = time.monotonic()
@@ -45,6 +54,9 @@ class Progress:
         shown = sys.stderr.isatty() or "ipykernel" in sys.modules  # a terminal, a notebook
         shown = shown and FILE not in os.environ
         self._bar = tqdm(desc=label, dynamic_ncols=True, file=sys.stderr) if shown else None
+        self._state: dict[str, Any] = {}
+        self._ended = Event()
+        self._thread = Thread(target=self._beat, daemon=True) if beats else None
         self(0)
 
     def __call__(self, done: int, total: int | None = None, note: str = "", **more: float) -> None:
@@ -67,13 +79,24 @@ class Progress:
             "left": left and round(left, 1),
             "device": os.environ.get(DEVICE, ""),
         }
-        state |= more
+        self._state = state = state | more
         if now - self._written >= PAUSE or done == self._total:
             self._written = now
             write(state)
-        if self._bar is None and now - self._said >= MINUTE:
-            self._said = now
-            print(", ".join(words(state)), file=sys.stderr, flush=True)
+        if self._bar is None and self._thread is None and now - self._said >= MINUTE:
+            self._say(now)
+
+    def _say(self, now: float) -> None:
+        self._said = now
+        print(", ".join(words(self._state)), file=sys.stderr, flush=True)
+
+    def _beat(self) -> None:
+        self._said -= MINUTE
+        while not self._ended.wait(BEAT):
+            if self._bar is not None:
+                self._bar.refresh()
+            elif (now := time.monotonic()) - self._said >= MINUTE:
+                self._say(now)
 
     def _left(self, now: float, done: int) -> float | None:
         """Returns the seconds to the end; None before the second step, and without a total."""
@@ -84,13 +107,19 @@ class Progress:
         return (now - self._first[0]) / (done - self._first[1]) * (self._total - done)
 
     def __enter__(self) -> Self:
+        if self._thread is not None:
+            self._thread.start()
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
         if self._bar is not None:
             return self._bar.close()
         took = time.monotonic() - self._start
-        print(f"{self._label}: {self._done} in {took:.1f} s", file=sys.stderr, flush=True)
+        done = "" if self._total is None and not self._done else f"{self._done} in "
+        print(f"{self._label}: {done}{took:.1f} s", file=sys.stderr, flush=True)
 
 
 def words(state: Mapping[str, Any]) -> list[str]:

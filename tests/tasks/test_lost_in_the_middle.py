@@ -200,3 +200,23 @@ def test_the_longer_value_that_begins_alike_is_not_the_value(tmp_path):
         assert set(cells(result, "accuracy").values()) == {right}, said
         assert set(cells(result, "substring").values()) == {float(said in ("12", "129"))}
         assert set(cells(result, "format").values()) == {1.0}
+
+
+@pytest.mark.parametrize("generate", [0, 12])
+def test_progress_begins_before_the_first_forward_and_counts_each_batch(generate):
+    """Three depths of two examples, one forward for each text."""
+    said, calls = [], []
+    model = writer(oracle)
+
+    def read(tokens, last):
+        calls.append(len(said))
+        return model(tokens, last)
+
+    one = task(pairs=(3,), trials=2, query=("last",), generate=generate, batch_tokens=1)
+    one.run(read, None, VOCABULARY, L, lambda done, total: said.append((done, total)))
+    texts = 3 * 2 * (2 if generate else 1)
+    assert calls[0] == 1 and said[0][0] == 0
+    assert len({done for done, _ in said}) >= texts
+    counts = [done for done, _ in said]
+    assert counts == sorted(counts) and len({total for _, total in said}) == 1
+    assert counts[-1] == said[0][1]

@@ -2,7 +2,9 @@
 
 import io
 import json
+import re
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,24 @@ def test_a_line_a_minute_where_no_bar_is_drawn(
             "train 62 %, 3:10 left, loss 2",
             "train: 1000 in 60.5 s",
         ]
+
+
+@pytest.mark.parametrize("place", ["terminal", "pipe"])
+def test_silent_work_shows_that_it_goes_on(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first line on a pipe comes at once; a bar moves between two calls."""
+    monkeypatch.delenv(progress.FILE, raising=False)
+    monkeypatch.setattr(progress, "BEAT", 0.01)
+    monkeypatch.setattr(sys, "stderr", Terminal() if place == "terminal" else io.StringIO())
+    with Progress("haystack", beats=True) as p:
+        p(0, total=4000)
+        before = sys.stderr.getvalue()
+        shown = re.compile(r"haystack: +0%.* 0/4000" if place == "terminal" else "haystack 0 %\n")
+        while not shown.search(sys.stderr.getvalue()[len(before) :]):
+            assert p._thread.is_alive()
+            time.sleep(0.01)
+    assert not p._thread.is_alive()
+    if place == "pipe":  # the next line would come after a minute
+        assert re.fullmatch(r"haystack 0 %\nhaystack: 0 in \d+\.\d s\n", sys.stderr.getvalue())
 
 
 def test_the_pace_is_that_of_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@ itself is needed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,6 +11,9 @@ import torch
 from extrap.model.past import Past
 from extrap.tasks.base import Model, batches
 from extrap.tasks.scoring.answers import NONE, likely, right
+
+Read = Callable[[int], Any]
+"""Called with the tokens of each batch that the model has read."""
 
 
 def _alike(sizes: Sequence, batch_tokens: int, extra: int = 0) -> Iterator[list[int]]:
@@ -26,6 +30,7 @@ def exact(
     answers: Sequence[np.ndarray],
     batch_tokens: int,
     ends: Callable[[int], bool] | None = None,
+    read: Read = bool,
 ) -> np.ndarray:
     """Returns (n,): 1 if greedy decoding after the prompt begins with the answer, else 0; nan
     without a most likely token. Both are 1-d arrays of ids, answers not empty; ends: whether the
@@ -45,6 +50,7 @@ def exact(
         if ends is not None:
             closed = [np.nan if last == NONE else ends(last) for last in named[:, -1].tolist()]
             found[rows] = np.minimum(found[rows], closed)
+        read(before.size + wanted.size)
     return found
 
 
@@ -62,7 +68,11 @@ def _named(model: Model, prompts: np.ndarray, answers: np.ndarray, behind: bool)
 
 @torch.no_grad()
 def greedy(
-    model: Model, prompts: Sequence[np.ndarray], count: int, batch_tokens: int
+    model: Model,
+    prompts: Sequence[np.ndarray],
+    count: int,
+    batch_tokens: int,
+    read: Read = bool,
 ) -> np.ndarray:
     """Returns (n, count) int64: the `count` tokens that follow each prompt, each the most likely
     one after the tokens before it; NONE from the first place on that has none.
@@ -83,6 +93,7 @@ def greedy(
             out[rows] = _followed(model, some, count)
         else:
             out[rows] = _read_again(model, some, count)
+        read(some.size)
     return out
 
 
