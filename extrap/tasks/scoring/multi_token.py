@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from extrap.model.fitting import full
 from extrap.model.past import Past
 from extrap.tasks.base import Model, batches
 from extrap.tasks.scoring.answers import NONE, likely, right
@@ -89,17 +90,12 @@ def greedy(
         some = np.stack([prompts[i] for i in rows])
         if hasattr(model, "greedy"):
             out[rows] = _said(model, some, count)
-        elif _continues(model, some, count):
-            out[rows] = _followed(model, some, count)
+        elif (said := _followed(model, some, count)) is not None:
+            out[rows] = said
         else:
             out[rows] = _read_again(model, some, count)
         read(some.size)
     return out
-
-
-def _continues(model: Model, prompts: np.ndarray, count: int) -> bool:
-    texts, known = prompts.shape
-    return hasattr(model, "continues") and model.continues(texts, known, known + count)
 
 
 def _read_again(model: Model, prompts: np.ndarray, count: int) -> np.ndarray:
@@ -123,10 +119,14 @@ def _read_again(model: Model, prompts: np.ndarray, count: int) -> np.ndarray:
     return out
 
 
-def _followed(model: Model, prompts: np.ndarray, count: int) -> np.ndarray:
-    """Returns the tokens that follow prompts of one length. Each forward reads a guess on from the
-    past of the text, and keeps what all prompts of the batch have right.
+def _followed(model: Model, prompts: np.ndarray, count: int) -> np.ndarray | None:
+    """Returns the tokens that follow prompts of one length; None if the model keeps no past of
+    them, or if memory has no room for it. Each forward reads a guess on from the past of the text,
+    and keeps what all prompts of the batch have right.
     """
+    texts, size = prompts.shape
+    if not (hasattr(model, "continues") and model.continues(texts, size, size + count)):
+        return None
     past, known = Past(), 0
     found = np.full((len(prompts), count), NONE, np.int64)
     ended = np.zeros(len(prompts), bool)
@@ -134,7 +134,12 @@ def _followed(model: Model, prompts: np.ndarray, count: int) -> np.ndarray:
         text = np.concatenate([prompts, found[:, :known].clip(0)], 1)
         guesses = np.stack([guess(row, count - known) for row in text])
         read = np.concatenate([text, guesses], 1)[:, :-1]
-        logits = model.further(torch.from_numpy(read), last=count - known, past=past)
+        try:
+            logits = model.further(torch.from_numpy(read), last=count - known, past=past)
+        except Exception as error:
+            if full(error):
+                return None
+            raise
         predicted = likely(logits).cpu().numpy()
         agreed = (predicted == guesses).cumprod(1).sum(1)
         new = min(agreed[~ended].min(initial=count) + 1, count - known)
