@@ -102,7 +102,8 @@ def evaluate(
     without one reads bytes and the ids of data.vocabulary. tasks: names of conf/task. multiples:
     lengths in training lengths, of every task. extension, factor: one or several, and the factor of
     each. reference: the checkpoint that an engine should serve; task=parity reads both. In `words`,
-    "task.kv.batch_tokens=65536" sets tokens per forward (speed alone). Raises UserError.
+    "task.kv.batch_tokens=65536" sets tokens per forward (speed alone; less where memory is short).
+    Raises UserError.
     """
     names = [tasks] if isinstance(tasks, str) else list(tasks)
     if reference is not None:

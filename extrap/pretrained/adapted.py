@@ -12,12 +12,13 @@ from torch.utils.checkpoint import checkpoint
 
 from extrap.model.attention import attention
 from extrap.model.block import embedded as placed
+from extrap.model.fitting import full
 from extrap.model.gpt import GPT
 from extrap.model.past import Past
 from extrap.model.scheme import OutOfRange, Shape, Where
 from extrap.pretrained.layer import Layer, Unreadable
 from extrap.pretrained.layers import read
-from extrap.pretrained.plain import ALLOWED, table_rows
+from extrap.pretrained.plain import ALLOWED, device_of, table_rows
 from extrap.pretrained.rotation import GivenSink, scheme_of
 from extrap.pretrained.seam import forgetting, replaced, still, through
 
@@ -86,6 +87,8 @@ class Adapted(GPT):
             except ALLOWED:
                 raise
             except Exception as error:  # of whatever class the code of a model raises
+                if full(error):
+                    raise
                 T, said = tokens.shape[1], str(error)
                 table = "out of range" in said or "out of bounds" in said
                 if not table and self.scheme.shape.length >= T:
@@ -113,7 +116,7 @@ class Adapted(GPT):
         keep a state that a past does not have.
         """
         tokens = 7 * torch.arange(KNOWN + 8)[None] % len(self.embedding.weight)
-        tokens, past = tokens.to(self.embedding.weight.device), Past()
+        tokens, past = tokens.to(device_of(self.net)), Past()
         whole = self(tokens, last=8)
         try:
             self.hidden(tokens[:, :KNOWN], last=1, past=past)
@@ -151,11 +154,14 @@ class Adapted(GPT):
                 at.memo[GivenSink, n] = sink
             q = q if s == usual else q * (s / usual)
             v = F.pad(v, (0, max(0, q.shape[-1] - D)))  # fused kernels want one width
-            x, new = inputs[n], q.shape[2]
+            # a model on several devices: attention on the one that reads ids
+            away, home = q.device, at.q.device
+            x, q, k, v = (each.to(home) for each in (inputs[n], q, k, v))
+            new = q.shape[2]
             if past is not None:
                 x, q, k, v = past.joined(n, x, q, k, v, self.scheme.uses("attend", layer=n))
             o = attention(self.scheme, q, k, v, at.at_layer(n, x), at.length - new)
-            return o[..., :D].transpose(1, 2).contiguous()
+            return o[..., :D].transpose(1, 2).contiguous().to(away)
 
         def normed(n: int, x: Tensor) -> Tensor:
             inputs.clear()  # later layers need room

@@ -15,7 +15,7 @@ from extrap.pretrained.causal import fault
 from extrap.pretrained.compared import difference
 from extrap.pretrained.families import BLOOM, GPT2, MPT, OPT
 from extrap.pretrained.layer import Unreadable
-from extrap.pretrained.plain import Plain, config_of, device_of, length_of
+from extrap.pretrained.plain import Plain, config_of, device_of, length_of, spread
 from extrap.pretrained.seam import quiet, reason, transformers
 from extrap.pretrained.shortened import SHORT, of_each_kind, shortened
 from extrap.pretrained.skeleton import copy_of
@@ -32,11 +32,11 @@ READ = {family.model_type: family for family in (BLOOM(), MPT(), GPT2(), OPT())}
 
 def converted(net: Any, length: int) -> GPT | None:
     """Returns a GPT with the weights of a transformers model, which both share; None for a family
-    outside READ, or a variant that a GPT has no form for.
+    outside READ, a model on several devices, or a variant that a GPT has no form for.
     """
-    config, empty = net.config, net.device.type == "meta"
+    config, empty = net.config, device_of(net).type == "meta"
     family = READ.get(config.model_type)
-    if family is None:
+    if family is None or spread(net):
         return None
     tied = net.get_output_embeddings().weight is net.get_input_embeddings().weight
     try:
@@ -98,7 +98,7 @@ def adapt(net: Any, length: int | None = None) -> GPT:
                 made = Adapted(net, length).train(net.training)
             if off := difference(made, net, length):
                 raise Unreadable(f"its logits differ by {off:.1e} with attention of extrap")
-            if isinstance(made, Adapted) and not net.device.type == "meta" and parts_ways(made):
+            if isinstance(made, Adapted) and device_of(net).type != "meta" and parts_ways(made):
                 raise Unreadable(f"{PAST} its logits differ with attention of extrap")
     except Unreadable as error:
         raise UserError("model_type", kind, str(error)) from None

@@ -21,7 +21,8 @@ from extrap.pretrained.causal import fault
 from extrap.pretrained.chat import FILES
 from extrap.pretrained.gguf import unpacked
 from extrap.pretrained.loading import load
-from extrap.pretrained.plain import Plain, length_of
+from extrap.pretrained.plain import Plain, device_of, length_of
+from extrap.pretrained.quantised import check_accelerate, check_library
 from extrap.pretrained.scaling import scaling_of, unscaled, window_of
 from extrap.pretrained.seam import installed, one_line, reason, transformers
 from extrap.pretrained.size import as_large_as, check_layers
@@ -87,6 +88,7 @@ class Checkpoint:
         cache: where a GGUF is unpacked once
         scaling: `chain` keeps the scaling of rotations that the config brings, `replace` takes it
             away
+        device_map: `auto` lays layers out on all devices, the memory of the machine and its disk
 
     Raises UserError, in one line, for a place that is missing or unreadable.
     """
@@ -96,8 +98,9 @@ class Checkpoint:
         place: str,
         cache: Path = Path("runs/.pretrained"),
         scaling: Literal["chain", "replace"] = "chain",
+        device_map: Literal["auto"] | None = None,
     ):
-        self.place, self.scaling = place, scaling
+        self.place, self.scaling, self.device_map = place, scaling, device_map
         self.folder = _folder(place, cache)
 
     @cached_property
@@ -126,9 +129,7 @@ class Checkpoint:
         if (self.folder / "adapter_config.json").exists():
             problem = "holds adapter_config.json, an adapter"
             raise UserError(self.place, problem=problem, remedy="merge the adapter into the model")
-        if self.settings.get("quantization_config") is not None:
-            remedy = "give a checkpoint in floating point, or a .gguf file"
-            raise UserError(self.place, problem="quantization_config=: quantised", remedy=remedy)
+        check_library(self.settings, self.place)
         if isinstance(kind, str) and kind in auto.CONFIG_MAPPING:
             check_layers(self.settings, self.place)
             with one_line(self.place):
@@ -198,12 +199,20 @@ class Checkpoint:
     def _net(self, dtype: torch.dtype, empty: bool) -> Any:
         config = self.config
         kind = self._class(config)
-        attention = {"attn_implementation": "sdpa" if kind._supports_sdpa else "eager"}
+        given = {"attn_implementation": "sdpa" if kind._supports_sdpa else "eager"}
         if empty:
             with self._bounded(), one_line(self.place), torch.device("meta"):
-                return kind._from_config(config, dtype=dtype, **attention).eval()
+                return kind._from_config(config, dtype=dtype, **given).eval()
         index = [path] if (path := self.folder / INDEX).is_file() else []
         data = [self.folder / "config.json", *index, *files(self.folder)]
+        layout = getattr(config, "extrap_layout", "half")  # of a GGUF file that extrap unpacked
+        if self.device_map is not None:
+            check_accelerate(self.device_map)
+            if layout != "half":  # weights that stay on the disk cannot be moved
+                problem = f"{self.place} is a GGUF file whose rows extrap moves in memory"
+                remedy = "give a folder of safetensors, or leave device_map out"
+                raise UserError("model.device_map", self.device_map, problem, remedy)
+            given["device_map"] = self.device_map
         with self._bounded(), one_line(self.place):
             made, found = load(
                 kind,
@@ -212,20 +221,20 @@ class Checkpoint:
                 dtype=dtype,
                 use_safetensors=True,
                 output_loading_info=True,
-                **attention,
+                **given,
             )
         for what in ("missing", "mismatched", "unexpected"):
             every = sorted(str(name) for name in found[f"{what}_keys"])
             if names := [name for name in every if name.split(".")[-1] not in BUFFERS]:
                 problem = f"{len(names)} {what} tensors: {', '.join(names[:3])}"
                 raise UserError(self.place, problem=problem)
-        if (layout := getattr(config, "extrap_layout", "half")) != "half":
-            if layout != "interleaved":  # of a GGUF file that extrap unpacked
+        if layout != "half":
+            if layout != "interleaved":
                 problem = "expected half or interleaved"
                 raise UserError(f"extrap_layout={layout!s:.40}", problem=problem)
             _to_halves(made, layout, config)
         made.eval()
-        if found := fault(lambda ids, last: made(ids, use_cache=False).logits, made.device):
+        if found := fault(lambda ids, last: made(ids, use_cache=False).logits, device_of(made)):
             problem = f"model_type={config.model_type} {found.problem}"
             raise UserError(self.place, problem=problem, remedy=found.remedy)
         return made

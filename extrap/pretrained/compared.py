@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from extrap.model.gpt import GPT
-from extrap.pretrained.plain import table_rows
+from extrap.pretrained.plain import device_of, table_rows
 from extrap.pretrained.seam import forgetting
 from extrap.utils.untrusted import memory
 
@@ -35,7 +35,7 @@ def difference(made: GPT, net: Any, length: int, whole: bool = False) -> float:
         whole: reads past L however long it is
     """
     weight = made.embedding.weight
-    if weight.is_meta:
+    if device_of(net).type == "meta":
         return 0.0
     training = net.training
     net.eval()
@@ -53,7 +53,7 @@ def _rounded(made: GPT, net: Any, length: int, whole: bool) -> float:
     """Returns the difference for weights in half precision."""
     every = chain(net.parameters(), net.buffers(), made.parameters(), made.buffers())
     tensors = list({id(t): t for t in every}.values())
-    plain = all(type(t) in (Tensor, nn.Parameter) for t in tensors)
+    plain = all(type(t) in (Tensor, nn.Parameter) and not t.is_meta for t in tensors)
     quantised = any(not t.is_floating_point() for t in net.parameters())
     numbers = sum(t.numel() for t in tensors if t.dtype in HALF)
     if plain and not quantised and FLOAT * numbers < memory() // 2:
@@ -90,11 +90,12 @@ def _largest(own: Tensor, apart: Tensor) -> float:
 
 def _both(made: GPT, net: Any, length: int, whole: bool) -> tuple[Tensor, Tensor]:
     """Returns the model's own logits, and what the others are away from them, in float32."""
-    weight, g = made.embedding.weight, torch.Generator().manual_seed(0)
-    near = (whole or length <= NEAR) and weight.device.type == "cpu"  # a GPU asserts past a table
+    rows, device = len(made.embedding.weight), device_of(net)
+    g = torch.Generator().manual_seed(0)
+    near = (whole or length <= NEAR) and device.type == "cpu"  # a GPU asserts past a table
     inside = length if whole else min(PROBE, length)
     n = length + PAST if near and table_rows(net) is None else inside
-    tokens = torch.randint(len(weight), (2, n), generator=g).to(weight.device)
+    tokens = torch.randint(rows, (2, n), generator=g).to(device)
     try:
         own = _logits(net, tokens)
     except Exception:  # of whatever class: a table or a limit that ends at L

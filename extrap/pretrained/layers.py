@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from extrap.pretrained.layer import CLOSE, TOKENS, Layer, Source, Unreadable, turns_of
 from extrap.pretrained.seam import replaced, through, turned
-from extrap.pretrained.skeleton import copy_of
+from extrap.pretrained.skeleton import bare, copy_of
 
 FIRST, STEP = 0.1, 1e-4
 """Angles of tags, in radians."""
@@ -41,7 +41,7 @@ def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
     """Returns the layers whose attention comes through the interface, in order; the name of the
     decoder below the head, and the class of its output. Raises Unreadable.
     """
-    copy = copy_of(net)
+    copy = copy_of(bare(net))
     tokens = torch.arange(1, TOKENS + 1)[None] % len(net.get_input_embeddings().weight)
     sources, answers, before = _found(copy, tokens)
     names = {module: name for name, module in copy.named_modules()}

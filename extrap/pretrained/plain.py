@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor, nn
 
+from extrap.model.fitting import full
 from extrap.model.scheme import OutOfRange
 from extrap.pretrained.causal import CAUSAL
 from extrap.pretrained.seam import forgetting
@@ -67,6 +68,8 @@ class Plain(nn.Module):
         except ALLOWED:
             raise
         except Exception as error:  # of whatever class the code of a model raises
+            if full(error):
+                raise
             said = f"{type(error).__name__}: {error}".splitlines()[0]
             if self.length < T:
                 raise OutOfRange(f"{self.name} fails at {T} tokens ({said})") from error
@@ -127,9 +130,21 @@ def table_rows(net: Any) -> int | None:
 
 
 def device_of(subject: Any) -> torch.device:
-    """Returns where the weights are; a function gets ids on the CPU."""
+    """Returns where the weights are, of a model on several devices where it reads ids; a function
+    gets ids on the CPU.
+    """
+    if layers := spread(subject):
+        devices = [d for d in layers.values() if d not in ("cpu", "disk")]
+        return torch.device(devices[0] if devices else "cpu")
     weights = subject.parameters() if isinstance(subject, nn.Module) else iter(())
     return next((p.device for p in weights), torch.device("cpu"))
+
+
+def spread(subject: Any) -> dict[str, Any]:
+    """Returns the device of each part of a model that accelerate laid out (device_map); else {}.
+    Weights on the disk then count as device meta.
+    """
+    return getattr(subject, "hf_device_map", None) or {}
 
 
 @torch.no_grad()

@@ -2,6 +2,7 @@
 
 import re
 from copy import deepcopy
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -9,6 +10,18 @@ from torch import Tensor, nn
 LAID = 2**28
 """Numbers that are laid out in memory at most, 1 GiB. A product copies numbers that overlap."""
 LAYER = re.compile(r"\.\d+\.")
+
+
+def bare(net: Any) -> Any:
+    """Returns a quantised model of transformers with its matrices in floating point, on device
+    meta; any other model as it is.
+    """
+    if getattr(net, "hf_quantizer", None) is None:
+        return net
+    config = deepcopy(net.config)
+    vars(config).pop("quantization_config", None)
+    with torch.device("meta"):
+        return type(net)._from_config(config, dtype=torch.float32).eval()
 
 
 def copy_of(net: nn.Module) -> nn.Module:

@@ -48,6 +48,7 @@ class Given(Published):
         super().__init__(config, choices)
         replaced = self.reading.scaling == "replace"
         needs = {"finetune": config["finetune"], "model.chat": self.reading.chat}
+        needs["model.device_map"] = self.reading.device_map
         for option, wrong in (needs | {"model.scaling": replaced}).items():
             if wrong:
                 problem = "needs the folder of a checkpoint, and this is a model in a variable"

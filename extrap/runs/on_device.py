@@ -56,7 +56,7 @@ class OnDevice:
             return cast(GPT, self._model).further(texts.to(self._device), last, past)
         except Exception as error:
             if full(error) and len(texts) > 1:
-                self._fits.halve(*texts.shape, error)
+                self._fits.halve(len(texts), texts.shape[1], error)
             raise
 
     def _continues(self, texts: int, known: int, tokens: int) -> bool:

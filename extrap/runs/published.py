@@ -22,6 +22,7 @@ from extrap.model.gpt import GPT
 from extrap.pretrained.adapter import Adapted
 from extrap.pretrained.causal import fault
 from extrap.pretrained.checkpoint import Checkpoint
+from extrap.pretrained.plain import spread
 from extrap.pretrained.scaling import scaling_of
 from extrap.pretrained.table import layer_table
 from extrap.pretrained.vocabulary import PublishedVocabulary
@@ -56,6 +57,8 @@ class Reading:
         scaling: chain keeps the scaling of rotations that the config brings, and an extension acts
             on the scaled frequencies; replace takes it away: L is the original window, and an
             extension starts there
+        device_map: auto lays the layers out on all GPUs, the memory of the machine and its disk, as
+            accelerate does; null puts the model on the device of the trainer
     """
 
     checkpoint: str
@@ -64,6 +67,7 @@ class Reading:
     bos: Annotated[int, Ge(0)] | None = None
     chat: bool = False
     scaling: Literal["chain", "replace"] = "chain"
+    device_map: Literal["auto"] | None = None
 
 
 class PublishedRun(Run):
@@ -100,7 +104,8 @@ class Published(Source):
 
     @cached_property
     def checkpoint(self) -> Checkpoint:
-        return Checkpoint(self.reading.checkpoint, scaling=self.reading.scaling)
+        own = self.reading
+        return Checkpoint(own.checkpoint, scaling=own.scaling, device_map=own.device_map)
 
     def scaled(self) -> str | None:
         """Returns the scaling that the config brings, in words; None without one."""
@@ -128,6 +133,13 @@ class Published(Source):
         )
 
     @property
+    def device(self) -> torch.device:
+        """A model on several devices reads ids on the first GPU, or without a GPU on the CPU."""
+        if self.reading.device_map and torch.cuda.is_available():
+            return torch.device("cuda")
+        return super().device
+
+    @property
     def length(self) -> int:
         return self.checkpoint.length(self.reading.train_length)
 
@@ -146,7 +158,8 @@ class Published(Source):
     @cached_property
     def loaded(self) -> GPT:
         """The model that evaluations share: tasks and extensions leave it as it is."""
-        return self.model().eval().to(self.device)
+        made = self.model().eval()
+        return made if spread(getattr(made, "net", made)) else made.to(self.device)
 
     def again(self, config: Mapping[str, Any], choices: Mapping[str, str]) -> "Published":
         """Returns the source of another evaluation of this checkpoint, with the model and the hash

@@ -101,7 +101,7 @@ REFUSED = [
     ("llama", {"model_type": ["llama"]}, "model_type=['llama']"),
     ("llama", {"rope_parameters": {"rope_type": "spiral"}}, "transformers does not read it"),
     ("llama", {"hidden_size": "wide"}, "transformers does not read it"),
-    ("llama", {"quantization_config": {"bits": 4}}, "quantization_config="),
+    ("llama", {"quantization_config": {"bits": 4}}, "quantization_config.quant_method=None"),
     ("bloom", {"seq_length": None}, "model.train_length"),
     ("gpt2", {"n_layer": 2}, "unexpected tensors: transformer.h.2"),
     ("gpt2", {"n_layer": 4}, "missing tensors: transformer.h.3"),
