@@ -135,7 +135,7 @@ class Published(Source):
     @property
     def device(self) -> torch.device:
         """A model on several devices reads ids on the first GPU, or without a GPU on the CPU."""
-        if self.reading.device_map and torch.cuda.is_available():
+        if getattr(self.reading, "device_map", None) and torch.cuda.is_available():
             return torch.device("cuda")
         return super().device
 
