@@ -8,6 +8,7 @@ import torch
 
 from extrap.data.trials.json_prompt import FIELDS, generate
 from extrap.model.scheme import OutOfRange
+from extrap.tasks.base import Setting
 from extrap.tasks.lost_in_the_middle import LostInTheMiddle
 from tests.support import hand
 from tests.support.hand import VOCABULARY, measure, values
@@ -213,7 +214,8 @@ def test_progress_begins_before_the_first_forward_and_counts_each_batch(generate
         return model(tokens, last)
 
     one = task(pairs=(3,), trials=2, query=("last",), generate=generate, batch_tokens=1)
-    one.run(read, None, VOCABULARY, L, lambda done, total: said.append((done, total)))
+    setting = Setting(None, VOCABULARY, L)
+    one.run(read, setting, lambda done, total: said.append((done, total)))
     texts = 3 * 2 * (2 if generate else 1)
     assert calls[0] == 1 and said[0][0] == 0
     assert len({done for done, _ in said}) >= texts
