@@ -80,7 +80,7 @@ def line(jobs: list[Process], n_jobs: int) -> str:
     """`3/14 done, 1 skipped, 1 failed, 4:10 left | scheme=rope: train 45 % | scheme=t5:
     nll 10 %`
     """
-    count = {state: sum(job.state is state for job in jobs) for state in State}
+    count = Counter(job.state for job in jobs)
     parts = [f"{count[State.DONE]}/{len(jobs)} done"]
     parts += [
         f"{count[state]} {state.value}"
@@ -138,10 +138,9 @@ def summary(jobs: Sequence[Process], seconds: float) -> str:
     makes no sense and each failed job with its reason, a failed job with its log.
     """
     studies = dict.fromkeys(job.entry.study for job in jobs if job.entry.tasks)
-    count = ", ".join(
-        f"{sum(job.state is state for job in jobs)} {state.value}"
-        for state in (State.DONE, State.SKIPPED, State.FAILED)
-    )
+    ended = Counter(job.state for job in jobs)
+    states = (State.DONE, State.SKIPPED, State.FAILED)
+    count = ", ".join(f"{ended[state]} {state.value}" for state in states)
     lines = [
         f"rows: results/{name}/rows; extrap plot {name} draws, extrap table {name} prints"
         for name in studies

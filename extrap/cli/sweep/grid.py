@@ -16,7 +16,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from hydra.core.override_parser.types import Override
@@ -137,15 +137,23 @@ def chosen(grids: Sequence[Sequence[Override]], typed: Sequence[Override]) -> li
 
 def _meets_several(grids: Sequence[Sequence[Override]], option: str, value: str) -> UserError:
     """Returns the error about a value of an option by which grids differ, with two ways out."""
-    plain = [{one.get_key_element(): _word(one) for one in grid} for grid in grids]
-    names = dict.fromkeys(name for grid in plain for name in grid if name != option)
-    apart = [name for name in names if len({grid.get(name) for grid in plain}) > 1]
+    plain = list(map(_words_by_option, grids))
+    names = [name for name in dict.fromkeys(chain(*plain)) if name != option]
+    apart = [name for name in names if _differs(plain, name)]
     differ = f", which differ in {', '.join(apart)}" if apart else ""
     problem = f"in none of the {len(grids)} grids of this experiment{differ}"
     alone = f"`-m {option}={value} sweep.grid=null` runs it without them"
     remedy = f"{alone}, `extrap judge` beside the reference study" * (option == "scheme")
     own = "an experiment of your own gives it a grid"
     return UserError(option, value, problem, f"{remedy or alone}, or {own}")
+
+
+def _differs(grids: Sequence[dict[str, str]], option: str) -> bool:
+    return len({grid.get(option) for grid in grids}) > 1
+
+
+def _words_by_option(grid: Sequence[Override]) -> dict[str, str]:
+    return {one.get_key_element(): _word(one) for one in grid}
 
 
 def _word(one: Override) -> str:
