@@ -12,7 +12,7 @@ from extrap.results import packing
 from extrap.results.places import PACKED
 from extrap.results.sheets import Sheet, packed_of
 from extrap.runs.layout import CURVE, ResultFile
-from extrap.runs.study import Entry, State, entries, standing, uses
+from extrap.runs.study import Entry, State, entries, standings, uses
 from extrap.utils import lock
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_way
@@ -41,7 +41,7 @@ def main(args: Namespace) -> None:
 
 def choose(study: str, runs: list[str], states: list[str]) -> list[Entry]:
     """Returns the chosen jobs. Raises UserError for a run that the study does not have."""
-    jobs = [standing(entry) for entry in entries(study)]
+    jobs = standings(study)
     known = sorted({job.entry.run for job in jobs})
     if unknown := [run for run in runs if run not in known]:
         remedy = f"its runs are {', '.join(known)}"

@@ -8,7 +8,7 @@ from collections import Counter
 
 from extrap.cli.experiments import asked
 from extrap.cli.shared import as_json, command, plain
-from extrap.runs.study import ENDED, Standing, State, entries, standing, studies
+from extrap.runs.study import ENDED, Standing, State, standings, studies
 from extrap.utils.errors import escaped, printable
 from extrap.utils.progress import clock, words
 
@@ -16,13 +16,13 @@ from extrap.utils.progress import clock, words
 @command("study? json")
 def main(args: Namespace) -> str:
     if args.study is None:
-        known = {name: list(map(standing, entries(name))) for name in studies()}
+        known = {name: standings(name) for name in studies()}
         if args.json:
             return as_json({"studies": {n: values(n, jobs)["counts"] for n, jobs in known.items()}})
         width = max(map(len, known), default=0)
         lines = (f"{name:{width}}  {counts(jobs)}" for name, jobs in known.items())
         return "\n".join(lines) or "no study here yet"
-    jobs = [standing(entry) for entry in entries(args.study)]
+    jobs = standings(args.study)
     return as_json(values(args.study, jobs)) if args.json else text(args.study, jobs)
 
 
@@ -62,11 +62,8 @@ def text(study: str, jobs: list[Standing]) -> str:
 def counts(jobs: list[Standing]) -> str:
     """`14 jobs: 9 done, 2 running, 3 missing`"""
     count = Counter(job.state for job in jobs)
-    parts = [
-        f"{count[state]} {state}"
-        for state in (*ENDED, *(s for s in State if s not in ENDED))
-        if count[state]
-    ]
+    others = [state for state in State if state not in ENDED]
+    parts = [f"{count[state]} {state}" for state in (*ENDED, *others) if count[state]]
     return f"{len(jobs)} job{'s' * (len(jobs) != 1)}: {', '.join(parts) or 'none'}"
 
 

@@ -81,6 +81,27 @@ class Packed:
         found = self.columns.slice(start, end - start).drop_columns([SHEET, DIGEST]).to_pylist()
         return [row for row in found if row["run"]]
 
+    @cached_property
+    def marks(self) -> dict[str, tuple[str, frozenset[tuple[str, str]]]]:
+        """Returns what extrap.results.marks.Mark holds, by sheet."""
+        if not self.columns.num_rows:
+            return {}
+        texts, codes = {}, {}
+        for name in (SHEET, "run", "status", "data", "config"):
+            column: Any = self.columns[name].chunk(0)
+            texts[name], codes[name] = column.dictionary.to_pylist(), column.indices.to_numpy()
+        configs: dict[str, str] = {}
+        ends: dict[str, set[tuple[str, str]]] = {}
+        for row in pd.DataFrame(codes).drop_duplicates().itertuples(index=False):
+            sheet, run, status, data, config = (
+                known[code] for known, code in zip(texts.values(), row, strict=True)
+            )
+            configs.setdefault(sheet, config)
+            known = ends.setdefault(sheet, set())
+            if run:  # a sheet without rows is one row without a run
+                known.add((status, data))
+        return {sheet: (configs[sheet], frozenset(known)) for sheet, known in ends.items()}
+
     def frame(self) -> pd.DataFrame:
         """Returns all rows and their sheet, typed as `Table.frame` types them."""
         real = pc.not_equal(self.columns["run"], "")

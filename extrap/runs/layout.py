@@ -45,8 +45,13 @@ class ResultFile:
     def _under(self) -> str:
         return f"{DIRECT if self.task == CURVE else self.extension}__{self.task}"
 
+    @property
+    def name(self) -> str:
+        """The name of the sheet."""
+        return f"{self.run}__{self._under}"
+
     def _csv(self, kind: str) -> Path:
-        return place(RESULTS, self.study) / kind / f"{self.run}__{self._under}.csv"
+        return place(RESULTS, self.study) / kind / f"{self.name}.csv"
 
     @property
     def rows(self) -> Path:
@@ -55,7 +60,7 @@ class ResultFile:
     @property
     def sheet(self) -> Sheet:
         """The rows where they lie now: in their file or packed."""
-        return Sheet(place(RESULTS, self.study), self.rows.stem)
+        return Sheet(place(RESULTS, self.study), self.name)
 
     @property
     def items(self) -> Path:

@@ -3,8 +3,6 @@
 runs/.jobs/<study>/<run>__<extension>.json     one job, written when it starts
 """
 
-import csv
-import io
 import os
 import re
 from collections.abc import Sequence
@@ -14,14 +12,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from extrap.results.marks import Marks
 from extrap.results.places import place, with_rows
-from extrap.results.sheets import Sheet, sheets
+from extrap.results.sheets import sheets
 from extrap.runs.folder import Named, as_json, read_json
 from extrap.runs.layout import CURVE, RESULTS, RUNS, SAFE, USED, ResultFile, of_rows
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError, escaped
 from extrap.utils.progress import MOST
-from extrap.utils.untrusted import TABLE, read_text
 
 
 class State(StrEnum):
@@ -154,14 +152,27 @@ class Standing:
     doing: dict[str, Any] = field(default_factory=dict)
 
 
-def standing(entry: Entry) -> Standing:
-    """Returns the state of a job. A run folder of a later version is a failure."""
+def standings(study: str) -> list[Standing]:
+    """Returns the states of all jobs of a study. Raises UserError for an unknown study."""
+    found = entries(study)
+    marks = Marks(place(RESULTS, study))
+    return [standing(entry, marks) for entry in found]
+
+
+def standing(entry: Entry, marks: Marks | None = None) -> Standing:
+    """Returns the state of a job. A run folder of a later version is a failure. marks: of the
+    study, for many jobs.
+    """
     folder = entry.folder
+    marks = Marks(place(RESULTS, entry.study)) if marks is None else marks
+    if not folder.folder.exists():
+        state, note = _by_rows(entry, marks)
+        return Standing(entry, state, [] if state in ENDED else entry.missing(), None, note)
     try:
         left = entry.missing()
     except UserError as error:
         return Standing(entry, State.FAILED, [], None, str(error))
-    state, note = _state(entry, left)
+    state, note = _state(entry, left, marks)
     took: list[Any] = [folder.note(entry.file(task).note).get("seconds") for task in entry.tasks]
     took.append(folder.state.get("seconds"))
     spent = [s for s in took if type(s) in (int, float) and 0 <= s < MOST]
@@ -180,9 +191,9 @@ def progress(entry: Entry) -> dict[str, Any]:
         return {}
 
 
-def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
+def _state(entry: Entry, left: list[str], marks: Marks) -> tuple[State, str]:
     if not left:
-        return _outcome(entry), ""
+        return _outcome(entry, marks), ""
     if (holder := entry.holder()) is not None:
         return State.RUNNING, holder
     folder = entry.folder
@@ -190,20 +201,27 @@ def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
         return State.FAILED, reason
     if folder.trained or folder.checkpoint.exists():
         return State.RESUMABLE, ""
-    tables = ((task, _table(entry.file(task).sheet)) for task in entry.tasks)
-    # an extension that changes no frequencies has an empty file
-    if all(rows or (task == USED and rows is not None) for task, rows in tables):
-        return _outcome(entry), "rows without their run folder"
-    return State.MISSING, ""
+    return _by_rows(entry, marks)
 
 
-def _outcome(entry: Entry) -> State:
+def _by_rows(entry: Entry, marks: Marks) -> tuple[State, str]:
+    """Returns the state of a job without a run folder, or without anything in it."""
+    for task in entry.tasks:
+        mark = marks.of(entry.file(task).name)
+        # an extension that changes no frequencies has an empty file
+        if mark is None or not (mark.ends or task == USED):
+            return State.MISSING, ""
+    return _outcome(entry, marks), "rows without their run folder"
+
+
+def _outcome(entry: Entry, marks: Marks) -> State:
     """Returns how a finished job ended, by its rows."""
-    rows = [row for task in entry.tasks for row in _table(entry.file(task).sheet) or []]
-    if any(row.get("status") == State.DIVERGED for row in rows):
+    found = [marks.of(entry.file(task).name) for task in entry.tasks]
+    ends = {end for mark in filter(None, found) for end in mark.ends}
+    if any(status == State.DIVERGED for status, _ in ends):
         return State.DIVERGED
     # a run on text alone does not learn retrieval
-    missed = any(row.get("status") == MISSED and row.get("data") != "text" for row in rows)
+    missed = any(status == MISSED and data != "text" for status, data in ends)
     return State.BELOW_GATE if missed else State.DONE
 
 
@@ -224,22 +242,23 @@ def entries(study: str) -> list[Entry]:
         for e in map(_read, sorted(_folder(study).glob("*.json")))
         if e and e.study == study
     }
-    runs = {run for run, _ in found}
+    runs, marks = {run for run, _ in found}, None
     for sheet in sheets(place(RESULTS, study)):
         if (file := of_rows(sheet)) is None or (file.task == CURVE and file.run in runs):
             continue
         new = Entry(study, file.run, file.extension, {})
         entry = found.setdefault((file.run, file.extension), new)
         if not entry.command:
-            entry.tasks.setdefault(file.task, _config(file))
+            marks = marks or Marks(place(RESULTS, study))
+            entry.tasks.setdefault(file.task, _config(file, marks))
     return list(found.values())
 
 
-def _config(file: ResultFile) -> str:
+def _config(file: ResultFile, marks: Marks) -> str:
     """Returns the hash of an evaluation from its note, else from its rows."""
     noted = Named(file.run).note(file.note).get("config")
-    known = (row.get("config") or "" for row in _table(file.sheet) or [])
-    return noted if isinstance(noted, str) else next(known, "")
+    mark = marks.of(file.name)
+    return noted if isinstance(noted, str) else mark.config if mark else ""
 
 
 def uses(run: str) -> set[str]:
@@ -264,17 +283,3 @@ def _read(path: Path) -> Entry | None:
     except (TypeError, AttributeError):
         return None
     return entry if all(isinstance(name, str) and SAFE.fullmatch(name) for name in names) else None
-
-
-def _table(sheet: Sheet) -> list[dict[str, Any]] | None:
-    """Returns the rows of a sheet; None if it is missing or damaged."""
-    path = sheet.path
-    if not path.exists() and sheet.packed is not None:
-        return sheet.records()
-    if not path.is_file():  # reading a pipe or a device never ends
-        return None
-    try:
-        read = csv.DictReader(io.StringIO(read_text(path, TABLE), newline=""))
-        return list(read) if read.fieldnames else None
-    except (OSError, UserError, csv.Error):
-        return None

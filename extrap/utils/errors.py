@@ -103,6 +103,8 @@ def printable(line: str) -> str:
 
 def escaped(line: str) -> str:
     """Returns a whole line for a terminal, with unprintable characters escaped as in Python."""
+    if line.isprintable():
+        return line
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
