@@ -14,6 +14,8 @@ from extrap.figures.drawing.style import Style
 
 BELOW = 2
 """Names that fit between two rows of panels."""
+MANY = 50
+"""Seeds up to which each is a path of its own."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,18 @@ def label_height(count: int, least: float) -> float:
 
 
 def thin_lines(axes, table, style: Style) -> None:
-    """Draws every seed of a series, a column each; one seed is the thick line itself."""
-    if table.shape[1] > 1:
-        stroke = {"color": style.colour, "linewidth": 0.5, "alpha": 0.6}
-        axes.plot(table.index, table.to_numpy(float), label="_seed", **stroke)
+    """Draws every seed of a series, a column each; one seed is the thick line itself. Of many
+    seeds one path with gaps is drawn: a thousand paths take seconds.
+    """
+    if table.shape[1] < 2:
+        return
+    x, y = table.index, table.to_numpy(float)
+    if table.shape[1] > MANY:
+        count = table.shape[1]
+        x = np.tile([*x, math.nan], count)
+        y = np.vstack([y, np.full((1, count), math.nan)]).T.ravel()
+    stroke = {"color": style.colour, "linewidth": 0.5, "alpha": 0.6}
+    axes.plot(x, y, label="_seed", **stroke)
 
 
 def spaced(wanted, gap: float) -> np.ndarray:
