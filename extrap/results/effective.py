@@ -50,19 +50,29 @@ def crossing(scores: pd.Series, train_length: int, bar: float | None = None) -> 
     the training length itself.
     """
     scores = scores.dropna().sort_index()
-    if train_length not in scores.index or scores[train_length] <= 0:
+    return _crossing(dict(zip(scores.index, scores, strict=True)), train_length, bar)
+
+
+def _crossing(
+    scores: dict[int, float], train_length: int, bar: float | None = None
+) -> tuple[float, bool]:
+    """Returns what `crossing` does. scores: by length, ascending, none missing."""
+    base = scores.get(train_length, 0.0)
+    if base <= 0:
         return np.nan, False
-    bar = SHARE * scores[train_length] if bar is None else bar
+    bar = SHARE * base if bar is None else bar
     before = train_length
-    for length, score in scores[scores.index > train_length].items():
+    for length, score in scores.items():
+        if length <= train_length:
+            continue
         if score < bar:
             room = scores[before] - bar
             if room <= 0:
                 return float(before), False
-            part = room / (scores[before] - score)
+            part = np.float64(room / (scores[before] - score))
             return float(before * (length / before) ** part), False
         before = length
-    return float(before), scores[train_length] >= bar
+    return float(before), base >= bar
 
 
 def effective(rows: pd.DataFrame) -> Effective:
@@ -77,8 +87,12 @@ def effective(rows: pd.DataFrame) -> Effective:
     """
     found = rows.groupby(["run", "length"])[["value", "low", "high"]].mean()
     train_length = int(rows["train_length"].iloc[0])
-    curves = [part.droplevel("run") for _, part in found.groupby("run")]
-    ends = [crossing(curve["value"], train_length) for curve in curves]
+    table = found["value"].unstack("length").sort_index(axis=1)
+    lengths = table.columns.tolist()
+    ends = []
+    for values in table.to_numpy(float).tolist():
+        scores = {n: score for n, score in zip(lengths, values, strict=True) if score == score}
+        ends.append(_crossing(scores, train_length))
     logs = np.log2([tokens for tokens, _ in ends])
     least = any(open_ended for _, open_ended in ends)
     if np.isnan(logs).any():
@@ -87,7 +101,7 @@ def effective(rows: pd.DataFrame) -> Effective:
         tokens, low, high = (float(2**log) for log in mean_over_seeds(logs))
         return Effective(tokens, low, np.inf if least and not np.isnan(high) else high, least)
     tokens = float(2 ** logs[0])
-    (curve,) = curves
+    curve = found.droplevel("run")
     bar = SHARE * curve.loc[train_length, "value"]
     low, _ = crossing(curve["low"], train_length, bar)
     high, open_above = crossing(curve["high"], train_length, bar)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results.csv_table import TEXT, WHOLE
-from extrap.results.places import place, with_rows
+from extrap.results.places import LOOSE, place, with_rows
 from extrap.results.schema import (
     COLUMNS,
     ITEMS,
@@ -79,11 +79,12 @@ def read_with_sheets(study: Path | str) -> pd.DataFrame:
         remedy = "evaluate a run of this study first"
         raise UserError(study, problem="no rows here (no rows/*.csv)", remedy=remedy)
     versions.check_rows(study)
-    loose = [sheet for sheet in own if sheet.packed is None]
-    found = packed_of(study)
-    if found is None:
+    files = {path.stem for path in (study / LOOSE).glob("*.csv")}
+    packed = packed_of(study)
+    loose = [one for one in own if packed is None or (one.name in files and one.packed is None)]
+    if packed is None:
         return with_multiple(_loose(loose))
-    rows = found.frame()
+    rows = packed.frame()
     if loose:
         rows = rows[~rows[SHEET].isin([sheet.name for sheet in loose])]
         rows = pd.concat([rows, _loose(loose)], ignore_index=True)
@@ -230,6 +231,8 @@ def comparable(rows: pd.DataFrame) -> pd.DataFrame:
     one = asked.groupby(["run", "extension", "task", "config"])["factor"]
     asked["set_for"] = asked["factor"].fillna(1.0).mask(one.transform("nunique").gt(1), 0.0)
     for (*_, task), part in asked.groupby(["model", "extension", "set_for", "task"]):
+        if part["config"].nunique() == 1:
+            continue
         own = part.groupby("run")["config"].agg(set)
         if others := [run for run in own.index if own.iloc[0].isdisjoint(own[run])]:
             problem = f"{own.index[0]} and {others[0]} were measured with different options"

@@ -135,9 +135,11 @@ def one_factor(rows: pd.DataFrame) -> pd.Series:
 
 def settings(rows: pd.DataFrame) -> pd.Series:
     """Returns the config hash in the name of each row's run, the same for all of its seeds."""
-    pairs = zip(rows["run"], rows["seed"], strict=True)
+    groups = rows.groupby(["run", "seed"], sort=False, dropna=False)
+    first = groups.head(1)  # one row of each run: a study may have ten thousand
+    pairs = zip(first["run"], first["seed"], strict=True)
     names = [run.removesuffix(f"-s{seed}").rsplit("-", 1)[-1] for run, seed in pairs]
-    return pd.Series(names, rows.index)
+    return pd.Series(names).iloc[groups.ngroup()].set_axis(rows.index)
 
 
 def told_apart(rows: pd.DataFrame, alike: list[str]) -> pd.Series:
