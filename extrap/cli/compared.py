@@ -21,6 +21,8 @@ WIDER = 3
 EXACT = ("value", "low", "high")
 COUNTED = ("n", "tokens")
 """Columns that no machine changes."""
+TOLD = ("study", "params", "corpus")
+"""Columns that a job decides, and that no row leaves empty unless the computed row does."""
 KEY = [name for name in table.KEY if name != "study"]
 
 
@@ -44,10 +46,10 @@ def compared(
     rows = f"{len(both)} rows" + (f", {more} more computed" if more else "")
     if (both["status"] != both["status_again"]).any():
         return "not: the gate says something else", False
-    for name in COUNTED:
-        counts = both[[name, f"{name}_again"]].fillna(-1)
-        if (other := counts[name] != counts[f"{name}_again"]).any():
-            return f"not: {_named(both[other], name)}", False
+    for name in (*COUNTED, *TOLD):
+        one, other = both[name], both[f"{name}_again"]
+        if (off := (one != other).fillna(True) & ~(one.isna() & other.isna())).any():
+            return f"not: {_named(both[off], name)}", False
     alike = _alike(both)
     if alike.all():
         return f"same bits ({rows})", True
@@ -130,4 +132,7 @@ def _named(rows: pd.DataFrame, name: str) -> str:
     first = rows.iloc[0]
     where = f"{first['protocol']} {first['length']} {first['metric']}".replace("<NA>", "")
     where += "" if name == "value" else f" {name}"
-    return f"{where} {first[name]:.4g}, computed {first[f'{name}_again']:.4g}"
+    one, other = (
+        f"{x:.4g}" if isinstance(x, float) else f"{x}" for x in first[[name, f"{name}_again"]]
+    )
+    return f"{where} {one or 'none'}, computed {other or 'none'}"

@@ -127,6 +127,19 @@ def trials(folder: Path) -> None:
     remade(folder, [row | {"n": row["n"] and row["n"] + "0"} for row in rows])
 
 
+def text(folder: Path) -> None:
+    remade(folder, [row | {"corpus": ""} for row in published(folder)])
+
+
+def size(folder: Path) -> None:
+    first, *others = published(folder)
+    remade(folder, [first | {"params": ""}, *others])
+
+
+def study(folder: Path) -> None:
+    remade(folder, [row | {"study": "reference"} for row in published(folder)])
+
+
 def depth(folder: Path) -> None:
     """The rows of one depth are dropped."""
     remade(folder, [row for row in published(folder) if row["depth"] != "0.5"])
@@ -170,6 +183,9 @@ CHANGES = {
     noise: " accuracy 0.6, computed 0",
     intervals: " low ",
     trials: " n 10",
+    text: " corpus none, computed ",
+    size: " params <NA>, computed ",
+    study: " study reference, computed mine",
     depth: "of its rows are missing",
     seed: "its rows say seed 1",
     configuration: "is not what its words make",
