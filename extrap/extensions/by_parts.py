@@ -22,6 +22,9 @@ from extrap.extensions.frequencies import Frequencies, Temperature
 from extrap.model.spectrum import Pairs
 from extrap.utils.bounds import Factor, NotNegative, Positive
 
+MOST = 1e300
+"""Turns whose logarithm is a number for every length; so is that of one over them."""
+
 
 def fastest(fast: float | None, length: int) -> float:
     """Returns the turns from which the ramp keeps a pair."""
@@ -39,6 +42,7 @@ def kept_by_index(pairs: Pairs, slow: float, fast: float) -> Tensor:
     """Returns m_p (P,), linear in the index of the pair."""
 
     def at(r: float) -> float:
+        r = min(max(r, 1 / MOST), MOST)
         return pairs.width * log(pairs.length / (2 * pi * r)) / (2 * log(pairs.base))
 
     low = max(floor(at(fast)), 0)

@@ -33,6 +33,11 @@ def test_published_frequencies(extension, expected):
     torch.testing.assert_close(theta(extension, rope()), row(*expected), atol=1e-9, rtol=0)
 
 
+@pytest.mark.parametrize("turns", [(1e-320, None), (1.0, 1e308)])
+def test_a_ramp_between_absurd_turns_is_finite(turns):
+    assert theta(YaRN(8.0, beta_slow=turns[0], beta_fast=turns[1]), rope()).isfinite().all()
+
+
 def transformers_says(
     kind: str, d: int, base: float, length: int, n: int, **more
 ) -> tuple[torch.Tensor, float]:
