@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from extrap.cli.compared import compared
-from extrap.cli.publish import JOBS, ROWS, SUMS, made, unmeasured
+from extrap.cli.publish import JOBS, KEPT, ROWS, SUMS, made, unmeasured
 from extrap.cli.shared import argument, command
 from extrap.results import left_out
 from extrap.results import rows as table
@@ -121,11 +121,21 @@ def opened(folder: Path) -> Published:
     if not all(isinstance(text, str) for text in given):
         raise UserError(folder / JOBS, problem="names no licence and no text")
     rules = left_out.checked(folder / JOBS, about.get("left_out", []))
-    for name, content in made(rows, about["jobs"], *given, rules).items():
-        if (folder / name).read_bytes() != content:
+    contents = made(rows, about["jobs"], *given, rules)
+    _check_parts(folder, {job.run for job in jobs.values()}, contents)
+    return Published(rows, jobs, rules, folder)
+
+
+def _check_parts(folder: Path, runs: set[str], contents: dict[str, bytes]) -> None:
+    """Raises UserError for a file that the rows do not make, or that is no part of a bundle."""
+    kept = {f"{RUNS}/{run}/{name}" for run in runs for name in KEPT}
+    here = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+    for name in sorted(here - kept - {*contents, SUMS}):
+        raise UserError(folder / name, problem="is no part of a bundle", remedy="take it out")
+    for name, content in contents.items():
+        if name not in here or (folder / name).read_bytes() != content:
             problem = "is not what the rows make"
             raise UserError(folder / name, problem=problem, remedy="publish the study again")
-    return Published(rows, jobs, rules, folder)
 
 
 def without(published: Published) -> list[str]:
