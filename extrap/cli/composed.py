@@ -54,6 +54,7 @@ def plain(cfg: DictConfig) -> Composed:
     try:
         with limited(), counted():
             values = {str(name): _plain(cfg[name]) for name in cfg if name != "hydra"}
+            _check_names(values)
     finally:
         instance.cfg = before
     words: Any = OmegaConf.to_container(hydra.overrides.task, resolve=False)
@@ -68,6 +69,16 @@ def _plain(value: Any) -> Any:
     if OmegaConf.is_config(value):
         return OmegaConf.to_container(value, resolve=True, throw_on_missing=True, enum_to_str=True)
     return value.name if isinstance(value, Enum) else value
+
+
+def _check_names(node: Any) -> None:
+    """Raises UserError for a mapping whose keys are text and something else, such as `1: 2`."""
+    inside = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    if isinstance(node, dict) and len({type(name) for name in node}) > 1:
+        other = next(name for name in node if not isinstance(name, str))
+        raise UserError(f"{other}: {other!r} names no option; the name of an option is text")
+    for one in inside:
+        _check_names(one)
 
 
 def composed(words: Sequence[str], config_dir: Path | None = None) -> Composed:

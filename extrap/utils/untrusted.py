@@ -115,8 +115,11 @@ def malformed(error: BaseException, path: Path, text: str) -> UserError:
 
 def check_yaml(path: Path) -> str:
     """Returns the text of a YAML file. Raises UserError for a file that is nested too deep or
-    refers to too much, and as `read_text`. A syntax error is left to the reader.
+    refers to too much, for a link to no file, and as `read_text`. A syntax error is left to the
+    reader.
     """
+    if path.is_symlink() and not path.exists():
+        raise UserError(path, problem="a link to a file that is not there")
     text = read_text(path)
     with suppress(yaml.YAMLError):
         _check_events(text, path)

@@ -209,6 +209,23 @@ def test_a_file_that_is_no_mapping_holds_no_options(text, monkeypatch, capsys):
     assert line.endswith("/experiment/x.yaml: holds no options; a file is of lines as in `seed: 1`")
 
 
+@pytest.mark.parametrize("key", ["1", "true", "1.5", "2001-01-01"])
+def test_a_number_is_no_name_of_an_option(key, monkeypatch, capsys):
+    plant({"scheme/mine": f"# mine\n_target_: extrap.schemes.alibi.ALiBi\n{key}: 2\n"})
+    [line] = refused(monkeypatch, capsys, "scheme=mine")
+    assert "names no option" in line or "no such option" in line
+
+
+def test_a_link_to_no_file_is_named(capsys):
+    from extrap.cli.audit import main as audit
+
+    Path("theirs/scheme").mkdir(parents=True)
+    Path("theirs/scheme/mine.yaml").symlink_to("nowhere")
+    with pytest.raises(SystemExit, match="2"):
+        audit(["--config-dir", "theirs", "mine"])
+    assert "mine.yaml: a link to a file that is not there" in capsys.readouterr().err
+
+
 def test_files_that_only_jobs_of_a_sweep_read_are_checked_too(canary, monkeypatch, capsys):
     experiment("fine", "seed: 1")
     plant({"experiment/callbacks": HYDRA["callbacks"]["experiment/x"]}, canary)
