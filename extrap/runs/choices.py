@@ -63,19 +63,19 @@ def _short(value: Any) -> str:
     return value if word else fingerprint(value)[:8]
 
 
-LATER = {"tokens": None, "lengths": None, "spread": False}
-"""Options of a mixture that the first runs did not have, with the values that stand for them."""
+UNSET = {"more": None, "tokens": None, "lengths": None, "spread": False}
+"""Options of a mixture that the first runs did not have, with the values that mean the same."""
 
 
 def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a mixture as an identity holds it: without the paths of its text and tokenizer, with
     an unusual order of `more`, which seeds the draws of its parts.
     """
-    left = ("corpus", "more") if data.get("more") is None else ("corpus",)
-    kept = {name: value for name, value in data.items() if name not in left}
-    kept = {
-        name: value for name, value in kept.items() if name not in LATER or value != LATER[name]
-    }
+    kept = {}
+    for name, value in data.items():
+        unset = name in UNSET and value == UNSET[name]
+        if name != "corpus" and not unset:
+            kept[name] = value
     own = data.get("vocabulary") or {}
     vocabulary = {name: value for name, value in own.items() if name != "tokenizer"}
     names = list(data.get("more") or {})

@@ -1,12 +1,12 @@
-"""What work costs, as run folders keep it (extrap/runs/training/meter.py measures it).
+"""The cost of work, as run folders keep it. extrap/runs/training/meter.py measures it.
 
-seconds            on the wall, without the time that killed attempts lost after their checkpoint
-processor_seconds  of the first process, and of those that drew batches for it and have ended
-device_seconds     seconds times GPUs held; 0 on a processor
-memory             most bytes at once: of a GPU, or of the process
+seconds            wall time, without the time that killed attempts lost after their last checkpoint
+processor_seconds  of the first process, and of the processes that drew its batches and have ended
+device_seconds     seconds times the number of GPUs that the work holds; 0 on a processor
+memory             the most bytes at once: of a GPU, or of the process on a processor
 tokens_per_second  of training
-share_of_peak      of training: 6 N + 12 layers C T operations a token (arXiv 2204.02311) over what
-                   the GPU can do; None where Lightning does not know the GPU
+share_of_peak      of training: 6 N + 12 layers C T operations a token (arXiv 2204.02311) over the
+                   operations that the GPU can do; None if Lightning does not know the GPU
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,12 +16,12 @@ from typing import Any
 from extrap.runs.study import Entry, entries
 
 LARGEST = 1e18
-"""Of a number in a file that others may have written."""
+"""Upper bound of a number in a file, which others may have written."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The numbers above."""
+    """The cost of some work; the head of this file explains the numbers."""
 
     seconds: float = 0.0
     processor_seconds: float = 0.0
@@ -46,23 +46,29 @@ class Cost:
 
 
 def read(found: Any) -> Cost:
-    """Returns the cost in a file that anyone may have written; numbers alone are read."""
+    """Reads the cost in a file that anyone may have written. Takes numbers from 0 to LARGEST alone,
+    and ignores everything else.
+    """
     known: dict[str, Any] = dict(found) if isinstance(found, Mapping) else {}
-    names = [field.name for field in fields(Cost)]
-    given = {name: known[name] for name in names if type(known.get(name)) in (int, float)}
-    return Cost(**{name: value for name, value in given.items() if 0 <= value < LARGEST})
+    numbers = {}
+    for field in fields(Cost):
+        value = known.get(field.name, -1)
+        if type(value) in (int, float) and 0 <= value < LARGEST:
+            numbers[field.name] = value
+    return Cost(**numbers)
 
 
 def costs(study: str) -> dict[str, Cost]:
-    """Returns the costs of the runs of a study whose folders are here, by name, and of the
-    evaluations under an extension by `run + extension`.
+    """Returns the costs of a study whose run folders are on this disk: of a training by the name of
+    the run, of the evaluations under an extension by `run + extension`.
     """
     found: dict[str, Cost] = {}
     for entry in entries(study):
         training = read(entry.folder.state.get("cost"))
         if training != Cost():
             found.setdefault(entry.run, training)
-        if (spent := total(_evaluations(entry))) != Cost():
+        spent = total(_evaluations(entry))
+        if spent != Cost():
             found[f"{entry.run} + {entry.extension}"] = spent
     return found
 
@@ -73,5 +79,5 @@ def _evaluations(entry: Entry) -> Iterable[Cost]:
 
 
 def total(found: Iterable[Cost]) -> Cost:
-    """Returns the sum of costs, and of their memory the most."""
+    """Returns the sum of costs; its memory is the largest of theirs."""
     return sum(found, start=Cost())

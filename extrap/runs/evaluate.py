@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cache, partial
 from importlib.metadata import version
+from itertools import chain
 from typing import cast
 
 import pandas as pd
@@ -196,10 +197,17 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
     result = checked(result, name, task.run)
     if isinstance(model, OnDevice) and model.lost:
         result = result.lost(min(model.lost))  # of a task that compares an argmax by itself
-    parts = [part for t in job.trainings for part in t.batches.mixture.parts.values()]
-    taught = task.learned_from is None or any(isinstance(p, task.learned_from) for p in parts)
     # nobody knows the data of a checkpoint
-    return result if source.published or taught else result.untrained()
+    return result if source.published or _taught(job, task) else result.untrained()
+
+
+def _taught(job: Job, task: Task) -> bool:
+    """True if the run was trained on data that the task is learned from."""
+    if task.learned_from is None:
+        return True
+    mixtures = [training.batches.mixture for training in job.trainings]
+    parts = chain.from_iterable(mixture.parts.values() for mixture in mixtures)
+    return any(isinstance(part, task.learned_from) for part in parts)
 
 
 def _publish(job: Job, task: str, measure: Callable[[], Result], file: ResultFile) -> None:
@@ -235,10 +243,13 @@ def completed(job: Job, task: str, result: Result) -> list[dict]:
     }
     if task == CURVE:
         return [common | {"extension": DIRECT, "factor": 1.0} | row for row in result.rows]
-    common["extension"], L = job.extension_name, job.source.length
-    lengths = [row.get("length") or L for row in result.rows]
-    factors = [{"factor": job.extension.effective(length, L)} for length in lengths]
-    return [common | factor | row for factor, row in zip(factors, result.rows, strict=True)]
+    L = job.source.length
+    common["extension"] = job.extension_name
+    found = []
+    for row in result.rows:
+        factor = job.extension.effective(row.get("length") or L, L)
+        found.append(common | {"factor": factor} | row)
+    return found
 
 
 def trained_model(job: Job) -> GPT:

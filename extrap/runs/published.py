@@ -243,12 +243,15 @@ def first_token(given: int | None, *configs: Any) -> int:
     mappings or objects, name. Raises UserError if there is none.
     """
     names = ("bos_token_id", "eos_token_id")
-    plain = [c if isinstance(c, Mapping) else {n: getattr(c, n, None) for n in names}
-             for c in configs]  # fmt: skip
-    found = [given, *(config.get(name) for config in plain for name in names)]
-    firsts = [bos[0] if isinstance(bos, list) and bos else bos for bos in found]
-    bos = next((bos for bos in firsts if isinstance(bos, int)), None)
-    if bos is None:
-        problem = f"no config names {' or '.join(names)}"
-        raise UserError("model.bos", None, problem, "give the id of the token before a text")
-    return bos
+    found: list[Any] = [given]
+    for config in configs:
+        if isinstance(config, Mapping):
+            found += [config.get(name) for name in names]
+        else:
+            found += [getattr(config, name, None) for name in names]
+    for bos in found:
+        first = bos[0] if isinstance(bos, list) and bos else bos
+        if isinstance(first, int):
+            return first
+    problem = f"no config names {' or '.join(names)}"
+    raise UserError("model.bos", None, problem, "give the id of the token before a text")

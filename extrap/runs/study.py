@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -217,7 +218,7 @@ def _by_rows(entry: Entry, marks: Marks) -> tuple[State, str]:
 def _outcome(entry: Entry, marks: Marks) -> State:
     """Returns how a finished job ended, by its rows."""
     found = [marks.of(entry.file(task).name) for task in entry.tasks]
-    ends = {end for mark in filter(None, found) for end in mark.ends}
+    ends = set(chain.from_iterable(mark.ends for mark in found if mark))
     if any(status == State.DIVERGED for status, _ in ends):
         return State.DIVERGED
     # a run on text alone does not learn retrieval

@@ -4,6 +4,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -227,8 +228,8 @@ class WandB(Dashboard):
 
         if self.run is None:  # the job had nothing left to measure
             return
-        records = [row for sheet in sheets if sheet.exists() for row in sheet.records()]
-        frame = rows.frame(records)
+        written = [sheet.records() for sheet in sheets if sheet.exists()]
+        frame = rows.frame([*chain.from_iterable(written)])
         for name, figure in figures.available(plugins=plugins).items():
             if (drawn := figures.render(figure, frame, kinds=("png",))) is not None:
                 image = Image.open(io.BytesIO(drawn["png"]))

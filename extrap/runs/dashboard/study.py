@@ -3,8 +3,11 @@ series of its tables and figures, with their means and intervals, as one table t
 """
 
 import math
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from extrap.figures.drawing import part
@@ -40,6 +43,10 @@ ALIKE = 1.05
 """Models up to so many times as large as the smallest of their size have the same size: schemes of
 one model differ by their own parameters.
 """
+Rows = list[dict[str, Any]]
+Files = dict[Sheet, Rows]
+Jobs = list[tuple[Entry, dict[str, Rows]]]
+"""Jobs with their rows by task."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +63,12 @@ class Study:
     """
 
     name: str
-    records: list[dict]
+    records: Rows
     sheets: list[Sheet]
-    pages: list[tuple[Page, dict[str, list[dict]]]]
+    pages: list[tuple[Page, dict[str, Rows]]]
     series: list[Series]
     parts: Mapping[str, str]
-    lines: list[dict[str, Any]]
+    lines: Rows
     best: Mapping[str, Mapping[str, float]]
     place: tuple[str, str] | None
 
@@ -79,15 +86,29 @@ class Study:
         return {s.label: colour(s) for s in self.series}
 
     @property
+    def ranked(self) -> list[str]:
+        """The names of the values that series are ranked by."""
+        return list(dict.fromkeys(chain.from_iterable(self.best.values())))
+
+    @property
     def table(self) -> list[tuple]:
         return [tuple(line.values()) for line in self.lines]
 
     @property
     def page(self) -> Page:
         """The page of the study itself."""
-        schemes, lengths = ({r[name] for r in self.records} for name in ("scheme", "train_length"))
-        names = self.name, f"study-{self.name}", DIRECT, ", ".join(sorted(schemes)), "all"
-        return Page(*names, 0, min(lengths), (), job_type="study")
+        schemes = {row["scheme"] for row in self.records}
+        return Page(
+            study=self.name,
+            run=f"study-{self.name}",
+            extension=DIRECT,
+            scheme=", ".join(sorted(schemes)),
+            data="all",
+            seed=0,
+            train_length=min(row["train_length"] for row in self.records),
+            tasks=(),
+            job_type="study",
+        )
 
 
 def read(*studies: str, series: Sequence[str] = ()) -> Study:
@@ -96,19 +117,12 @@ def read(*studies: str, series: Sequence[str] = ()) -> Study:
     series: names of series or schemes, by default all. Raises UserError without rows and for rows
     that cannot be compared.
     """
-    files: dict[Sheet, list[dict]] = {}  # the curve of a run is one file for several jobs
-    jobs = []
-    for entry in (one for study in studies for one in entries(study)):
-        tasks = sorted(entry.tasks, key=lambda task: task != CURVE)  # W&B takes steps in order only
-        own = {task: file for task in tasks if (file := entry.file(task).sheet).exists()}
-        files |= {file: file.records() for file in own.values() if file not in files}
-        if any(files[file] for file in own.values()):
-            jobs.append((entry, {task: files[file] for task, file in own.items()}))
+    files, jobs = _on_disk(studies)
     if not jobs:
         raise rows.no_rows(", ".join(studies))
     if series:
         files, jobs = _chosen(files, jobs, series)
-    records = [row for some in files.values() for row in some]
+    records = list(chain.from_iterable(files.values()))
     found = whole(labelled(rows.frame(records)))
     for s in found:
         for at, mark in s.rows["mark"].items():
@@ -117,41 +131,75 @@ def read(*studies: str, series: Sequence[str] = ()) -> Study:
     parts = _parts(found, sizes)
     lines, shown = _lines(found, parts)
     of = score(shown)
-    loss = next((view for view in shown if view.kind == "length" and view.loss), None)
-    ranked = [*dict.fromkeys((v.task, v.protocol, _metric(v)) for v in (of, loss) if v)]
+    losses = (view for view in shown if view.kind == "length" and view.loss)
+    scores = [view for view in (of, next(losses, None)) if view]
+    ranked = list(dict.fromkeys((v.task, v.protocol, _metric(v)) for v in scores))
     best = {s.label: _best(s, lines, ranked) for s in found}
     pages = [(_page(entry, own, sizes, best), own) for entry, own in jobs]
     place = (of.task, of.protocol) if of else None
     return Study("-".join(studies), records, [*files], pages, found, parts, lines, best, place)
 
 
-def _chosen(files: dict, jobs: list, series: Sequence[str]) -> tuple[dict, list]:
+def _on_disk(studies: Sequence[str]) -> tuple[Files, Jobs]:
+    """Returns the files of studies, and the jobs that have rows in them."""
+    files: Files = {}  # the curve of a run is one file for several jobs
+    jobs: Jobs = []
+    for entry in chain.from_iterable(map(entries, studies)):
+        own: dict[str, Rows] = {}
+        for task in sorted(entry.tasks, key=lambda task: task != CURVE):  # W&B: steps in order
+            file = entry.file(task).sheet
+            if file not in files and file.exists():
+                files[file] = file.records()
+            if file in files:
+                own[task] = files[file]
+        if any(own.values()):
+            jobs.append((entry, own))
+    return files, jobs
+
+
+def _chosen(files: Files, jobs: Jobs, series: Sequence[str]) -> tuple[Files, Jobs]:
     """Returns the files and jobs of some series alone."""
-    records = [row for some in files.values() for row in some]
+    records = list(chain.from_iterable(files.values()))
     kept = part.Part(tuple(series)).of_study(rows.frame(records)).index
     shown = {id(records[at]) for at in kept}
 
-    def of(some: list[dict]) -> list[dict]:
+    def of_series(some: Rows) -> Rows:
         return [row for row in some if id(row) in shown]
 
-    files = {file: of(some) for file, some in files.items()}
-    jobs = [(entry, {task: of(some) for task, some in own.items()}) for entry, own in jobs]
-    return files, [(entry, own) for entry, own in jobs if any(own.values())]
+    left: Jobs = []
+    for entry, own in jobs:
+        chosen = {task: of_series(some) for task, some in own.items()}
+        if any(chosen.values()):
+            left.append((entry, chosen))
+    return {file: of_series(some) for file, some in files.items()}, left
 
 
-def _page(entry: Entry, own: dict[str, list[dict]], sizes: Mapping, best: Mapping) -> Page:
-    """As the job itself makes it, as far as the rows know, under the names that the study gives."""
-    last = [row for some in own.values() for row in some][-1]  # the curve comes first
-    label, tasks = last["series"], tuple(task for task in own if task != CURVE)
-    names = entry.study, entry.run, entry.extension, last["scheme"], last["data"]
-    options = read_json(entry.folder.folder / "config.json").get("identity") or {}
+def _page(entry: Entry, own: Mapping[str, Rows], sizes: Mapping, best: Mapping) -> Page:
+    """Returns the page as the job itself makes it, as far as the rows know, under the names that
+    the study gives.
+    """
+    *_, last = chain.from_iterable(own.values())  # the curve comes first
+    label = last["series"]
+    tasks = tuple(task for task in own if task != CURVE)
     return Page(
-        *(*names, last["seed"], last["train_length"], tasks, options),
+        study=entry.study,
+        run=entry.run,
+        extension=entry.extension,
+        scheme=last["scheme"],
+        data=last["data"],
+        seed=last["seed"],
+        train_length=last["train_length"],
+        tasks=tasks,
+        options=read_json(entry.folder.folder / "config.json").get("identity") or {},
         series=label,
         size=sizes[label],
-        trained={task: all(row["mark"] == "ok" for row in own[task]) for task in tasks},
+        trained={task: _passed(own[task]) for task in tasks},
         best=best[label],
     )
+
+
+def _passed(some: Rows) -> bool:
+    return all(row["mark"] == "ok" for row in some)
 
 
 def colour(s: Series) -> str:
@@ -161,28 +209,44 @@ def colour(s: Series) -> str:
     return colour_and_marker(s.extension.partition(",")[0], "extension")[0]
 
 
-def _lines(
-    found: Sequence[Series], parts: Mapping[str, str]
-) -> tuple[list[dict[str, Any]], list[View]]:
+def _lines(found: Sequence[Series], parts: Mapping[str, str]) -> tuple[Rows, list[View]]:
     """Returns the lines of the table, and the views that they belong to."""
-    lines, shown = [], []
+    lines: Rows = []
+    shown: list[View] = []
     for gate in (PASSED, BELOW):
-        own = [replace(s, rows=s.rows[(s.rows["mark"] == "ok") == (gate == PASSED)]) for s in found]
-        for view in views(own):
+        for view in views([_at_gate(s, gate) for s in found]):
             shown.append(view)
-            names = gate, view.kind, view.task, view.protocol, _metric(view), view.length
+            of_view = {
+                "gate": gate,
+                "kind": view.kind,
+                "task": view.task,
+                "protocol": view.protocol,
+                "metric": _metric(view),
+                "at": view.length,
+            }
             for p in view.points.itertuples():
-                s, numbers = found[p.series], (p.x, p.value, p.low, p.high, p.seeds)
-                lines.append(_line(s.label, colour(s), parts[s.label], *names, *numbers))
+                s = found[p.series]
+                of_point = {"x": p.x, "mean": p.value, "low": p.low, "high": p.high}
+                lines.append(_line(s, parts, **of_view, **of_point, seeds=p.seeds))
     for s in found:
-        lines += [_line(s.label, colour(s), parts[s.label], *line) for line in _effective(s)]
+        lines += [_line(s, parts, **values) for values in _effective(s)]
     return lines, shown
 
 
-def _line(*values: Any) -> dict[str, Any]:
+def _at_gate(s: Series, gate: str) -> Series:
+    """Returns a series with its seeds above the gate of a task alone, or with those below."""
+    passed = s.rows["mark"] == "ok"
+    return replace(s, rows=s.rows[passed if gate == PASSED else ~passed])
+
+
+def _line(s: Series, parts: Mapping[str, str], **values: Any) -> dict[str, Any]:
     """Returns a line of the table, with None for numbers that are not finite."""
-    known = [None if isinstance(v, float) and not math.isfinite(v) else v for v in values]
-    return dict.fromkeys(COLUMNS, "") | dict(zip(COLUMNS, known, strict=False))
+    line = dict.fromkeys(COLUMNS, "")
+    line |= {"series": s.label, "colour": colour(s), "part": parts[s.label], **values}
+    for name, value in line.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            line[name] = None
+    return line
 
 
 def _metric(of: View | Score) -> str:
@@ -190,12 +254,24 @@ def _metric(of: View | Score) -> str:
     return "perplexity" if of.metric == "nll" else of.metric
 
 
-def _effective(s: Series) -> Iterator[tuple]:
+def _effective(s: Series) -> Iterator[dict[str, Any]]:
+    """Yields the effective lengths of a series, as values of a line."""
     for (task, protocol), length in effective_lengths(s).items():
         own = select(s.rows, task=task, protocol=protocol, mark="ok")
-        names = PASSED, "effective", task, protocol, "effective length", None, 0.0
-        numbers = map(float, (length.tokens, length.low, length.high))
-        yield (*names, *numbers, own["run"].nunique(), ">=" * length.least)
+        yield {
+            "gate": PASSED,
+            "kind": "effective",
+            "task": task,
+            "protocol": protocol,
+            "metric": "effective length",
+            "at": None,
+            "x": 0.0,
+            "mean": float(length.tokens),
+            "low": float(length.low),
+            "high": float(length.high),
+            "seeds": own["run"].nunique(),
+            "bound": ">=" * length.least,
+        }
 
 
 def _sizes(found: Sequence[Series]) -> dict[str, int]:
@@ -205,7 +281,7 @@ def _sizes(found: Sequence[Series]) -> dict[str, int]:
     for count in sorted(set(own.values())):
         if not smallest or count > ALIKE * smallest[-1]:
             smallest.append(count)
-    return {label: max(n for n in smallest if n <= count) for label, count in own.items()}
+    return {label: smallest[bisect(smallest, count) - 1] for label, count in own.items()}
 
 
 def _parts(found: Sequence[Series], sizes: Mapping[str, int]) -> dict[str, str]:
@@ -214,35 +290,39 @@ def _parts(found: Sequence[Series], sizes: Mapping[str, int]) -> dict[str, str]:
     alike: dict[tuple, set[int]] = {}
     for s in found:
         alike.setdefault((s.scheme, s.data, s.extension), set()).add(sizes[s.label])
-    several = any(len(own) > 1 for own in alike.values())
-    longer = len(set(lengths.values())) > 1
+    several_sizes = any(len(own) > 1 for own in alike.values())
+    several_lengths = len(set(lengths.values())) > 1
     parts = {}
     for label in sorted(lengths, key=lambda label: (sizes[label], lengths[label])):
-        size, length = f"{sizes[label]:,} parameters", f"L = {lengths[label]}"
-        parts[label] = ", ".join([size] * several + [length] * longer)
+        words = []
+        if several_sizes:
+            words.append(f"{sizes[label]:,} parameters")
+        if several_lengths:
+            words.append(f"L = {lengths[label]}")
+        parts[label] = ", ".join(words)
     return parts
 
 
-def _best(
-    s: Series, lines: Sequence[Mapping[str, Any]], ranked: Sequence[tuple[str, str, str]]
-) -> dict[str, float]:
+def _best(s: Series, lines: Rows, ranked: Sequence[tuple[str, str, str]]) -> dict[str, float]:
     """Returns the values that a series is ranked by, and counts. ranked: task, protocol and metric
     of scores at FURTHEST times L.
     """
     far = FURTHEST * int(s.rows["train_length"].iloc[0])
     first = ranked[0] if ranked else ("", "", "")
     places = {"effective length": ("effective", *first[:2], "effective length", 0.0)}
-    places |= {f"{place[-1]} at {FURTHEST} L": ("length", *place, far) for place in ranked}
-    at = ("kind", "task", "protocol", "metric", "x")
-    means = {  # trained seeds come first, so that their mean is the last to be put
-        tuple(line[name] for name in at): line["mean"]
-        for line in reversed(lines)
-        if line["series"] == s.label and line["kind"] != "depth" and line["mean"] is not None
-    }
+    for place in ranked:
+        places[f"{place[-1]} at {FURTHEST} L"] = ("length", *place, far)
+    own = [line for line in lines if line["series"] == s.label]
+    place_of = itemgetter("kind", "task", "protocol", "metric", "x")
+    means = {}
+    for line in reversed(own):  # trained seeds come first, so that their mean is the last to be put
+        if line["kind"] != "depth" and line["mean"] is not None:
+            means[place_of(line)] = line["mean"]
+    best = {name: means[place] for name, place in places.items() if place in means}
     below = s.rows[(s.rows["mark"] != "ok") & (s.rows["task"] == first[0])]
-    counts = {"seeds": s.rows["run"].nunique(), BELOW: below["run"].nunique()}
+    best |= {"seeds": s.rows["run"].nunique(), BELOW: below["run"].nunique()}
     if len(params := s.rows["params"].dropna()):
-        counts["parameters"] = int(params.iloc[0])
-    bounds = {line["bound"] for line in lines if line["series"] == s.label}
-    ends = {"effective length is a lower bound": 1} if ">=" in bounds else {}
-    return {name: means[at] for name, at in places.items() if at in means} | counts | ends
+        best["parameters"] = int(params.iloc[0])
+    if any(line["bound"] == ">=" for line in own):
+        best["effective length is a lower bound"] = 1
+    return best

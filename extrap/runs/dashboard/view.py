@@ -12,7 +12,7 @@ Measurements with a further coordinate (axis, layer, head) stay with the rows.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 AXES = {"train/*": "train/step", "eval/*": "eval/length", "depth/*": "depth/at"}
 """The x axis of each kind of history."""
@@ -20,33 +20,50 @@ AXES = {"train/*": "train/step", "eval/*": "eval/length", "depth/*": "depth/at"}
 COLUMNS = ["protocol", "length", "depth", "metric", "value", "low", "high", "n", "status"]
 
 
+class Logged(NamedTuple):
+    """A value of a task as a dashboard logs it.
+
+    Args:
+        name: task, protocol and metric
+        depth: of the record that was asked for; None: the mean over depths, or no record
+    """
+
+    name: str
+    length: int
+    depth: float | None
+    value: float
+
+    @property
+    def full_name(self) -> str:
+        return self.name if self.depth is None else f"{self.name}/depth {self.depth:g}"
+
+
 def curve(rows: Sequence[dict]) -> list[dict[str, float]]:
     """Returns the training curve, a point per step."""
-    steps = [row for row in rows if row.get("task") == "train" and row.get("axis") == "step"]
-    named = ((r["at"], f"train/{r['protocol']}/{r['metric']}", r["value"]) for r in steps)
-    return _points("train/step", (point for point in named if point[2] is not None))
+    found = []
+    for row in rows:
+        if row.get("task") == "train" and row.get("axis") == "step" and row["value"] is not None:
+            name = f"train/{row['protocol']}/{row['metric']}"
+            found.append((row["at"], name, row["value"]))
+    return _points("train/step", found)
 
 
 def by_length(task: str, rows: Sequence[dict]) -> list[dict[str, float]]:
     """Returns the scores of a task, a point per length."""
-    found = _measured(task, rows)
-    return _points("eval/length", ((r["length"], f"eval/{n}{_depth(r)}", v) for n, r, v in found))
+    found = [(s.length, f"eval/{s.full_name}", s.value) for s in _scores(task, rows)]
+    return _points("eval/length", found)
 
 
 def by_depth(task: str, rows: Sequence[dict]) -> list[dict[str, float]]:
     """Returns the scores of a task, a point per depth."""
-    found = [each for each in _measured(task, rows) if each[1].get("depth") is not None]
-    named = ((r["depth"], f"depth/{n} at {r['length']}", v) for n, r, v in found)
-    return _points("depth/at", named)
+    at_depths = [s for s in _scores(task, rows) if s.depth is not None]
+    found = [(s.depth, f"depth/{s.name} at {s.length}", s.value) for s in at_depths]
+    return _points("depth/at", found)
 
 
 def summary(task: str, rows: Sequence[dict]) -> dict[str, float]:
     """Returns a scalar for each score and length."""
-    return {f"{n}{_depth(r)} at {r['length']}": v for n, r, v in _measured(task, rows)}
-
-
-def _depth(row: dict) -> str:
-    return "" if row.get("depth") is None else f"/depth {row['depth']:g}"
+    return {f"{s.full_name} at {s.length}": s.value for s in _scores(task, rows)}
 
 
 def _points(axis: str, found: Iterable[tuple[float, str, float]]) -> list[dict[str, float]]:
@@ -59,7 +76,8 @@ def _points(axis: str, found: Iterable[tuple[float, str, float]]) -> list[dict[s
 
 def table(rows: Sequence[dict]) -> list[list[Any]]:
     """Returns the rows that have a length, as lines of COLUMNS."""
-    return [[row.get(column) for column in COLUMNS] for row in rows if _plain(row)]
+    plain = [row for row in rows if _plain(row)]
+    return [list(map(row.get, COLUMNS)) for row in plain]
 
 
 def _plain(row: dict) -> bool:
@@ -68,11 +86,14 @@ def _plain(row: dict) -> bool:
     return row.get("length") is not None and further == (None, None, None)
 
 
-def _measured(task: str, rows: Sequence[dict]) -> Iterator[tuple[str, dict, float]]:
-    """Yields (name, row, value) of rows with a length and a value."""
+def _scores(task: str, rows: Sequence[dict]) -> Iterator[Logged]:
+    """Yields the scores of rows with a length and a value."""
     for row in rows:
-        if _plain(row) and row.get("value") is not None:
-            place, value = f"{task}/{row.get('protocol') or ''}", row["value"]
-            yield f"{place}/{row['metric']}", row, value
-            if row["metric"] == "nll":
-                yield f"{place}/perplexity", row, math.exp(min(value, 700.0))
+        if not _plain(row) or row.get("value") is None:
+            continue
+        place = f"{task}/{row.get('protocol') or ''}"
+        score = Logged(f"{place}/{row['metric']}", row["length"], row.get("depth"), row["value"])
+        yield score
+        if row["metric"] == "nll":
+            perplexity = math.exp(min(score.value, 700.0))
+            yield score._replace(name=f"{place}/perplexity", value=perplexity)

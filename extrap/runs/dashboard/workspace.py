@@ -2,6 +2,7 @@
 study's page by the charts in charts.yaml.
 """
 
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -47,16 +48,13 @@ def workspace(study: Study, project: str, entity: str) -> Any:
     wr, ws = modules()
     sections = panels(study, entity)
     sections["Training"] = _training(wr, study)
-    plain = [page for page in study.jobs if page.extension == "direct"]
-    baselines = (page.id for scheme in ("nope", "rope") for page in plain if page.scheme == scheme)
-    best = list(dict.fromkeys(name for values in study.best.values() for name in values))
+    shown = {name: own for name, own in sections.items() if own}
+    best = [BEST + name for name in study.ranked]
     return ws.Workspace(
         entity=entity,
         project=project,
         name=f"extrap {study.name}",
-        sections=[
-            ws.Section(name=name, panels=own, is_open=True) for name, own in sections.items() if own
-        ],
+        sections=[ws.Section(name=name, panels=own, is_open=True) for name, own in shown.items()],
         settings=ws.WorkspaceSettings(max_runs=len(study.pages) + 1),
         runset_settings=ws.RunsetSettings(
             filters=ws.And(ws.Config("study") == study.name),
@@ -64,13 +62,22 @@ def workspace(study: Study, project: str, entity: str) -> Any:
             # the page of the study first: its table has to be among the runs that W&B reads
             order=[
                 ws.Ordering(ws.Metric("JobType"), ascending=False),
-                ws.Ordering(ws.Summary(BEST + best[0]), ascending=False),
+                ws.Ordering(ws.Summary(best[0]), ascending=False),
             ],
             group_colors=study.colours,
-            pinned_columns=[*PINNED, *(f"summary:{BEST}{name}" for name in best)],
-            baseline_run=next(baselines, None),
+            pinned_columns=[*PINNED, *(f"summary:{name}" for name in best)],
+            baseline_run=_baseline(study),
         ),
     )
+
+
+def _baseline(study: Study) -> str | None:
+    """Returns the id of a page without an extension, of nope or else of rope; None without one."""
+    for scheme in ("nope", "rope"):
+        for page in study.jobs:
+            if page.extension == "direct" and page.scheme == scheme:
+                return page.id
+    return None
 
 
 def report(study: Study, project: str, entity: str, question: str, findings: str) -> Any:
@@ -81,10 +88,7 @@ def report(study: Study, project: str, entity: str, question: str, findings: str
     blocks = [wr.H1("Question"), wr.MarkdownBlock(question)]
     if findings:
         blocks += [wr.H1("Findings"), wr.MarkdownBlock(findings)]
-    names = list(dict.fromkeys(name for values in study.best.values() for name in values))
-    order = sorted(study.best, key=lambda label: -study.best[label].get(names[0], 0.0))
-    rows = [[label, *(_cell(study.best[label].get(name)) for name in names)] for label in order]
-    blocks += [wr.H1("Series"), wr.MarkdownBlock(markdown.table([["series", *names], *rows]))]
+    blocks += [wr.H1("Series"), wr.MarkdownBlock(markdown.table(_leaderboard(study)))]
     if len(study.series) > DRAWN:
         left = f"The page of the study has no figures, as it has more than {DRAWN} series"
         blocks.append(wr.MarkdownBlock(f"{left}; `extrap plot {study.name}` draws them."))
@@ -96,6 +100,16 @@ def report(study: Study, project: str, entity: str, question: str, findings: str
         blocks += [wr.H1(title), wr.PanelGrid(runsets=[runs], panels=some)]
     title = f"extrap {study.name}"
     return wr.Report(project=project, entity=entity, title=title, blocks=blocks, width="fluid")
+
+
+def _leaderboard(study: Study) -> list[list[str]]:
+    """Returns the series in order as cells, the header first."""
+    names = study.ranked
+    lines = [["series", *names]]
+    for label in sorted(study.best, key=lambda label: -study.best[label].get(names[0], 0.0)):
+        cells = [_cell(study.best[label].get(name)) for name in names]
+        lines.append([label, *cells])
+    return lines
 
 
 def specification(built: Any) -> dict[str, Any]:
@@ -111,44 +125,52 @@ def panels(study: Study, entity: str) -> dict[str, list[Any]]:
     names = dict(zip(TITLES, charts(), strict=True))
     sections: dict[str, list[Any]] = {}
     for words in _chosen(study):
-        apart = [BELOW] * (words["gate"] == BELOW) + [words["part"]] * bool(words["part"])
+        title = [TITLES[words["kind"]]]
+        if words["gate"] == BELOW:
+            title.append(BELOW)
+        if words["part"]:
+            title.append(words["part"])
         panel = wr.CustomChart(
             query={"summaryTable": {"tableKey": TABLE}},
             chart_name=f"{entity}/{names[words['kind']]}",
             chart_fields={column: column for column in COLUMNS},
             chart_strings={
-                "title": " ".join(words[name] for name in ("task", "protocol", "metric")),
+                "title": f"{words['task']} {words['protocol']} {words['metric']}",
                 "scale": "log" if words["metric"] == "perplexity" else "linear",
                 **words,
             },
         )
-        sections.setdefault(", ".join([TITLES[words["kind"]], *apart]), []).append(panel)
+        sections.setdefault(", ".join(title), []).append(panel)
     return sections
 
 
 def _chosen(study: Study) -> list[dict[str, str]]:
     """Returns the values of CHOSEN of each panel, in the order of the sections."""
-    known = {"gate": (PASSED, BELOW), "part": [*study.parts.values()], "kind": [*TITLES]}
-    places = dict.fromkeys(tuple(line[name] for name in CHOSEN) for line in study.lines)
-    chosen = [
-        words
-        for words in (dict(zip(CHOSEN, place, strict=True)) for place in places)
-        if words["kind"] != "effective" or (words["task"], words["protocol"]) == study.place
-    ]
-    return sorted(chosen, key=lambda words: [all_.index(words[by]) for by, all_ in known.items()])
+    order = {"gate": [PASSED, BELOW], "part": [*study.parts.values()], "kind": [*TITLES]}
+    places = dict.fromkeys(map(itemgetter(*CHOSEN), study.lines))
+    chosen = []
+    for place in places:
+        words = dict(zip(CHOSEN, place, strict=True))
+        if words["kind"] != "effective" or (words["task"], words["protocol"]) == study.place:
+            chosen.append(words)
+    return sorted(chosen, key=lambda words: [known.index(words[by]) for by, known in order.items()])
 
 
 def _training(wr: Any, study: Study) -> list[Any]:
     """Returns training losses by step, the same steps for all seeds: W&B's mean is theirs."""
-    curve = ("train", "step", "nll")
-    steps = [row for row in study.records if (row["task"], row["axis"], row["metric"]) == curve]
+    of_row = itemgetter("task", "axis", "metric")
+    steps = [row for row in study.records if of_row(row) == ("train", "step", "nll")]
     return [
         wr.LinePlot(
             title=key, x=AXES["train/*"], y=[key], max_runs_to_show=len(study.pages),
             groupby=wr.Config("series"), groupby_aggfunc="mean", groupby_rangefunc="minmax",
         )
-        for key in sorted({f"train/{row['protocol']}/nll" for row in steps})
+        for key in sorted({*map(_loss, steps)})
     ]  # fmt: skip
+
+
+def _loss(row: dict) -> str:
+    return f"train/{row['protocol']}/nll"
 
 
 def _cell(value: float | None) -> str:

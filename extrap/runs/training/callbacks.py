@@ -35,12 +35,16 @@ class Curve(L.Callback):
     """
 
     def __init__(self, every: int, progress: Callable[..., None] | None = None, gpus: int = 0):
-        self.every, self.progress, self.meter = every, progress, Meter(gpus)
+        self.every = every
+        self.progress = progress
+        self.meter = Meter(gpus)
         self.points: list[dict[str, float]] = []
+        self.seen = 0  # tokens of the whole training, on all devices
         self._sums: dict[str, torch.Tensor] = {}
         self._steps = 0  # in the sums; a resumed run may be logged more or less often
-        self._clock, self._tokens, self._read = time.perf_counter(), 0, 0
-        self.seen = 0  # tokens of the whole training, on all devices
+        self._clock = time.perf_counter()  # of the last point
+        self._tokens = 0  # of this process since then
+        self._read = 0  # tokens of this process since its start
 
     def cost(self, processes: int = 1) -> Cost:
         """Returns what went into the model, without what a killed process lost."""
@@ -56,9 +60,10 @@ class Curve(L.Callback):
     def on_train_batch_end(
         self, trainer: L.Trainer, lit: Lit, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        self._tokens += batch.tokens.numel()
-        self._read += batch.tokens.numel()
-        self.seen += batch.tokens.numel() * trainer.world_size
+        tokens = batch.tokens.numel()
+        self._tokens += tokens
+        self._read += tokens
+        self.seen += tokens * trainer.world_size
         if not batch.last:
             return
         for name, value in lit.measured.items():
@@ -68,43 +73,59 @@ class Curve(L.Callback):
             self._add_point(trainer)
             self._log(trainer, lit.model, batch.tokens.shape[1])
         if self.progress is not None:
-            last = self.points[-1] if self.points else {}
-            shown = [name for name in ("text/nll", "retrieval/accuracy") if name in last]
-            note = " ".join(f"{name} {last[name]:.3f}" for name in shown)
             rate = self._read * trainer.world_size / self.meter.seconds
-            more = {"rate": round(rate, 1), "memory": self.meter.memory()}
-            self.progress(trainer.global_step, trainer.max_steps, note, **more)
+            numbers = {"rate": round(rate, 1), "memory": self.meter.memory()}
+            self.progress(trainer.global_step, trainer.max_steps, self._note(), **numbers)
+
+    def _note(self) -> str:
+        """Returns the last point in words."""
+        last = self.points[-1] if self.points else {}
+        shown = [name for name in ("text/nll", "retrieval/accuracy") if name in last]
+        return " ".join(f"{name} {last[name]:.3f}" for name in shown)
 
     def _add_point(self, trainer: L.Trainer) -> None:
-        point = {
-            name: float(trainer.strategy.reduce(total, reduce_op="mean")) / self._steps
-            for name, total in self._sums.items()
-        }
-        if not all(math.isfinite(v) for v in point.values()):
+        point: dict[str, float] = {}
+        for name, total in self._sums.items():
+            mean = trainer.strategy.reduce(total, reduce_op="mean")
+            point[name] = float(mean) / self._steps
+        if not all(map(math.isfinite, point.values())):
             raise Diverged(f"the loss is not finite at step {trainer.global_step}")
         self.points.append({"step": trainer.global_step} | point)
-        self._sums, self._steps = {}, 0
+        self._sums = {}
+        self._steps = 0
 
     def _log(self, trainer: L.Trainer, model: GPT, length: int) -> None:
         """Logs the last point, with the pace since the one before."""
         rate = self._tokens / (time.perf_counter() - self._clock)
-        self._clock, self._tokens = time.perf_counter(), 0
+        self._clock = time.perf_counter()
+        self._tokens = 0
         if trainer.logger is None:
             return
-        pace = {"tokens": self.seen, "tokens_per_second": rate * trainer.world_size}
-        pace["memory_gb"] = self.meter.memory() / 1e9
-        if (share := share_of_peak(rate, model, length, str(trainer.precision))) is not None:
+        pace = {
+            "tokens": self.seen,
+            "tokens_per_second": rate * trainer.world_size,
+            "memory_gb": self.meter.memory() / 1e9,
+        }
+        share = share_of_peak(rate, model, length, str(trainer.precision))
+        if share is not None:
             pace["share_of_peak"] = share
         every = _scalars(self.points[-1]) | _scalars(pace)
         trainer.logger.log_metrics(every, trainer.global_step)
 
     def state_dict(self) -> dict[str, Any]:
-        unfinished = {"sums": self._sums, "steps": self._steps, "tokens": self.seen}
-        return {"points": self.points, "cost": self.meter.cost().plain()} | unfinished
+        return {
+            "points": self.points,
+            "cost": self.meter.cost().plain(),
+            "sums": self._sums,
+            "steps": self._steps,
+            "tokens": self.seen,
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.points, self._sums = state["points"], dict(state.get("sums", {}))
-        self._steps, self.seen = state.get("steps", 0), state.get("tokens", 0)
+        self.points = state["points"]
+        self.seen = state.get("tokens", 0)
+        self._sums = dict(state.get("sums", {}))
+        self._steps = state.get("steps", 0)
         self.meter.before = read(state.get("cost") or {"seconds": state.get("seconds")})
 
 
@@ -137,10 +158,10 @@ class Schooling(L.Callback):
     ) -> None:
         if not batch.last:
             return
-        accuracies = {
-            part: float(trainer.strategy.reduce(lit.measured[f"{part}/accuracy"], reduce_op="mean"))
-            for part in self.switches.waiting
-        }
+        accuracies = {}
+        for part in self.switches.waiting:
+            own = lit.measured[f"{part}/accuracy"]
+            accuracies[part] = float(trainer.strategy.reduce(own, reduce_op="mean"))
         self.switches.update(trainer.global_step, accuracies)
 
     def state_dict(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, cast
 
 import lightning as L
@@ -96,8 +97,8 @@ class Lit(L.LightningModule):
         """Clips the norm of all gradients. Lightning's own clipping rejects fused AdamW in mixed
         precision, though in bfloat16 no gradient is scaled.
         """
-        parameters = [p for group in optimizer.param_groups for p in group["params"]]
-        nn.utils.clip_grad_norm_(parameters, self.optim.clip)
+        groups = [group["params"] for group in optimizer.param_groups]
+        nn.utils.clip_grad_norm_([*chain.from_iterable(groups)], self.optim.clip)
 
     def configure_model(self) -> None:
         """Splits the parameters among the devices of a mesh, if Lightning hands over one."""
@@ -118,8 +119,11 @@ class Lit(L.LightningModule):
         """Decays the matrices of blocks and head; neither embeddings, norms nor the parameters of
         the scheme. Frozen parameters are left out. Muon steps the matrices of the blocks alone.
         """
-        optim, known = self.optim, self.model.matrices()
-        inside = {p for name, m in known.items() if name != "embedding" for p in m.parameters()}
+        optim = self.optim
+        inside: set[nn.Parameter] = set()
+        for name, module in self.model.matrices().items():
+            if name != "embedding":
+                inside |= {*module.parameters()}
         inside -= {self.model.embedding.weight}
         tuned = [p for p in self.model.parameters() if p.requires_grad]
         decayed = [p for p in tuned if p in inside and p.dim() == 2]

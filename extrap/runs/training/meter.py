@@ -1,4 +1,4 @@
-"""Measures what work costs the process that does it (extrap.runs.cost)."""
+"""Measures the cost of work (extrap.runs.cost) in the process that does the work."""
 
 import os
 import resource
@@ -12,52 +12,62 @@ from extrap.model.gpt import GPT
 from extrap.runs.cost import Cost
 
 KIB = 1024 if sys.platform == "linux" else 1
-"""Bytes of the unit in which the system counts memory."""
+"""Bytes of the unit in which the system reports memory."""
 
 
 class Meter:
-    """Counts from its making on.
+    """A meter that starts when it is made.
 
     Args:
-        gpus: that the work holds
-        before: what earlier attempts cost
+        gpus: number of GPUs that the work holds
+        before: cost of earlier attempts
     """
 
     def __init__(self, gpus: int = 0, before: Cost | None = None) -> None:
-        self.gpus, self.before = gpus, before or Cost()
-        self._began, self._processor = time.perf_counter(), _processor()
+        self.gpus = gpus
+        self.before = before or Cost()
+        self._began = time.perf_counter()
+        self._processor = _processor_seconds()
         if gpus:
             torch.cuda.reset_peak_memory_stats()
 
     @property
     def seconds(self) -> float:
-        """Seconds of this attempt."""
+        """Wall time of this attempt."""
         return time.perf_counter() - self._began
 
     def cost(self) -> Cost:
-        """Returns the cost so far, of all attempts."""
-        wall, processor = self.seconds, _processor() - self._processor
-        return self.before + Cost(wall, processor, wall * self.gpus, self.memory())
+        """Returns the cost so far, earlier attempts included."""
+        wall = self.seconds
+        own = Cost(
+            seconds=wall,
+            processor_seconds=_processor_seconds() - self._processor,
+            device_seconds=wall * self.gpus,
+            memory=self.memory(),
+        )
+        return self.before + own
 
     def memory(self) -> float:
-        """Returns the most bytes at once so far."""
+        """Returns the most bytes that the GPU, or else this process, has held at once."""
         if self.gpus:
             return float(torch.cuda.max_memory_allocated())
         return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB)
 
 
-def _processor() -> float:
+def _processor_seconds() -> float:
+    """Returns the processor time of this process and of its ended children."""
     spent = os.times()
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def share_of_peak(rate: float, model: GPT, length: int, precision: str) -> float | None:
-    """Returns the share of what a GPU can do that training takes, None where Lightning does not
-    know the GPU.
+    """Returns the operations of training over the operations that a GPU can do. Returns None on a
+    processor, and if Lightning does not know the GPU.
 
     Args:
-        rate: tokens per second of one GPU
-        length: of a window
+        rate: tokens per second on one GPU
+        length: tokens of a window
+        precision: of the trainer, such as bf16-mixed
     """
     device = model.embedding.weight.device
     if device.type != "cuda":
@@ -65,9 +75,10 @@ def share_of_peak(rate: float, model: GPT, length: int, precision: str) -> float
     from lightning.fabric.utilities.throughput import get_available_flops
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a GPU that is not in its table
+        warnings.simplefilter("ignore")  # Lightning warns of a GPU that is not in its table
         dtype = torch.bfloat16 if precision.startswith("bf16") else torch.float32
         peak = get_available_flops(device, dtype)
     numbers = sum(p.numel() for p in model.parameters())
-    attention = 12 * len(model.blocks) * model.embedding.weight.shape[1] * length
+    width = model.embedding.weight.shape[1]
+    attention = 12 * len(model.blocks) * width * length
     return rate * (6 * numbers + attention) / peak if peak else None

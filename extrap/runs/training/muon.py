@@ -6,6 +6,7 @@ so that one learning rate and one weight decay serve both optimisers.
 """
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any
 
 import torch
@@ -29,7 +30,8 @@ class Together(torch.optim.Optimizer):
 
     def __init__(self, *parts: torch.optim.Optimizer):
         self.parts = parts
-        super().__init__([group for part in parts for group in part.param_groups], {})
+        groups = chain.from_iterable(part.param_groups for part in parts)
+        super().__init__([*groups], {})
         self._share()
 
     def _share(self) -> None:

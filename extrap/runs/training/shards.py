@@ -55,16 +55,14 @@ def by_name(
 ) -> dict[str, Any]:
     """Returns the state of an optimiser with names of parameters in place of their numbers."""
     names = {p: name for name, p in model.named_parameters()}
-    order = [[names[p] for p in group["params"]] for group in optimizer.param_groups]
-    groups = state["param_groups"]
-    name_of = {
-        number: name
-        for group, ours in zip(groups, order, strict=True)
-        for number, name in zip(group["params"], ours, strict=True)
-    }
-    named = [group | {"params": ours} for group, ours in zip(groups, order, strict=True)]
+    name_of: dict[int, str] = {}
+    groups = []
+    for saved, own in zip(state["param_groups"], optimizer.param_groups, strict=True):
+        ours = [names[p] for p in own["params"]]
+        name_of |= zip(saved["params"], ours, strict=True)
+        groups.append(saved | {"params": ours})
     moments = {name_of[number]: moment for number, moment in state["state"].items()}
-    return {"state": moments, "param_groups": named}
+    return {"state": moments, "param_groups": groups}
 
 
 def shard(module: nn.Module, blocks: nn.ModuleList, mesh: DeviceMesh) -> None:
