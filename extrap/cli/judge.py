@@ -32,22 +32,21 @@ BASELINES = {"scheme": "reference", "extension": "extension"}
 """By the group that is judged: the study that it stands beside."""
 ELSEWHERE = ("seed", "threads", "logger", "plugins", "trainer", "label", "study", "task", "hydra")
 """Options that change no candidate."""
+SEEDS = 3
+"""Seeds of the experiments conf/experiment/judge."""
 RECIPES = "also train it under this many recipes of the study grid, 1 to 4: a rank for each"
 
 
 @command("words conf", argument("--recipes", type=int, default=0, metavar="N", help=RECIPES))
 def main(args: Namespace) -> Iterator[str]:
-    asked = candidate(args.words, args.config_dir)
-    if args.recipes:
-        from extrap.cli.judge_recipes import check
+    from extrap.cli import judge_recipes
 
-        check(args.recipes)
+    asked = candidate(args.words, args.config_dir)
+    recipes = judge_recipes.first(args.recipes)
     found = judged(asked)
     yield found.text
-    if args.recipes:
-        from extrap.cli.judge_recipes import ranks
-
-        yield ranks(asked, args.recipes)
+    if recipes:
+        yield judge_recipes.ranks(asked, recipes)
     yield from map(str, found.files)
 
 
@@ -74,8 +73,13 @@ class Candidate(NamedTuple):
 
     def named(self) -> list[str]:
         """Returns the word that names its series, if it is not typed."""
-        typed = any(word.startswith("label=") for word in self.words)
-        return [] if typed else [f"label={self.label}"]
+        return [f"label={self.label}"] if _typed(self.words, "label") is None else []
+
+    @property
+    def seeds(self) -> list[str] | None:
+        """The seeds that are typed; None: those of the experiment."""
+        typed = _typed(self.words, "seed")
+        return None if typed is None else typed.split(",")
 
     @property
     def flags(self) -> list[str]:
@@ -106,31 +110,39 @@ class Judged(NamedTuple):
 
 def candidate(words: Sequence[str], folder: Path | None = None) -> Candidate:
     """Returns the candidate that words name. Raises UserError without one, and for several."""
-    chosen = {group: [w for w in words if w.startswith(f"{group}=")] for group in BASELINES}
-    named = [group for group in ("extension", "scheme") if chosen[group]]
-    if not named:
-        remedy = "give scheme=NAME or extension=NAME, such as scheme=mine"
-        raise UserError("scheme", problem="nothing to judge", remedy=remedy)
-    group = named[0]
-    name = chosen[group][-1].partition("=")[2]
-    if "," in name or "(" in name:
-        raise UserError(
-            group, name, "one candidate at a time", "judge each by a command of its own"
-        )
-    return Candidate(tuple(words), group, name, _label(words, chosen["scheme"]), folder)
+    for group in ("extension", "scheme"):
+        name = _typed(words, group)
+        if name is None:
+            continue
+        if "," in name or "(" in name:
+            remedy = "judge each by a command of its own"
+            raise UserError(group, name, "one candidate at a time", remedy)
+        return Candidate(tuple(words), group, name, _label(words), folder)
+    remedy = "give scheme=NAME or extension=NAME, such as scheme=mine"
+    raise UserError("scheme", problem="nothing to judge", remedy=remedy)
 
 
-def _label(words: Sequence[str], schemes: Sequence[str]) -> str:
+def _typed(words: Sequence[str], option: str) -> str | None:
+    """Returns the value that words give to an option, the last one; None without one."""
+    values = [word.partition("=")[2] for word in words if word.startswith(f"{option}=")]
+    return values[-1] if values else None
+
+
+def _label(words: Sequence[str]) -> str:
     """Returns `mine_slope0.1`: the scheme, and every option that makes another candidate of it."""
-    given = [word.partition("=")[2] for word in words if word.startswith("label=")]
-    label = schemes[-1].partition("=")[2] if schemes else "rope"
+    given = _typed(words, "label")
+    if given is not None:
+        return given
+    label = _typed(words, "scheme")
+    if label is None:
+        label = "rope"
     for word in sorted(words):
         option, _, value = word.partition("=")
         group = option.replace("/", ".").partition(".")[0].lstrip("+~")
         if option in BASELINES or group in (*ELSEWHERE, "extension"):
             continue
         label += f"_{option.rpartition('.')[2]}{re.sub(r'[^A-Za-z0-9.-]', '', value)}"
-    return given[-1] if given else label[:80]
+    return label[:80]
 
 
 def judged(asked: Candidate) -> Judged:
@@ -152,9 +164,11 @@ def judged(asked: Candidate) -> Judged:
         _comparable(job, others)
         others = _like(asked, job, others)
         validate.check(job)
-        of_scheme = asked.group == "scheme"
-        contracts = broken(maker(job.config["scheme"], plugins)) if of_scheme else {}
-        train(asked, f"judge/{asked.group}", job, _seeds(asked), *asked.named())
+        contracts = {}
+        if asked.group == "scheme":
+            contracts = broken(maker(job.config["scheme"], plugins))
+        runs = len(asked.seeds) if asked.seeds else SEEDS
+        train(asked, f"judge/{asked.group}", job, runs, *asked.named())
         return _verdict(asked, others, contracts, job)
 
 
@@ -169,23 +183,34 @@ def _composed(asked: Candidate) -> "Composed":
 
 def _comparable(job: "Job", others: pd.DataFrame) -> None:
     """Raises UserError if no row of a job can stand beside the others."""
-    corpus, theirs = job.source.corpus.sha256[:12], {*others["corpus"]}
     study = others["study"].iloc[0]
+    corpus = job.source.corpus.sha256[:12]
+    theirs = {*others["corpus"]}
     if corpus not in theirs:
         problem = f"its text is {corpus}, that of {study} {', '.join(sorted(theirs))}"
         remedy = (
             "losses on other text cannot be compared; the embedded text follows torch's version"
         )
         raise UserError("data.corpus", problem=problem, remedy=remedy)
-    length, known = job.source.length, sorted(int(n) for n in others["train_length"].unique())
-    if length not in known:
-        remedy = f"give data.length={known[0]}"
-        raise UserError("data.length", length, f"{study} trains at {known[0]} tokens", remedy)
+    length = job.source.length
+    lengths = sorted(int(n) for n in others["train_length"].unique())
+    if length not in lengths:
+        problem = f"{study} trains at {lengths[0]} tokens"
+        raise UserError("data.length", length, problem, f"give data.length={lengths[0]}")
 
 
-def _seeds(asked: Candidate) -> int:
-    typed = [word.partition("=")[2] for word in asked.words if word.startswith("seed=")]
-    return len(typed[-1].split(",")) if typed else 3
+def _like(asked: Candidate, job: "Job", others: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of other schemes, or of other extensions of the same scheme."""
+    if asked.group == "scheme":
+        return others[others["extension"] == "direct"]
+    from extrap.results.methods import compared, methods
+
+    kept = others[(others["scheme"] == job.label) & (others["data"] == job.trained_on)]
+    if kept.empty:
+        known = sorted(others["scheme"].unique())
+        problem = "no extensions of it travel with extrap"
+        raise UserError("scheme", job.label, problem, choose(job.label, known))
+    return others.loc[compared(methods(kept)).index]
 
 
 def train(asked: Candidate, experiment: str, job: "Job", runs: int, *more: str) -> None:
@@ -212,6 +237,8 @@ def train(asked: Candidate, experiment: str, job: "Job", runs: int, *more: str) 
 def _verdict(
     asked: Candidate, others: pd.DataFrame, contracts: dict[str, str], job: "Job"
 ) -> Judged:
+    """Sets the rows of a candidate beside the others, and writes what it finds."""
+    from extrap.cli import judge_files
     from extrap.results import baselines
     from extrap.results.beside import beside, board, differences, either, joined
     from extrap.results.comparison.cells import on_disk
@@ -223,15 +250,16 @@ def _verdict(
     extension = job.extension_name if asked.group == "extension" else "direct"
     found = beside(rows, asked.study, asked.label, extension)
     scores = either(on_disk(folder), baselines.items(BASELINES[asked.group]))
-    gaps = differences(found, scores)
-    table = board(found)
-    from extrap.cli import judge_files
-
-    of_scheme, plugins = asked.group == "scheme", job.config["plugins"]
-    cost = _cost(asked.label, job.config["scheme"], found.others, plugins) if of_scheme else []
-    verdict = (found, table, gaps, contracts, _notes(asked))
-    files = judge_files.written(folder, rows, *verdict, cost, asked.command, plugins)
-    return Judged(table, gaps, contracts, judge_files.text(*verdict), files)
+    plugins = job.config["plugins"]
+    cost = []
+    if asked.group == "scheme":
+        cost = _cost(asked.label, job.config["scheme"], found.others, plugins)
+    verdict = judge_files.Verdict(
+        found, board(found), differences(found, scores), contracts, _notes(asked), cost
+    )
+    files = judge_files.written(folder, rows, verdict, asked.command, plugins)
+    text = judge_files.text(verdict)
+    return Judged(verdict.board, verdict.differences, contracts, text, files)
 
 
 def _notes(asked: Candidate) -> list[str]:
@@ -248,23 +276,12 @@ def _cost(
     from extrap.audit.subject import Subject
     from extrap.runs.choices import node as of_name
 
-    nodes = {label: node} | {s.scheme: own for s in others if (own := of_name("scheme", s.scheme))}
+    nodes = {label: node}
+    for other in others:
+        if (own := of_name("scheme", other.scheme)) is not None:
+            nodes[other.scheme] = own
     lines = [["series", *(column.head for column in COLUMNS)]]
     for name, own in nodes.items():
         subject = Subject(name, own, plugins)
         lines.append([name, *(column.cell(column.measure(subject)) for column in COLUMNS)])
     return lines
-
-
-def _like(asked: Candidate, job: "Job", others: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of other schemes, or of other extensions of the same scheme."""
-    if asked.group == "scheme":
-        return others[others["extension"] == "direct"]
-    from extrap.results.methods import compared, methods
-
-    kept = others[(others["scheme"] == job.label) & (others["data"] == job.trained_on)]
-    if kept.empty:
-        known = sorted(others["scheme"].unique())
-        problem = "no extensions of it travel with extrap"
-        raise UserError("scheme", job.label, problem, choose(job.label, known))
-    return others.loc[compared(methods(kept)).index]

@@ -12,7 +12,7 @@ from extrap.cli.sweep.grid import overrides
 from extrap.figures.report.text import number
 from extrap.results import baselines
 from extrap.results.beside import joined
-from extrap.results.findings.statistics import recipes
+from extrap.results.findings.statistics import recipes as of_recipes
 from extrap.results.places import place
 from extrap.results.ranking import RETRIEVAL, Place, places
 from extrap.results.rows import read_with_sheets
@@ -23,25 +23,25 @@ from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_yaml
 
 STUDY, BASELINE = "judge-recipes", "grid"
-NAMED = {"layers": "model.layers", "heads": "model.heads", "lr": "train.lr"}
-"""Options that a label of the study grid names."""
+NAMED = {"model.layers": "layers", "model.heads": "heads", "train.lr": "lr"}
+"""Options that a label of the study grid names, and their names there."""
 
 
-def check(count: int) -> list[list[str]]:
-    """Returns the words of so many recipes. Raises UserError for more than there are."""
+def first(count: int) -> list[list[str]]:
+    """Returns the words of the first recipes. Raises UserError for more than there are."""
     grid = read_yaml(Path(conf_dir(), "experiment", "judge", "recipes.yaml"))["sweep"]["grid"]
-    if not 1 <= count <= len(grid):
+    if not 0 <= count <= len(grid):
         raise UserError("--recipes", count, f"expected 1 to {len(grid)}")
     return overrides(grid)[:count]
 
 
-def ranks(asked: Candidate, count: int) -> str:
-    """Trains a candidate under so many recipes, and returns its rank under each in words."""
-    for words in check(count):
+def ranks(asked: Candidate, recipes: list[list[str]]) -> str:
+    """Trains a candidate under recipes, and returns its rank under each in words."""
+    for words in recipes:
         _train(asked, words)
-    own = recipes(read_with_sheets(place(RESULTS, STUDY)))
-    others = recipes(baselines.rows(BASELINE))
-    by = ["train_length", *NAMED]
+    own = of_recipes(read_with_sheets(place(RESULTS, STUDY)))
+    others = of_recipes(baselines.rows(BASELINE))
+    by = ["train_length", *NAMED.values()]
     lines = [["recipe", "rank", f"{RETRIEVAL.metric} at 4 L", "worst seed", "the best", "at 4 L"]]
     found = []
     for recipe, part in own[own["scheme"] == asked.label].groupby(by):
@@ -52,22 +52,25 @@ def ranks(asked: Candidate, count: int) -> str:
         found.append(rank + 1)
         lines.append(_line(dict(zip(by, recipe, strict=True)), rank, order, series))
     spread = f"rank {min(found)} to {max(found)} under {len(found)} recipes of the study grid"
-    return "\n".join([f"{asked.label}: {spread}; two seeds each, which support no interval",
-                      *aligned(lines)])  # fmt: skip
+    title = f"{asked.label}: {spread}; two seeds each, which support no interval"
+    return "\n".join([title, *aligned(lines)])
 
 
-def _train(asked: Candidate, words: list[str]) -> None:
+def _train(asked: Candidate, recipe: list[str]) -> None:
+    """Trains a candidate under one recipe, with the seeds of the recipe unless seeds are typed."""
     from extrap.cli import program
     from extrap.cli.composed import composed
 
-    given = dict(word.split("=", 1) for word in words)
-    label = asked.label + "".join(f"_{name}{given[option]}" for name, option in NAMED.items())
-    seeds = [word for word in words if word.startswith("seed=")]
-    typed = any(word.startswith("seed=") for word in asked.words)
-    more = [word for word in words if word not in seeds] + [f"label={label}"]
-    first = ["sweep.grid=null", "experiment=judge/recipes", *asked.words, *more]
-    job = program.job(composed(first, asked.folder))
-    grid = ["sweep.grid=null", "-m", *([] if typed else seeds)]
+    options = [word for word in recipe if not word.startswith("seed=")]
+    seeds = [word for word in recipe if word.startswith("seed=")]
+    given = dict(word.split("=", 1) for word in recipe)
+    label = asked.label
+    for option, name in NAMED.items():
+        label += f"_{name}{given[option]}"
+    more = [*options, f"label={label}"]
+    words = ["sweep.grid=null", "experiment=judge/recipes", *asked.words, *more]
+    job = program.job(composed(words, asked.folder))
+    grid = ["sweep.grid=null", "-m", *([] if asked.seeds else seeds)]
     train(asked, "judge/recipes", job, 2, *more, *grid)
 
 

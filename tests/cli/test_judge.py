@@ -103,7 +103,7 @@ def test_a_verdict_is_a_table_a_page_and_a_paper() -> None:
 def test_a_rank_for_each_recipe(elsewhere, monkeypatch, frame) -> None:
     """Better than ALiBi under one recipe, worse than RoPE under the other."""
     rows = frame(study_rows(("rope", "alibi"), (0, 1))).assign(study="grid")
-    words = [dict(word.split("=") for word in one) for one in judge_recipes.check(2)]
+    words = [dict(word.split("=") for word in one) for one in judge_recipes.first(2)]
     names = [f"_layers{w['model.layers']}_heads{w['model.heads']}_lr{w['train.lr']}" for w in words]
     lengths = [int(w["data.length"]) for w in words]
 
@@ -123,10 +123,10 @@ def test_a_rank_for_each_recipe(elsewhere, monkeypatch, frame) -> None:
     mine = pd.concat([under(n, part) for n, part in enumerate(named)])
     monkeypatch.setattr(judge_recipes, "_train", lambda *_: None)
     monkeypatch.setattr(judge_recipes, "read_with_sheets", lambda folder: mine)
-    said = judge_recipes.ranks(judge.candidate(["scheme=mine"]), 2)
+    said = judge_recipes.ranks(judge.candidate(["scheme=mine"]), judge_recipes.first(2))
     assert said.startswith("mine: rank 1 to 3 under 2 recipes of the study grid")
     with pytest.raises(UserError, match="--recipes=9: expected 1 to 4"):
-        judge_recipes.check(9)
+        judge_recipes.first(9)
 
 
 @pytest.mark.turns
