@@ -14,9 +14,9 @@ results/<study>/bundle/
 import hashlib
 import json
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import yaml
@@ -32,6 +32,9 @@ from extrap.utils import files as atomic
 from extrap.utils import markdown
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_links
+
+if TYPE_CHECKING:
+    from extrap.cli.listed import Listed
 
 JOBS, ROWS, SUMS, CARD = "jobs.json", "rows.csv", "sums.json", "card.yaml"
 KEPT = ("config.json", "weights.pt", "curve.json", "state.json")
@@ -50,30 +53,33 @@ EMBEDDED = "the source of torch (BSD-3-Clause), as installed; not part of this b
              "licence, by name (default: the embedded corpus)"),
 )  # fmt: skip
 def main(args: Namespace) -> str:
-    from extrap.cli.listed import jobs, listed
-
     study = need_study(args)
+    folder = place(args.results, study)
     found = table.open_study(args.results, study)
     if args.cards:
-        return write_cards(place(args.results, study) / "cards", found)
-    known = [listed(words) for words in jobs(study)]
-    named = {(job.run, job.extension) for job in known}
-    names = [sheet.name.rpartition("__") for sheet in sheets(place(args.results, study))]
+        return write_cards(folder / "cards", found)
+    jobs = _with_rows(folder, study)
+    words = [
+        {"run": job.run, "extension": job.extension, "words": list(job.words), "tasks": job.tasks}
+        for job in jobs
+    ]
+    contents = made(found, words, args.licence, args.text, left_out.rules(folder))
+    if args.weights:
+        contents |= _weights({job.run for job in jobs})
+    return write(folder / "bundle", contents)
+
+
+def _with_rows(folder: Path, study: str) -> list["Listed"]:
+    """Returns the jobs of a study that have rows. Raises UserError for rows that no job makes."""
+    from extrap.cli.listed import jobs, listed
+
+    known = {f"{job.run}__{job.extension}": job for job in map(listed, jobs(study))}
+    names = [sheet.name.rpartition("__") for sheet in sheets(folder)]
     stems = {stem for stem, _, task in names if task != CURVE}
-    if lost := sorted(stems - {f"{run}__{extension}" for run, extension in named}):
+    if lost := sorted(stems - known.keys()):
         remedy = "start the study again with its command, or remove these rows"
         raise UserError("STUDY", study, f"no command makes {lost[0]}", remedy)
-    here = [job for job in known if f"{job.run}__{job.extension}" in stems]
-    written = [
-        {"run": job.run, "extension": job.extension, "words": list(job.words), "tasks": job.tasks}
-        for job in here
-    ]
-    folder = place(args.results, study) / "bundle"
-    rules = left_out.rules(place(args.results, study))
-    contents = made(found, written, args.licence, args.text, rules)
-    if args.weights:
-        contents |= _weights({job.run for job in here})
-    return write(folder, contents)
+    return [job for stem, job in known.items() if stem in stems]
 
 
 def made(
@@ -129,12 +135,18 @@ def scores(own: dict[str, dict]) -> list[dict[str, Any]]:
     found = []
     for label, card in own.items():
         for kind in ("found", "loss"):
-            for place_of, at in card[kind].items():
-                for multiple, (value, *_) in at.items():
-                    task = {"id": "extrap", "task_id": f"{place_of} {multiple}"}
-                    named = {"dataset": task, "value": value, "notes": f"{label}, {kind}"}
-                    found += [named] if value is not None else []
+            for name, value in _measured(card[kind]):
+                task = {"id": "extrap", "task_id": name}
+                found.append({"dataset": task, "value": value, "notes": f"{label}, {kind}"})
     return found
+
+
+def _measured(by_place: dict[str, dict[str, list]]) -> Iterator[tuple[str, float]]:
+    """Yields `task protocol multiple` with the value, if there is one."""
+    for place_of, by_multiple in by_place.items():
+        for multiple, (value, *_) in by_multiple.items():
+            if value is not None:
+                yield f"{place_of} {multiple}", value
 
 
 def readme(own: dict[str, dict], rows: pd.DataFrame, licence: str, text: str) -> str:
@@ -143,17 +155,22 @@ def readme(own: dict[str, dict], rows: pd.DataFrame, licence: str, text: str) ->
     head = {"license": licence, "tags": ["length-extrapolation", "extrap"]}
     lines = [["series", "L", "parameters", "seeds", "effective length, tokens"]]
     for label, card in own.items():
-        lengths = (
-            f"{place_of}: {'≥ ' * one['at_least']}{one['tokens']:g}"
-            for place_of, one in card["effective_length"].items()
-        )
         size = "-" if card["parameters"] is None else f"{card['parameters']:,}"
-        cells = [label, str(card["train_length"]), size, str(len(card["seeds"]))]
-        lines.append([*cells, ", ".join(lengths) or "-"])
+        seeds = str(len(card["seeds"]))
+        lines.append([label, str(card["train_length"]), size, seeds, _lengths(card)])
     top = f"---\n{yaml.safe_dump(head, sort_keys=False)}---\n# {study}, measured by extrap"
     said = f"Rows: {licence}. Text: {text}."
     how = "`extrap verify FOLDER` draws cells of `rows.csv`, computes them again and compares."
     return "\n".join([top, "", markdown.table(lines), "", said, how, ""])
+
+
+def _lengths(card: dict) -> str:
+    """Returns the effective lengths of a series as a cell."""
+    said = []
+    for place_of, one in card["effective_length"].items():
+        bound = "≥ " if one["at_least"] else ""
+        said.append(f"{place_of}: {bound}{one['tokens']:g}")
+    return ", ".join(said) or "-"
 
 
 def unmeasured(
@@ -162,12 +179,12 @@ def unmeasured(
     """Returns the evaluations of the jobs of which there is no row, in words."""
     there = {*zip(rows["run"], rows["config"], strict=True)}
     none = left_out.tasks(list(rules))
-    return [
-        f"{job['run']} {job['extension']} {task}"
-        for job in jobs
-        for task, config in sorted(job["tasks"].items())
-        if (job["run"], config) not in there and task not in none
-    ]
+    found = []
+    for job in jobs:
+        for task, config in sorted(job["tasks"].items()):
+            if (job["run"], config) not in there and task not in none:
+                found.append(f"{job['run']} {job['extension']} {task}")
+    return found
 
 
 def _without(rows: pd.DataFrame, jobs: Sequence[dict], rules: Sequence[left_out.Rule]) -> str:
@@ -188,12 +205,16 @@ def write(folder: Path, contents: dict[str, bytes]) -> str:
 
 
 def _weights(runs: set[str]) -> dict[str, bytes]:
+    """Returns what training kept of runs, by its place in a bundle."""
     found = {}
     for run in sorted(runs):
-        if missing := [name for name in KEPT if not (RUNS / run / name).is_file()]:
-            problem = f"no {missing[0]} of {run} here"
-            raise UserError("--weights", problem=problem, remedy="leave it out, or train the run")
-        found |= {f"runs/{run}/{name}": (RUNS / run / name).read_bytes() for name in KEPT}
+        for name in KEPT:
+            path = RUNS / run / name
+            if not path.is_file():
+                problem = f"no {name} of {run} here"
+                remedy = "leave it out, or train the run"
+                raise UserError("--weights", problem=problem, remedy=remedy)
+            found[f"runs/{run}/{name}"] = path.read_bytes()
     return found
 
 

@@ -60,9 +60,11 @@ def main(args: Namespace) -> Iterator[str]:
             yield printable(f"no rows  {named}")
     wrong = []
     for job, task in drawn(published, args.cells, seed):
+        name = f"{job.run} {job.extension} {task}"
         said, holds = again(published, job, task, args.train)
-        yield printable(f"{said}  {job.run} {job.extension} {task}")
-        wrong += [] if holds else [f"{job.run} {job.extension} {task}"]
+        yield printable(f"{said}  {name}")
+        if not holds:
+            wrong.append(name)
     yield f"drawn with --draw {seed}"
     if wrong:
         raise UserError(wrong[0], problem="its numbers are not those that it computes")
@@ -108,20 +110,20 @@ def opened(folder: Path) -> Published:
     rows = table.read_file(folder / ROWS)
     jobs = {}
     for one in about.get("jobs", []):
-        job = listed(checked(one.get("words") if isinstance(one, dict) else one))
-        told = {name: one.get(name) for name in ("run", "extension", "tasks")}
+        told = one if isinstance(one, dict) else {}
+        job = listed(checked(told.get("words")))
         own = {"run": job.run, "extension": job.extension, "tasks": job.tasks}
-        for name in own:
-            if told[name] != own[name]:
-                problem = f"{name} of {told['run']} is not what its words make"
+        for name, value in own.items():
+            if told.get(name) != value:
+                problem = f"{name} of {told.get('run')} is not what its words make"
                 raise UserError(folder / JOBS, problem=problem)
         jobs[job.run, job.extension] = job
     rows = _agreeing(rows, jobs)
-    given = [about.get(name) for name in ("licence", "text")]
-    if not all(isinstance(text, str) for text in given):
+    licence, text = about.get("licence"), about.get("text")
+    if not isinstance(licence, str) or not isinstance(text, str):
         raise UserError(folder / JOBS, problem="names no licence and no text")
     rules = left_out.checked(folder / JOBS, about.get("left_out", []))
-    contents = made(rows, about["jobs"], *given, rules)
+    contents = made(rows, about["jobs"], licence, text, rules)
     _check_parts(folder, {job.run for job in jobs.values()}, contents)
     return Published(rows, jobs, rules, folder)
 
@@ -162,25 +164,30 @@ def _check_sums(folder: Path) -> None:
 
 def _agreeing(rows: pd.DataFrame, jobs: dict[tuple[str, str], "Listed"]) -> pd.DataFrame:
     """Returns rows whose names, hashes, seeds and text are those of the jobs. Raises UserError."""
-    hashes = {(job.run, job.tasks[task], task) for job in jobs.values() for task in job.tasks}
-    corpus = {job.run: job.job.source.corpus.sha256[:12] for job in jobs.values()}
-    label = {job.run: job.job.label for job in jobs.values()}
-    length = {job.run: job.job.source.length for job in jobs.values()}
-    size = {job.run: job.job.source.params for job in jobs.values()}
+    hashes: set[tuple[str, str, str]] = set()
+    for job in jobs.values():
+        hashes |= {(job.run, config, task) for task, config in job.tasks.items()}
+    runs = {job.run: job.job for job in jobs.values()}
+    corpora = {run: job.source.corpus.sha256[:12] for run, job in runs.items()}
     for one in rows.drop_duplicates(["run", "task", "config", "seed", "corpus"]).itertuples():
         named = f"{one.run} {one.task}"
-        if one.run not in corpus:
+        if one.run not in runs:
             raise UserError(named, problem="no job of this study makes this run")
         if (one.run, one.config, one.task) not in hashes:
             raise UserError(named, problem="its rows are of other options than its job has")
         if not one.run.endswith(f"-s{one.seed}"):
             raise UserError(named, problem=f"its rows say seed {one.seed}")
-        if one.corpus not in ("", corpus[one.run]):
-            problem = f"it read the text {one.corpus}, its job reads {corpus[one.run]}"
+        if one.corpus not in ("", corpora[one.run]):
+            problem = f"it read the text {one.corpus}, its job reads {corpora[one.run]}"
             raise UserError(named, problem=problem)
-    for column, known in (("scheme", label), ("train_length", length), ("params", size)):
-        expected = rows["run"].map(known)
-        if (other := (rows[column] != expected) & rows[column].notna()).any():
+    columns = {
+        "scheme": {run: job.label for run, job in runs.items()},
+        "train_length": {run: job.source.length for run, job in runs.items()},
+        "params": {run: job.source.params for run, job in runs.items()},
+    }
+    for column, known in columns.items():
+        other = (rows[column] != rows["run"].map(known)) & rows[column].notna()
+        if other.any():
             run = rows.loc[other, "run"].iloc[0]
             raise UserError(run, problem=f"its {column} is not that of its job")
     return rows
@@ -189,12 +196,11 @@ def _agreeing(rows: pd.DataFrame, jobs: dict[tuple[str, str], "Listed"]) -> pd.D
 def drawn(published: Published, cells: int, seed: int) -> list[tuple["Listed", str]]:
     """Returns so many evaluations at random, each with rows; all of them if there are no more."""
     there = {*zip(published.rows["run"], published.rows["config"], strict=True)}
-    every = [
-        (job, task)
-        for _, job in sorted(published.jobs.items())
-        for task in sorted(job.tasks)
-        if (job.run, job.tasks[task]) in there
-    ]
+    every = []
+    for _, job in sorted(published.jobs.items()):
+        for task, config in sorted(job.tasks.items()):
+            if (job.run, config) in there:
+                every.append((job, task))
     return random.Random(seed).sample(every, min(cells, len(every)))
 
 

@@ -173,6 +173,14 @@ def corpus(folder: Path) -> None:
     path.write_text(path.read_text().replace(known, "abcdef012345"))
 
 
+def nameless(folder: Path) -> None:
+    """A list of words in place of a job."""
+    path = folder / publish.JOBS
+    about = json.loads(path.read_text())
+    about["jobs"] = [one["words"] for one in about["jobs"]]
+    path.write_text(json.dumps(about))
+
+
 def said(folder: Path) -> None:
     path = folder / publish.CARD
     path.write_text(path.read_text().replace("seeds:", "seeds: # of five"))
@@ -201,6 +209,7 @@ CHANGES = {
     configuration: "is not what its words make",
     weights: "not: ",
     corpus: "it read the text abcdef012345",
+    nameless: "no option that a file may set",
     said: "is not what the rows make",
 }
 
