@@ -5,6 +5,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 
 from extrap.cli.shared import argument, command
@@ -61,8 +62,8 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
         left = _not_meant(jobs)
         folders = [*_folders(jobs, left, held)] if runs else []
         free = _free(jobs, folders, held) if rows else []
-        files = [path for job in free for path in _files(job, left)]
-        packed = {sheet for job in free for sheet in _packed(job, left)}
+        files = chain.from_iterable(_files(job, left) for job in free)
+        packed = set(chain.from_iterable(_packed(job, left) for job in free))
         paths = [*dict.fromkeys([*folders, *files])]  # the jobs of a run share its curve
         # files in a folder that goes, go with it
         paths = [path for path in paths if not {*paths} & {*path.parents}]

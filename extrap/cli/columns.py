@@ -14,10 +14,10 @@ def aligned(
         gap: text between two columns.
     """
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [
-        gap.join(
-            cell.ljust(width) if place in left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
+    found = []
+    for line in lines:
+        cells = []
+        for place, (cell, width) in enumerate(zip(line, widths, strict=True)):
+            cells.append(cell.ljust(width) if place in left else cell.rjust(width))
+        found.append(gap.join(cells).rstrip())
+    return found

@@ -80,15 +80,11 @@ def values(results: Path, study: str, names: list[str], declared: list[str]) -> 
     detectable (MDE), fixed_low and fixed_high (on these items).
     """
     (first, *others), pairs = compare(results, study, names, declared)
-    return plain({
-        "study": study,
-        "declared": bool(declared),
-        "pairs": [
-            {"a": first.label, "b": other.label, "no_difference": none_differs(pair),
-             "cells": [cell_values(contrast) for contrast in pair]}
-            for other, pair in zip(others, pairs, strict=True)
-        ],
-    })  # fmt: skip
+    tables = []
+    for other, pair in zip(others, pairs, strict=True):
+        table = {"a": first.label, "b": other.label, "no_difference": none_differs(pair)}
+        tables.append(table | {"cells": [cell_values(contrast) for contrast in pair]})
+    return plain({"study": study, "declared": bool(declared), "pairs": tables})
 
 
 def _verdict(pair: list[Contrast]) -> list[str]:

@@ -1,8 +1,9 @@
-"""The experiments of conf/experiment that make a study, and the commands that made one here."""
+"""The experiments that make a study, and the commands that have started its jobs on this disk."""
 
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from extrap.runs.study import Entry, entries, studies
 from extrap.utils.errors import escaped
@@ -11,24 +12,27 @@ from extrap.utils.untrusted import read_yaml
 
 
 def experiments(study: str) -> list[str]:
-    """Returns the names of the experiments that write rows of a study."""
+    """Returns the names of the files of conf/experiment that write rows of a study."""
     folder = Path(conf_dir()) / "experiment"
     own = [path for path in folder.rglob("*.yaml") if read_yaml(path).get("study") == study]
     return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in own)
 
 
 def commands(study: str) -> list[str]:
-    """Returns the commands that make a study: of its experiments, which are the same everywhere,
-    else those that asked for its jobs here; none if its rows came without jobs.
+    """Returns the commands that make a study. An experiment is one command, the same on every disk.
+    A study without experiments has the commands that started its jobs on this disk, and none if
+    its rows came without jobs.
     """
     if names := experiments(study):
         return [f"extrap experiment={name}" for name in names]
     jobs = entries(study) if study in studies() else []
-    return [escaped(shlex.join(words)) for words in asked(jobs)]
+    return [escaped(shlex.join(words)) for words in started(jobs)]
 
 
-def asked(jobs: Iterable[Entry]) -> list[list[str]]:
-    """Returns the commands that asked for jobs, in words: commands of extrap alone."""
+def started(jobs: Iterable[Entry]) -> list[list[str]]:
+    """Returns the commands that started jobs, split into words. Leaves out commands of other
+    programs, and text that is no command.
+    """
     found = []
     for line in dict.fromkeys(job.command for job in jobs):
         try:
@@ -41,15 +45,22 @@ def asked(jobs: Iterable[Entry]) -> list[list[str]]:
 
 
 def seeds(study: str) -> int:
-    """Returns how many seeds the experiments of a study train, at most: 0 if none names any."""
-    folder, most = Path(conf_dir()) / "experiment", 0
-    for name in experiments(study):
-        sweep = read_yaml(folder / f"{name}.yaml").get("sweep") or {}
-        grid = sweep.get("grid") or []
-        jobs = grid if isinstance(grid, list) else [grid]
-        found: set = set()
-        for job in jobs:
-            given = job.get("seed", []) if isinstance(job, dict) else []
-            found |= set(given if isinstance(given, list) else [given])
-        most = max(most, len(found))
-    return most
+    """Returns the most seeds that an experiment of a study trains, or 0 if no grid names a seed."""
+    folder = Path(conf_dir()) / "experiment"
+    counts = [len(_seeds(folder / f"{name}.yaml")) for name in experiments(study)]
+    return max(counts, default=0)
+
+
+def _seeds(experiment: Path) -> set:
+    """Returns the seeds that the grid of an experiment names."""
+    sweep = read_yaml(experiment).get("sweep") or {}
+    found: set = set()
+    for job in _listed(sweep.get("grid") or []):
+        if isinstance(job, dict):
+            found |= set(_listed(job.get("seed", [])))
+    return found
+
+
+def _listed(value: Any) -> list:
+    """Returns a list as it is, and another value as a list of one."""
+    return value if isinstance(value, list) else [value]

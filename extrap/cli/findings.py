@@ -36,17 +36,20 @@ def text(results: Path, study: str) -> str:
 
 def values(results: Path, study: str) -> dict:
     """Returns all of it as JSON has it."""
-    return plain(
-        {
-            "study": study,
-            "statements": [
-                {"id": one.statement.id, "says": one.statement.says, "source": one.statement.source}
-                | {"bound": one.statement.claim, "digest": one.statement.digest}
-                | {name: value for name, value in vars(one).items() if name != "statement"}
-                for one in judged(results, study)
-            ],
-        }
-    )
+    return plain({"study": study, "statements": [*map(_values, judged(results, study))]})
+
+
+def _values(one: Finding) -> dict:
+    """Returns a statement and its verdict as values."""
+    said = one.statement
+    values = {
+        "id": said.id,
+        "says": said.says,
+        "source": said.source,
+        "bound": said.claim,
+        "digest": said.digest,
+    }
+    return values | {name: value for name, value in vars(one).items() if name != "statement"}
 
 
 WRITE = f"write DIR/{ALL} and the generated parts of every page"

@@ -116,11 +116,11 @@ def _no_such_file(error: MissingConfigException, overrides: list[str]) -> str:
     typed = next((word for word in words if word.replace("=", "/", 1) == missing), "")
     group, _, name = (typed or "=".join(missing.rsplit("/", 1))).partition("=")
     searched = re.findall(r"^\tprovider=.*, path=file://(.*)$", str(error), re.MULTILINE)
-    nested = [
-        path.relative_to(folder).with_suffix("").as_posix()
-        for folder in (Path(one, group) for one in searched)
-        for path in folder.rglob("*.yaml")
-    ]
+    nested = []
+    for one in searched:
+        folder = Path(one, group)
+        for path in folder.rglob("*.yaml"):
+            nested.append(path.relative_to(folder).with_suffix("").as_posix())
     options = sorted({*map(str, error.options or []), *nested})
     if not options:
         return first_line(error)

@@ -13,9 +13,8 @@ def main(args: Namespace) -> str:
     from extrap.cli.program import one_job
     from extrap.pretrained.table import layer_table
 
-    rows = layer_table(one_job(args).source.model("meta"))
-    shown = [{name: _shown(value) for name, value in row.items()} for row in rows]
-    return pd.DataFrame(shown).to_string(index=False)
+    layers = pd.DataFrame(layer_table(one_job(args).source.model("meta")), dtype=object)
+    return layers.map(_shown).to_string(index=False)
 
 
 def _shown(value: Any) -> str:

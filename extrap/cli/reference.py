@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ def _class(group: str, node: dict[str, Any]) -> type | None:
 def _lines(group: str, cls: type, by_file: dict[str, dict[str, Any]]) -> list[list[str]]:
     """Returns a line for each option of a class; the first one names the class and its files."""
     told = options(cls)
-    names = dict.fromkeys(name for node in by_file.values() for name in node)
+    names = dict.fromkeys(chain.from_iterable(by_file.values()))
     files = [f"[{file}]({group}/{file}.yaml)" for file in by_file]
     rest = f" and {len(files) - MOST} others" if len(files) > MOST else ""
     where = f"**{cls.__name__}**: {', '.join(files[:MOST])}{rest}"

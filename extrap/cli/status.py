@@ -6,7 +6,7 @@ import shlex
 from argparse import Namespace
 from collections import Counter
 
-from extrap.cli.experiments import asked
+from extrap.cli.experiments import started
 from extrap.cli.shared import as_json, command, plain
 from extrap.runs.study import ENDED, Standing, State, standings, studies
 from extrap.utils.errors import escaped, printable
@@ -50,8 +50,9 @@ def text(study: str, jobs: list[Standing]) -> str:
     """Returns counts, a line per job (unfinished jobs first), and the jobs left with the commands
     that run them.
     """
+    states = list(State)
     ordered = sorted(
-        jobs, key=lambda job: (list(State).index(job.state), job.entry.run, job.entry.extension)
+        jobs, key=lambda job: (states.index(job.state), job.entry.run, job.entry.extension)
     )
     names = [_name(job) for job in ordered]
     width = max(map(len, names), default=0)
@@ -99,6 +100,6 @@ def _left(jobs: list[Standing]) -> list[str]:
 
 
 def _commands(jobs: list[Standing]) -> list[list[str]]:
-    """Returns the commands that asked for the jobs left, in words: commands of extrap alone."""
+    """Returns the commands of extrap that started the jobs left, split into words."""
     waiting = (job for job in jobs if job.left and job.state is not State.RUNNING)
-    return asked(job.entry for job in waiting)
+    return started(job.entry for job in waiting)

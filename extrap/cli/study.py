@@ -9,6 +9,7 @@ import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from extrap.cli.experiments import experiments
@@ -33,8 +34,8 @@ def main(args: Namespace) -> None:
 def commands(study: str) -> list[list[str]]:
     """Returns the words of each command. Raises UserError for a study without experiments."""
     whole = place(Path("results"), study)
-    folders = [whole, *(folder for folder in sorted(whole.glob("*")) if has_rows(folder))]
-    found = [words for folder in folders for words in _commands(folder)]
+    parts = [folder for folder in sorted(whole.glob("*")) if has_rows(folder)]
+    found = [*chain.from_iterable(map(_commands, [whole, *parts]))]
     if not found:
         problem = "no experiment makes this study"
         raise UserError("STUDY", study, problem, f"write `study: {study}` into an experiment")

@@ -1,8 +1,10 @@
 """Print the perplexities, retrieval accuracies and gates of a study."""
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -100,10 +102,7 @@ def values(rows: pd.DataFrame) -> dict:
     return {
         "study": sorted(rows["study"].unique()),
         "train_lengths": sorted(int(n) for n in rows["train_length"].unique()),
-        "series": {
-            label: {name: plain(value) for name, value in line.items()}
-            for label, line in summary(rows).to_dict("index").items()
-        },
+        "series": plain(summary(rows).to_dict("index")),
         "effective": plain(reach(rows).to_dict("index")),
         "gates": gates(rows).to_dict("index"),
         "in_force": plain(in_force(rows).reset_index().to_dict("records")),
@@ -140,12 +139,23 @@ def differences(rows: pd.DataFrame) -> list[str]:
         runs = runs[runs.map(lambda run: SAFE.fullmatch(run) is not None)]
         known = {name: _flat(Named(run).identity) for name, run in runs.items()}
         known = {name: options for name, options in known.items() if options}
-        every = sorted({option for options in known.values() for option in options})
-        apart = [o for o in every if len({str(own.get(o)) for own in known.values()}) > 1]
-        for name, own in known.items() if len(known) > 1 else ():
+        if len(known) < 2:
+            continue
+        apart = _differing(list(known.values()))
+        for name, own in known.items():
             said = ", ".join(f"{option}={own.get(option)}" for option in apart)
             lines.append(f"{scheme} [{name}]: {said}")
     return lines
+
+
+def _differing(runs: list[dict[str, object]]) -> list[str]:
+    """Returns the options that are not the same in all runs."""
+    found = []
+    for option in sorted(set(chain.from_iterable(runs))):
+        values = {str(own.get(option)) for own in runs}
+        if len(values) > 1:
+            found.append(option)
+    return found
 
 
 def _flat(options: dict, path: str = "") -> dict[str, object]:
@@ -159,19 +169,15 @@ def _flat(options: dict, path: str = "") -> dict[str, object]:
 def _scores(rows: pd.DataFrame) -> Iterator[list[str]]:
     """Yields losses, then accuracies of retrieval."""
     table = summary(rows)
-    perplexities = [
-        (TITLES[p], [(f"{p} {m}x", f"{m}x", _perplexity) for m in FAR]) for p in PROTOCOLS
-    ]
     losses = ("training loss", [(f"trained {part}", part, _loss) for part in PARTS])
-    columns = [key for _, members in (losses, *perplexities) for key, *_ in members]
+    perplexities = [_by_length(protocol, FAR, _perplexity) for protocol in PROTOCOLS]
+    measured = chain.from_iterable(members for _, members in (losses, *perplexities))
+    columns = [key for key, _, _ in measured]
     if table[columns].notna().any(axis=None):
         title = "Loss at the end of training in nats per token; perplexity per token"
         yield [title, *_lines(table, [("", [("seeds", "seeds", _whole)]), losses, *perplexities])]
     if (table["verdict"] != "").any():
-        accuracies = [
-            (TITLES[what], [(f"{what} {m}x", f"{m}x", _accuracy) for m in multiples])
-            for what, multiples in ACCURACIES.items()
-        ]
+        accuracies = [_by_length(what, far, _accuracy) for what, far in ACCURACIES.items()]
         steps = ("steps", [("steps_to_90", "to 90 %", _whole)])
         chance = select(rows, task="kv", metric="chance")["value"].max()
         by_chance = f" (chance {chance:.3f})" if not np.isnan(chance) else ""
@@ -179,7 +185,16 @@ def _scores(rows: pd.DataFrame) -> Iterator[list[str]]:
         yield [title, *_lines(table, [steps, *accuracies, ("", [("verdict", "verdict", str)])])]
 
 
-def _lines(table: pd.DataFrame, groups) -> list[str]:
+Group = tuple[str, list[tuple[str, str, Callable[[Any], str]]]]
+"""A title, and columns: the name in the summary, the header, and how a value is written."""
+
+
+def _by_length(name: str, multiples: Sequence[int], form: Callable[[Any], str]) -> Group:
+    """Returns the columns of a score, one for each multiple of the training length."""
+    return TITLES[name], [(f"{name} {m}x", f"{m}x", form) for m in multiples]
+
+
+def _lines(table: pd.DataFrame, groups: Sequence[Group]) -> list[str]:
     """Returns titles of groups of columns, headers, one line per series."""
     blocks, left = [["", "series", *table.index]], [0]
     for title, members in groups:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Iterator
 from itertools import groupby
 
 import numpy as np
@@ -26,10 +27,7 @@ def as_latex(table: Published, caption: str) -> str:
         rules.append(rf"\cmidrule(lr){{{at}-{at + count - 1}}}")
         at += count
     lengths = ["series", *(f"{column[3]:g}\\,$L$" for column in table.columns)]
-    lines = [
-        " & ".join([latex(label), *(_cell(table, line, c, LATEX) for c in table.columns)])
-        for label, line in table.lines.items()
-    ]
+    lines = [" & ".join([latex(label), *cells]) for label, cells in _cells(table, LATEX)]
     note = latex(f"{caption}; {INTERVAL}; the best of a column is bold")
     rows = " \\\\\n".join(lines)
     return (
@@ -46,10 +44,7 @@ def as_markdown(table: Published, caption: str) -> str:
     head = ["series"]
     for task, protocol, metric, multiple in table.columns:
         head.append(f"{NAMES.get(task, task)}, {protocol}: {metric} at {multiple:g} L")
-    lines = [
-        [label, *(_cell(table, line, c, MARKDOWN) for c in table.columns)]
-        for label, line in table.lines.items()
-    ]
+    lines = [[label, *cells] for label, cells in _cells(table, MARKDOWN)]
     about = f"{caption}; {INTERVAL}; the best of a column is bold; †: below the gate."
     return f"{markdown.table([head, *lines])}\n\n{about}"
 
@@ -72,6 +67,12 @@ def as_csv(table: Published) -> str:
 
 LATEX = (r"\textbf{%s}", r"\,{\scriptsize[%s, %s]}", r"$^\dagger$")
 MARKDOWN = ("**%s**", " [%s, %s]", " †")
+
+
+def _cells(table: Published, marks: tuple[str, str, str]) -> Iterator[tuple[str, list[str]]]:
+    """Yields each series with its cells."""
+    for label, line in table.lines.items():
+        yield label, [_cell(table, line, column, marks) for column in table.columns]
 
 
 def _cell(table: Published, line: dict, column, marks: tuple[str, str, str]) -> str:

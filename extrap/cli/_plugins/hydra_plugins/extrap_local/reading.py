@@ -205,14 +205,17 @@ def _check_rows(
         key = (entry.study, entry.run, entry.extension, task)
         before, other = writers.setdefault(key, (config, overrides))
         if before != config:
-            own, theirs = (
-                " ".join(word for word in words if word not in beside) or "the job without it"
-                for words, beside in ((overrides, other), (other, overrides))
-            )
+            own = _not_in(overrides, other)
+            theirs = _not_in(other, overrides)
             raise UserError(
                 f"{own}: writes over the rows of {theirs} (task {task}, study {entry.study}); "
                 "sweep one of them with another study=..."
             )
+
+
+def _not_in(words: list[str], others: list[str]) -> str:
+    """Returns the words of one job that another lacks."""
+    return " ".join(word for word in words if word not in others) or "the job without it"
 
 
 def _state(work: Work) -> tuple[State, str]:
