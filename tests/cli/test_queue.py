@@ -1,4 +1,4 @@
-"""Sweeps in the queue of a real SLURM of one node (tests/support/slurm.py)."""
+"""Sweeps in the queue of a real SLURM of one node, and of two (tests/support/slurm.py)."""
 
 import os
 import re
@@ -178,3 +178,28 @@ def test_rows_equal_those_of_the_local_launcher(cluster, tmp_path):
         rows = sorted((folder / "results/s/rows").glob("*.csv"))
         written[launcher] = {path.name: path.read_bytes() for path in rows}
     assert written["local"] and written["local"] == written["slurm"]
+
+
+@pytest.fixture
+def two(tmp_path) -> Iterator[slurm.Cluster]:
+    (tmp_path / "two").mkdir()
+    with slurm.started(tmp_path / "two", ["n1", "n2"]) as cluster:
+        yield cluster
+
+
+@pytest.mark.whole
+def test_a_job_of_two_nodes(two, tmp_path):
+    """One job trains in a process on each node, and a second start finds nothing to do."""
+    tiny = [word for word in TINY if not word.startswith("task.kv")]
+    words = ["-P", "-m", "extrap", *tiny, "-m", "seed=0", "task=nll", "study=s", SLURM]
+    words += ["trainer=ddp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
+    words += ["trainer.devices=1", "trainer.num_nodes=2", "trainer.workers=0"]
+    words += ["hydra.launcher.setup=['export MASTER_ADDR=127.0.0.1']"]  # n1 has no address
+    environment = two.environment | {"HOME": str(tmp_path)}
+    done = python(*words, cwd=tmp_path, **environment)
+    assert done.returncode == 0, done.stderr
+    assert "1 done, 0 skipped, 0 failed" in done.stderr
+    [log] = tmp_path.glob("runs/*/log.txt")
+    assert log.read_text().count("--- ") == 2, "a process on each node"
+    assert len([*tmp_path.glob("results/s/rows/*__nll.csv")]) == 1
+    assert "0 done, 1 skipped, 0 failed" in python(*words, cwd=tmp_path, **environment).stderr

@@ -1,5 +1,5 @@
-"""A real SLURM of one node on the loopback: munge, a controller and a node's daemon, each with its
-files in a folder of its own, without cgroups and without accounting.
+"""A real SLURM of one or more nodes on the loopback: munge, a controller and the daemons of nodes,
+each with its files in a folder of its own, without cgroups and without accounting.
 """
 
 import ctypes
@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,11 +32,10 @@ SlurmdUser={user}
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge.socket,cred_expire=5
 SlurmctldPort={controller}
-SlurmdPort={node}
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool-%n
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
@@ -50,9 +49,12 @@ SchedulerParameters=sched_interval=1,bf_interval=1
 ReturnToService=0
 KillWait=1
 GresTypes=gpu
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} Gres=gpu:1 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
+NODE = (
+    "NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cores} "
+    "Gres=gpu:1 State=UNKNOWN\n"
+)
 
 
 def missing() -> str:
@@ -122,18 +124,24 @@ class Cluster:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[Cluster]:
-    """Starts the daemons below `folder`, and ends them and every job."""
-    host, (controller, node) = _host(), _ports(2)
-    for name in ("state", "spool"):
-        (folder / name).mkdir()
+def started(folder: Path, nodes: Sequence[str] = ()) -> Iterator[Cluster]:
+    """Starts the daemons below `folder`, and ends them and every job. nodes: their names, by
+    default this host's. Several need a SLURM that was built with --enable-multiple-slurmd, as
+    Debian's is.
+    """
+    host, nodes = _host(), nodes or [_host()]
+    controller, *ports = _ports(1 + len(nodes))
+    (folder / "state").mkdir()
+    for node in nodes:
+        (folder / f"spool-{node}").mkdir()
     key = folder / "key"
     key.write_bytes(secrets.token_bytes(128))
     key.chmod(0o400)
     text = CONFIGURATION.format(
-        host=host, user=getpass.getuser(), folder=folder, controller=controller, node=node,
-        cores=CORES,
+        host=host, user=getpass.getuser(), folder=folder, controller=controller,
     )  # fmt: skip
+    for node, port in zip(nodes, ports, strict=True):
+        text += NODE.format(node=node, host=host, port=port, cores=CORES)
     (folder / "slurm.conf").write_text(text)
     (folder / "gres.conf").write_text("AutoDetect=off\nName=gpu File=/dev/null\n")
     cluster = Cluster(folder)
@@ -145,9 +153,10 @@ def started(folder: Path) -> Iterator[Cluster]:
     with ExitStack() as ends:
         ends.enter_context(_daemon(cluster, "munged", "--foreground", "--force", *words))
         until((folder / "munge.socket").exists, 60)
-        for name in ("slurmctld", "slurmd"):
-            ends.enter_context(_daemon(cluster, name, "-D"))
-        until(lambda: _idle(cluster), 60)
+        ends.enter_context(_daemon(cluster, "slurmctld", "-D"))
+        for node in nodes:
+            ends.enter_context(_daemon(cluster, "slurmd", "-D", "-N", node))
+        until(lambda: _idle(cluster) == len(nodes), 60)
         ends.callback(cluster.clear)
         yield cluster
 
@@ -161,7 +170,7 @@ def _die_with_the_tests() -> None:
 @contextmanager
 def _daemon(cluster: Cluster, name: str, *words: str) -> Iterator[None]:
     place = shutil.which(name, path=PLACES)
-    with open(cluster.folder / f"{name}.out", "wb") as log:
+    with open(cluster.folder / f"{name}.out", "ab") as log:
         daemon = subprocess.Popen(
             [str(place), *words],
             cwd=cluster.folder,
@@ -182,12 +191,13 @@ def _daemon(cluster: Cluster, name: str, *words: str) -> Iterator[None]:
             daemon.wait()
 
 
-def _idle(cluster: Cluster) -> bool:
+def _idle(cluster: Cluster) -> int:
+    """Returns the number of nodes that are idle."""
     try:
-        return "idle" in cluster("sinfo", "--noheader", "--format=%T")
+        return cluster("sinfo", "--Node", "--noheader", "--format=%N %T").count(" idle")
     except subprocess.CalledProcessError:  # the controller does not answer yet
         time.sleep(0.2)
-        return False
+        return 0
 
 
 def _host() -> str:
