@@ -1,12 +1,14 @@
 """Write a study as one page of HTML, from its rows alone.
 
-The page needs no network and has less than 2 MB; the same rows are the same bytes.
+The page needs no network and has less than 2 MB; the same rows are the same bytes. With --cost the
+page also tells what the runs of this machine cost.
 """
 
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+from extrap.cli import spent
 from extrap.cli.experiments import commands
 from extrap.cli.shared import argument, command, need_studies
 from extrap.cli.table import differences
@@ -24,19 +26,25 @@ NAME = "report.html"
 
 
 def text(
-    results: Path, names: Sequence[str], images: bool = True, plugins: Sequence[str] = ()
+    results: Path,
+    names: Sequence[str],
+    images: bool = True,
+    plugins: Sequence[str] = (),
+    cost: bool = False,
 ) -> str:
     """Returns the page of studies by name, or of files of rows. Raises UserError for an unknown
-    one, and for rows that cannot be compared.
+    one, and for rows that cannot be compared. cost: with what the run folders here say of it.
     """
     rows = together(results, names)
-    found, made = [], []
+    found, made, costs = [], [], []
     for name in known(results, names):
         folder = place(results, name)
         if (folder / FILE).is_file():
             found += findings(folder, open_study(results, name))
         made += commands(name)
-    return page(rows, found, images, plugins, made, notes=differences(rows))
+        costs += spent.lines(name) if cost else []
+    head = ("run", *spent.COLUMNS) if costs else ()
+    return page(rows, found, images, plugins, made, notes=differences(rows), costs=[head, *costs])
 
 
 def known(results: Path, names: Sequence[str]) -> list[str]:
@@ -50,12 +58,13 @@ OUTPUT = f"output file (default: {NAME} in the folder of the study; needed for f
 @command(
     "studies results plugins",
     argument("--output", type=Path, metavar="FILE", help=OUTPUT),
+    argument("--cost", action="store_true", help="add what each run cost, by its run folder here"),
 )
 def main(args: Namespace) -> str:
     names = need_studies(args)
     if args.output is not None and args.output.exists() and not args.output.is_file():
         raise UserError("--output", args.output, "not a file", "give the name of one")
-    content = text(args.results, names, plugins=args.plugins)
+    content = text(args.results, names, plugins=args.plugins, cost=args.cost)
     here = known(args.results, names)
     if args.output is None and not here:
         raise UserError("--output", problem="missing", remedy="name the file of the page")

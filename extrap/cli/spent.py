@@ -26,12 +26,15 @@ def values(study: str) -> dict:
 
 def text(study: str) -> str:
     """Returns a line for each training and for the evaluations of each extension, and their sum."""
-    known = found(study)
-    whole = total(known.values())
-    lines = {name: _cells(cost) for name, cost in known.items()}
-    lines["all"] = [*_cells(whole)[:4], "", ""]
     title = f"Study {study}: cost of its runs here, and of their evaluations (run + extension)"
-    return "\n".join([title, *aligned([["", *COLUMNS], *([n, *c] for n, c in lines.items())])])
+    return "\n".join([title, *aligned([["", *COLUMNS], *lines(study)])])
+
+
+def lines(study: str) -> list[list[str]]:
+    """Returns the cells of `text`: a name and a cell for each of COLUMNS."""
+    known = found(study)
+    each = [[name, *_cells(cost)] for name, cost in known.items()]
+    return [*each, ["all", *_cells(total(known.values()))[:4], "", ""]]
 
 
 def _cells(cost: Cost) -> list[str]:

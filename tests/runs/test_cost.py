@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from extrap.cli import spent, table
+from extrap.cli import report, spent, table
 from extrap.runs.cost import Cost, costs, read, total
 from extrap.runs.evaluate import entry, evaluate
+from extrap.runs.layout import RESULTS
 from extrap.runs.train import train
 from extrap.runs.training import meter
 from extrap.runs.training.callbacks import Curve
@@ -38,6 +39,12 @@ def test_a_job_records_its_cost_and_a_resumed_one_adds_to_it(elsewhere, monkeypa
     assert said[1].split() == ["wall", "processor", "GPU", "memory", "tokens/s", "of", "peak"]
     assert [line.split("  ")[0] for line in said[2:]] == [*known, "all"]
     assert spent.values("spent")["total"]["share_of_peak"] is None
+    page, plain = (
+        report.text(RESULTS, ["spent"], images=False, cost=cost) for cost in (True, False)
+    )
+    for cells in spent.lines("spent"):
+        assert all(f">{cell}</td>" in page for cell in cells if cell), cells
+    assert "Cost of each training" in page and "Cost of each training" not in plain
 
 
 def test_the_share_of_the_peak_of_a_gpu(monkeypatch):

@@ -35,6 +35,7 @@ def page(
     commands: Sequence[str] = (),
     verdict: str = "",
     notes: Sequence[str] = (),
+    costs: Sequence[Sequence[str]] = (),
 ) -> str:
     """The page as text, less than LARGEST bytes where charts and tables leave room for figures.
 
@@ -46,6 +47,7 @@ def page(
         commands: those that make the study, by default what its rows tell.
         verdict: a section in HTML about one series, before the leaderboard.
         notes: sentences about the runs, such as the options by which two of a name differ.
+        costs: the titles of a table of costs and its lines.
     Raises:
         UserError: for mixed corpora.
     """
@@ -71,7 +73,7 @@ def page(
         "charts": "".join(_chart(view, names, styles, lengths) for view in shown),
         "findings": sections.findings(found),
         "failures": sections.failures(rows),
-        "configuration": sections.configuration(rows),
+        "configuration": sections.configuration(rows) + sections.costs(costs),
     }
     template = Template(_file("template.html"))
     bare = template.substitute(parts, figures="")

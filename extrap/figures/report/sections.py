@@ -118,5 +118,12 @@ def configuration(rows: pd.DataFrame) -> str:
     return table(head, lines)
 
 
+def costs(lines: Sequence[Sequence[str]]) -> str:
+    """Returns the table of costs, "" without a line below the titles."""
+    head, *below = lines or [()]
+    said = "Cost of each training, and of the evaluations under each extension (run + extension)"
+    return table(head, below, said) if below else ""
+
+
 def _tasks(rows: pd.DataFrame) -> list[str]:
     return sorted(set(rows["task"]) - {"train", "used"})
