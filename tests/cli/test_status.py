@@ -5,8 +5,9 @@ import time
 
 import pytest
 
-from extrap.cli.sweep.display import Status, line, summary, time_left
+from extrap.cli.sweep.display import Status, foreseen, line, summary, time_left
 from extrap.cli.sweep.process import Process, State
+from extrap.runs.folder import write_json
 from extrap.runs.study import Entry
 from extrap.utils import cores
 
@@ -43,6 +44,25 @@ def test_time_left_is_the_rest_of_the_running_and_all_of_the_waiting(monkeypatch
     assert time_left([running, *waiting], 2) is None
     assert time_left([done, running, *waiting], 2) == (40 + 2 * 60) / 2
     assert time_left([done, running], 2) == 40
+
+
+def test_finished_jobs_say_before_the_start_how_long_a_sweep_takes():
+    ended, senseless = job("a", State.SKIPPED), job("b", State.SKIPPED)
+    senseless.reason = "makes no sense"
+    waiting = [job(label) for label in "cde"]
+    assert foreseen([ended, senseless, *waiting], 2) is None, "nothing says what a took"
+    folder = ended.entry.folder
+    folder.folder.mkdir(parents=True)
+    folder.weights.touch()
+    trained = {"schema": 2, "state": "trained", "steps": 1, "files": {}, "seconds": 3600.0}
+    write_json(folder.folder / "state.json", trained)
+    said = "3 jobs, 2 side by side, about 1:30:00 by 1 finished one"
+    assert foreseen([ended, senseless, *waiting], 2) == said
+    assert (
+        foreseen([ended, *waiting[:1]], 8)
+        == "1 job, 1 side by side, about 1:00:00 by 1 finished one"
+    )
+    assert foreseen([ended, senseless], 2) is None
 
 
 def test_without_a_terminal_a_line_a_minute_says_how_far_it_is(monkeypatch, capsys):

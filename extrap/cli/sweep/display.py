@@ -9,10 +9,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from extrap.cli.sweep.process import Process, State
+from extrap.runs.study import standing
 from extrap.utils.progress import MINUTE, MOST, clock, words
 
 ENOUGH = 30
 """Steps of training after which their pace says how long a sweep will take."""
+KNOWN = 10
+"""Finished jobs from which the time of a sweep is foreseen."""
 STOPPING = "waiting for the jobs to finish what they are writing; Ctrl-C again ends them at once"
 
 
@@ -123,6 +126,22 @@ def time_left(jobs: list[Process], n_jobs: int) -> float | None:
     left = [max(mean - (now - job.began), 0.0) for job in running]
     waiting = mean * sum(job.state in (State.WAITING, State.HELD) for job in jobs)
     return max([(sum(left) + waiting) / n_jobs, *left])
+
+
+def foreseen(jobs: Sequence[Process], n_jobs: int) -> str | None:
+    """Returns a line about the time that a sweep will take, by its jobs that ended before it:
+    `36 jobs, 8 side by side, about 5:00:00 by 10 finished ones`. None if no such job says what it
+    took.
+    """
+    left = [job for job in jobs if job.state is State.WAITING]
+    ended = [job for job in jobs if job.state is State.SKIPPED and not job.reason]
+    took = [standing(job.entry).seconds for job in ended[:KNOWN]]
+    known = [seconds for seconds in took if seconds is not None]
+    if not (left and known):
+        return None
+    whole = clock(sum(known) / len(known) * len(left) / min(n_jobs, len(left)))
+    count = f"{len(left)} job{'s' * (len(left) > 1)}, {min(n_jobs, len(left))} side by side"
+    return f"{count}, about {whole} by {len(known)} finished one{'s' * (len(known) > 1)}"
 
 
 def _at_pace(job: Process) -> float | None:

@@ -9,7 +9,7 @@ from hydra_plugins.extrap_local.reading import Reader
 from omegaconf import DictConfig
 
 from extrap.cli.sweep import machine, pool
-from extrap.cli.sweep.display import Status
+from extrap.cli.sweep.display import Status, foreseen
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.machine import Device
 from extrap.cli.sweep.process import Process
@@ -74,6 +74,8 @@ class LocalLauncher(Reader):
     def run(self, jobs: list[Process]) -> None:
         places = self._places(jobs)
         n_jobs = self.n_jobs or min(self.jobs_of_file or places, places)
+        if (line := foreseen(jobs, n_jobs)) is not None:
+            print(f"extrap: {line}", file=sys.stderr)
         slots = Slots(self.devices, self.per_device) if self.devices else None
         os.environ[SHARE] = str(max(1, cores() // n_jobs))
         try:
