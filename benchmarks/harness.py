@@ -37,7 +37,8 @@ def ours(folder: str, tokens: int, trials: int) -> Any:
     share = f"task.kv.multiples=[{tokens / 8192}]"
     made = job(["model=checkpoint", f"model.checkpoint={folder}", "task=[kv]", share])
     task, source = made.tasks["kv"], made.source
-    words, stream = made.vocabulary_of(task), source.corpus.stream("validation")
+    setting = made.setting_of(task)
+    words, stream = setting.vocabulary, setting.stream
     model = OnDevice(source.loaded, source.device)
     form = task.forms(words)["records"]
 
