@@ -3,7 +3,7 @@
     python -m venv lm && lm/bin/pip install lm-eval
     python -m benchmarks.harness FOLDER lm/bin/python [tokens] [trials] [pairs]
 
-FOLDER holds a checkpoint with tokenizer.json, such as a SmolLM2-135M that transformers saved. Both
+FOLDER holds a checkpoint with tokenizer.json and tokenizer_config.json, such as SmolLM2-135M. Both
 sides read it in float32 on one thread, 16 texts at once, and keep their model loaded; the parent
 asks them in turn. The rate is tokens of all prompts over processor seconds of the process.
 """

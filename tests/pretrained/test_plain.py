@@ -9,6 +9,7 @@ import torch
 
 from extrap.model.scheme import OutOfRange
 from extrap.pretrained import causal
+from extrap.pretrained.adapted import Adapted
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.plain import Plain
 from extrap.results import rows
@@ -19,6 +20,7 @@ from tests.support.checkpoint_jobs import L, asked, measured, placed, saved
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 TOKENS = torch.randint(61, (2, 75), generator=torch.Generator().manual_seed(5))
+CPU_FULL = "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory"
 INSIDE = ["task=[diagnostics]", "task.diagnostics.multiples=[1]"]
 INSIDE += ["task.diagnostics.contents=[text]", "task.diagnostics.inputs=2"]
 
@@ -193,9 +195,16 @@ def test_whatever_a_model_raises_past_its_length_is_a_length_that_it_cannot_read
     assert "\n" not in str(caught.value)
 
 
-def test_memory_that_is_full_says_nothing_about_length():
-    with pytest.raises(torch.OutOfMemoryError):
-        Plain(failing(torch.OutOfMemoryError("full"), 8), 8)(torch.zeros(1, 9, dtype=torch.long))
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError("full"), RuntimeError(CPU_FULL)])
+def test_memory_that_is_full_says_nothing_about_length(error):
+    ids = torch.zeros(1, 9, dtype=torch.long)
+    with pytest.raises(type(error), match="full|allocate"):
+        Plain(failing(error, 8), 8)(ids)
+    net = tiny.made("llama")
+    made = Adapted(net, 8)
+    net.model.norm.forward = failing(error, 0)
+    with pytest.raises(type(error), match="full|allocate"):
+        made(ids)
 
 
 def test_logits_come_as_their_model_gives_them():
