@@ -198,12 +198,12 @@ def test_whatever_a_model_raises_past_its_length_is_a_length_that_it_cannot_read
 @pytest.mark.parametrize("error", [torch.OutOfMemoryError("full"), RuntimeError(CPU_FULL)])
 def test_memory_that_is_full_says_nothing_about_length(error):
     ids = torch.zeros(1, 9, dtype=torch.long)
-    with pytest.raises(type(error), match="full|allocate"):
+    with pytest.raises(type(error), match=r"full|allocate"):
         Plain(failing(error, 8), 8)(ids)
     net = tiny.made("llama")
     made = Adapted(net, 8)
     net.model.norm.forward = failing(error, 0)
-    with pytest.raises(type(error), match="full|allocate"):
+    with pytest.raises(type(error), match=r"full|allocate"):
         made(ids)
 
 
