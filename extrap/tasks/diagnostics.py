@@ -100,11 +100,12 @@ class Diagnostics(AtLengths, Diagnostic):
         if shortest <= FIRST:
             problem = f"attention is measured after the first {FIRST} of {shortest} tokens"
             raise self.error("multiples", problem, "give greater multiples")
-        keys, records = setting.vocabulary.keys, most(longest)
-        if "records" in self.contents and records >= keys:
-            held = f"{longest} tokens hold {records} records and a dummy"
-            problem = f"{held}, more than data.vocabulary.keys={keys}"
-            raise self.error("multiples", problem, "give smaller multiples")
+        if "records" in self.contents:  # the tokens of a checkpoint have no keys
+            keys, records = setting.vocabulary.keys, most(longest)
+            if records >= keys:
+                held = f"{longest} tokens hold {records} records and a dummy"
+                problem = f"{held}, more than data.vocabulary.keys={keys}"
+                raise self.error("multiples", problem, "give smaller multiples")
         setting.corpus.check("validation", longest + 1)
 
     def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
@@ -116,8 +117,9 @@ class Diagnostics(AtLengths, Diagnostic):
         recorder, counter = Recorder(), Counter(progress, sum(n for *_, n in plan))
         depths = np.linspace(0, 1, self.slots)
         for kind, content, n in plan:
-            inside, trials = models[kind], drawn(n, range(self.inputs))
+            inside = models[kind]
             with recorder.at(protocol=f"{kind}_{content}", length=n).within_range() as cells:
+                trials = drawn(n, range(self.inputs))
                 inputs = read(content, trials)
                 measures.attention(cells, inside, inputs)
                 measures.clusters(cells, inside, inputs)

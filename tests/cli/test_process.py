@@ -77,14 +77,14 @@ def test_a_job_waits_for_the_one_that_trains_its_run(monkeypatch):
 
 
 def test_what_another_process_holds_comes_later_and_what_it_finished_is_skipped(capsys):
-    looks = iter([True, True, False])
+    looks = iter([["kv"], ["kv"], []])
 
     class Busy(Entry):
         def busy(self):
-            return next(looks)
+            return True
 
         def missing(self):
-            return []
+            return next(looks)
 
     held, free = job("exit 1", "a", Busy), job("true", "b")
     run(held, free)

@@ -22,7 +22,12 @@ from extrap.cli.sweep.grid import SCALAR
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of jobs. fixed: the words that its jobs share; options: those that one job sets."""
+    """A kind of jobs.
+
+    Args:
+        fixed: the words that its jobs share
+        options: those that one job sets
+    """
 
     fixed: tuple[str, ...]
     options: dict[str, Any]
