@@ -103,7 +103,8 @@ def test_the_notebook_runs(elsewhere: Path) -> None:
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             text = "".join(cell["source"])
-            assert cell["outputs"] == []
+            shows = text.splitlines()[-1].startswith(("extrap.plot", "extrap.compare"))
+            assert bool(cell["outputs"]) == shows, "run the notebook again and keep its outputs"
             text = text.replace("multiples=[1, 2, 4]", "multiples=[1, 2]")
             exec(re.sub(r"(train.steps|task.kv.trials)=\d+", r"\1=9", text), space)
     assert set(space["rows"]["scheme"]) == {"rope", "alibi"}
