@@ -126,10 +126,11 @@ class HintedAddition(Addition):
         most = max(map(len, numbers))
         start = int(rng.integers(HINTS, vocabulary.keys - most + 1))
         hints = vocabulary.key(start + np.arange(most))
-        return [
-            np.stack([hints[: len(digits)], vocabulary.value(digits)], 1).ravel()
-            for digits in numbers
-        ]
+        found = []
+        for digits in numbers:
+            pairs = np.stack([hints[: len(digits)], vocabulary.value(digits)], 1)
+            found.append(pairs.ravel())
+        return found
 
     def width(self, n: int) -> int:
         return 6 * n + 5

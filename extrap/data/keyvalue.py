@@ -108,7 +108,8 @@ class KeyValue(Graded):
         rng, length = context.rng, context.length
         pairs = counts(rng, self.size, FEWEST, most(length), difficulty)
         filler, scattered = self._filler(rng, length - 2 - 2 * pairs, difficulty)
-        order = rng.random((self.size, context.vocabulary.keys)).argsort(1)
+        drawn = rng.random((self.size, context.vocabulary.keys))
+        order = drawn.argsort(1)
         keys = context.vocabulary.key(order[:, : most(length)])
         values = context.values(*keys.shape)
         records = self.layout.records(keys, values)

@@ -119,7 +119,8 @@ class Mixture:
     spread: bool = False
 
     def __post_init__(self) -> None:
-        if self.lengths is not None and [*self.lengths] != sorted({*self.lengths, self.length}):
+        growing = sorted({*(self.lengths or ()), self.length})
+        if self.lengths is not None and [*self.lengths] != growing:
             problem = f"expected lengths that grow to data.length={self.length}"
             remedy = f"give [{self.length // 2},{self.length}], say"
             raise UserError("data.lengths", [*self.lengths], problem, remedy)

@@ -46,7 +46,8 @@ def draw_associations(
     told = 1 + 2 * pairs
     gaps = np.arange((length - told) // 2)
     # the largest of log p + Gumbel noise are a weighted draw without repetition, in its order
-    chances = (power - 1) * np.log1p(gaps) + rng.gumbel(size=(count, len(gaps)))
+    noise = rng.gumbel(size=(count, len(gaps)))
+    chances = (power - 1) * np.log1p(gaps) + noise
     gap = (-chances).argsort(1)[:, :pairs]
     asked = told + 2 * gap
     tokens = rng.integers(vocabulary.size, size=(count, length))

@@ -99,9 +99,11 @@ class NthForm(SceneForm):
         names, values = self._draw(context, records, self.copies)
         pairs = self.layout.records(names, values)
         others = self.copies + rng.permutation(records - self.copies)
-        at = np.round(np.linspace(0, records - 1, self.copies)).astype(int)
         if self.places == "drawn":
             at = np.sort(rng.permutation(records)[: self.copies])
+        else:
+            even = np.linspace(0, records - 1, self.copies)
+            at = np.round(even).astype(int)
         placed = np.empty_like(pairs)
         placed[at] = pairs[: self.copies]
         placed[np.delete(np.arange(records), at)] = pairs[others]

@@ -53,7 +53,8 @@ def answered(front: np.ndarray, questions: np.ndarray, saying: int) -> Drawn:
     scored = np.zeros(questions.shape, bool)
     scored[:, -saying:] = True
     row = np.concatenate([front, questions.ravel()])
-    return row, np.concatenate([np.zeros(len(front), bool), scored.ravel()])
+    before = np.zeros(len(front), bool)
+    return row, np.concatenate([before, scored.ravel()])
 
 
 def stacked(rows: Iterable[tuple[np.ndarray, np.ndarray]], length: int) -> Drawn:

@@ -65,13 +65,15 @@ class RecallForm(SceneForm):
         items = self._draw(context, records)
         wanted = [self.wanted(records, demand) for demand in self.demands]
         size = math.lcm(*map(len, wanted))  # questions of each demand
-        answers = items[np.concatenate([np.resize(each, size) for each in wanted])]
+        asked = np.concatenate([np.resize(each, size) for each in wanted])
+        answers = items[asked]
         marks = np.repeat([DEMANDS.index(demand) for demand in self.demands], size)
         return Scene(items, context.vocabulary.key(marks)[:, None], answers, items)
 
     def tested(self, context: Context, records: int, depth: float) -> Scene:
         """Draws a list, the same at every depth, and its item at a depth among the wanted ones."""
-        items, demand = self._draw(context, records), self.demands[0]
+        items = self._draw(context, records)
+        demand = self.demands[0]
         wanted = self.wanted(records, demand)
         index = int(wanted[round(depth * (len(wanted) - 1))])
         mark = context.vocabulary.key(np.array([[DEMANDS.index(demand)]]))

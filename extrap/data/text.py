@@ -21,4 +21,5 @@ class Text(Part):
     def draw(self, context: Context, difficulty: float) -> Drawn:
         text = context.texts(self.size, context.length)
         bos = np.full((self.size, 1), context.vocabulary.bos)
-        return np.concatenate([bos, text], axis=1), np.ones(text.shape, bool)
+        sequences = np.concatenate([bos, text], axis=1)
+        return sequences, np.ones(text.shape, bool)

@@ -90,10 +90,12 @@ class Pieces:
         points = np.frombuffer(decoded.encode("utf-32-le"), "<u4")
         width = 1 + (points >= 0x80) + (points >= 0x800) + (points >= 0x10000)
         last = np.array([end for _, end in made.offsets], np.int64)
-        ends = np.concatenate([[0], width.cumsum()])[last]
+        places = np.concatenate([[0], width.cumsum()])
+        ends = places[last]
         if len(ends):
             ends[-1] = width.sum()
-        return np.array(made.ids, np.int64), np.diff(np.maximum.accumulate(ends), prepend=0)
+        ends = np.maximum.accumulate(ends)
+        return np.array(made.ids, np.int64), np.diff(ends, prepend=0)
 
     def batch(self, texts: Sequence[bytes]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Returns what a call returns for each text, in less time."""
@@ -107,8 +109,10 @@ class Pieces:
             ids = np.array(one.ids, np.int64)
             ends = self._widths[ids].cumsum()
             whole = int(ends[-1]) if len(ends) else 0
-            # tokens that leave something out need their places in the text
-            found.append(self(text) if whole != len(text) else (ids, _whole_characters(text, ends)))
+            if whole == len(text):
+                found.append((ids, _whole_characters(text, ends)))
+            else:  # tokens that leave something out need their places in the text
+                found.append(self(text))
         return found
 
     @cached_property

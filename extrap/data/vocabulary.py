@@ -41,8 +41,9 @@ class RecordLayout:
 
     def records(self, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Returns records (..., width) of keys (...) and values (...)."""
+        front = self.queries(keys)
         behind = np.tile(np.array(self.behind, np.int64), (*keys.shape, 1))
-        return np.concatenate([self.queries(keys), values[..., None], behind], -1)
+        return np.concatenate([front, values[..., None], behind], -1)
 
     def queries(self, keys: np.ndarray) -> np.ndarray:
         """Returns queries (..., query_width) of keys (...)."""

@@ -74,13 +74,13 @@ class WideForm(Form):
         index = round(depth * (n - 1))
         records = draw_records(context, n, w, self.pool)
         text = context.text(context.length - 2 * w * (n + 1))
-        body = np.insert(records[1:], index, records[0], 0).ravel()
+        placed = np.insert(records[1:], index, records[0], 0)
         return Questions(
-            context.sequence(text, body, records[0, :-1]),
-            records[0, w:],
-            records[:, w:],
-            index,
-            2 * w * (n - index),
+            tokens=context.sequence(text, placed.ravel(), records[0, :-1]),
+            answers=records[0, w:],
+            values=records[:, w:],
+            index=index,
+            distance=2 * w * (n - index),
         )
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:

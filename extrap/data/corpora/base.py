@@ -61,7 +61,8 @@ class Corpus:
         """Returns the documents of a split with `at_least` tokens or more, views of the map, in a
         fixed order.
         """
-        return [self.maps[split].tokens[a:b] for a, b in self._places(split, at_least)]
+        stream = self.stream(split)
+        return [stream[a:b] for a, b in self._places(split, at_least)]
 
     def sizes(self, split: str, at_least: int = 0) -> list[np.ndarray]:
         """Returns the bytes of text behind each token of the same documents."""

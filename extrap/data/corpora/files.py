@@ -145,7 +145,8 @@ class Files(Source):
     def _files(self) -> tuple[Path, list[Path]]:
         """Returns the folder that names start from, and the files that are not empty, by name."""
         path = Path(os.path.expanduser(self.path))
-        if max(map(len, path.parts), default=0) > 255 or len(str(path)) > 4095:
+        longest = max(map(len, path.parts), default=0)
+        if longest > 255 or len(str(path)) > 4095:
             problem, remedy = "the name is longer than a file system allows", "give a shorter one"
             raise UserError("data.corpus.path", f"{self.path:.60}...", problem, remedy)
         if path.is_file():

@@ -45,8 +45,10 @@ def first(piece: Piece, tokens: int) -> Piece:
     """Returns the first tokens of a piece, with their text."""
     if len(piece.ids) <= tokens:
         return piece
-    ids, behind = piece.ids[:tokens], piece.behind[:tokens]
-    return Piece(piece.name, piece.text[: int(behind.sum())], ids, behind)
+    ids = piece.ids[:tokens]
+    behind = piece.behind[:tokens]
+    text = piece.text[: int(behind.sum())]
+    return Piece(piece.name, text, ids, behind)
 
 
 def _cut(

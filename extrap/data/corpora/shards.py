@@ -150,7 +150,12 @@ def _keep(path: Path, tokens: list[Tokens]) -> None:
     counts = np.array([len(own) for own in ids], np.int64)
     draft = path.with_suffix(f".{os.getpid()}")
     with open(draft, "xb") as file:
-        np.savez(file, counts=counts, ids=np.concatenate(ids), behind=np.concatenate(behind))
+        np.savez(
+            file,
+            counts=counts,
+            ids=np.concatenate(ids),
+            behind=np.concatenate(behind),
+        )
         os.fsync(file.fileno())
     os.replace(draft, path)
     atomic.replace(path.with_suffix(".mark"), _mark(path), sync=False)

@@ -138,8 +138,10 @@ def _map(folder: Path, split: str, encoder: Encoder) -> Stream:
         # An empty file cannot be mapped.
         return np.memmap(path, dtype, mode="r") if path.stat().st_size else np.zeros(0, dtype)
 
+    tokens = array("bin", encoder.dtype)
+    offsets = np.array(array("offsets", "<i8"))
     sizes = array("sizes", "<u4") if encoder.sized else None
-    return Stream(array("bin", encoder.dtype), np.array(array("offsets", "<i8")), sizes)
+    return Stream(tokens, offsets, sizes)
 
 
 def _publish(folder: Path, cache: Path, sha256: str, encoder: Encoder) -> None:

@@ -31,6 +31,8 @@ INSTRUCTION = (
     "Below is a JSON object. Find the key that is asked for and give the value that belongs to it."
 )
 Query = Literal["last", "both", "first"]
+BETWEEN = ",\n "
+"""Text between two records."""
 CODE = 40  # keeps its random draws apart from the draws of other test sets
 UUID = 36  # characters
 FIELDS = ("ordered_kv_records", "key", "value")
@@ -66,14 +68,21 @@ class Example:
         query: the question stands behind the data (last), on both sides of them (both, query-aware
         contextualisation), or in front of them alone (first).
         """
-        pairs = [*self.distractors[:index], (self.key, self.value), *self.distractors[index:]]
-        records = [json.dumps(dict([pair]), ensure_ascii=False)[1:-1] for pair in pairs]
+        pairs = list(self.distractors)
+        pairs.insert(index, (self.key, self.value))
+        records = [_record(key, value) for key, value in pairs]
         question = f"Key: {json.dumps(self.key, ensure_ascii=False)}"
         before, behind = query in ("both", "first"), query in ("last", "both")
         front = f"{INSTRUCTION}\n\n" + f"{question}\n\n" * before + "JSON data:\n{"
-        at = len(front) + sum(len(record) + len(",\n ") for record in records[:index])
+        before_gold = [record + BETWEEN for record in records[:index]]
+        at = len(front) + sum(map(len, before_gold))
         back = "}\n\n" + f"{question}\n" * behind + "Corresponding value:"
-        return front + ",\n ".join(records) + back, at
+        return front + BETWEEN.join(records) + back, at
+
+
+def _record(key: str, value: str) -> str:
+    """Returns a record as it stands inside the braces."""
+    return json.dumps({key: value}, ensure_ascii=False)[1:-1]
 
 
 def most(characters: int) -> int:
@@ -90,7 +99,8 @@ def generate(pairs: int, characters: int, seed: int, item: int) -> Example:
     rng = np.random.default_rng((seed, CODE, pairs, item))
     made: dict[str, None] = {}
     while len(made) < 2 * pairs:
-        made[str(uuid.UUID(bytes=rng.bytes(16), version=4))[:characters]] = None
+        drawn = uuid.UUID(bytes=rng.bytes(16), version=4)
+        made[str(drawn)[:characters]] = None
     names = list(made)
     records = tuple(zip(names[::2], names[1::2], strict=True))
     return Example(records[1:], *records[0])
