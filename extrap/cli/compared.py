@@ -81,7 +81,8 @@ def _missing(
 
 def _alike(both: pd.DataFrame) -> pd.Series:
     """Returns a mask of the rows whose numbers have the same bits."""
-    one, other = (both[[f"{name}{which}" for name in EXACT]].to_numpy() for which in ("", "_again"))
+    one = both[[*EXACT]].to_numpy()
+    other = both[[f"{name}_again" for name in EXACT]].to_numpy()
     same = (one == other) | (np.isnan(one) & np.isnan(other))
     return pd.Series(same.all(1), both.index)
 

@@ -12,6 +12,7 @@ import random
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import chdir
+from itertools import product
 from pathlib import Path
 from shutil import copytree, rmtree
 from tempfile import mkdtemp
@@ -130,7 +131,7 @@ def opened(folder: Path) -> Published:
 
 def _check_parts(folder: Path, runs: set[str], contents: dict[str, bytes]) -> None:
     """Raises UserError for a file that the rows do not make, or that is no part of a bundle."""
-    kept = {f"{RUNS}/{run}/{name}" for run in runs for name in KEPT}
+    kept = {f"{RUNS}/{run}/{name}" for run, name in product(runs, KEPT)}
     here = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
     for name in sorted(here - kept - {*contents, SUMS}):
         raise UserError(folder / name, problem="is no part of a bundle", remedy="take it out")
