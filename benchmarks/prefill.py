@@ -1,4 +1,6 @@
-"""Peak memory of reading a long text once, by its length: python -m benchmarks.prefill [layers]
+"""Peak memory of reading a long text, by its length:
+
+    python -m benchmarks.prefill [layers] [read ...]
 
 SmolLM2-135M's shape (576 wide, 9 heads, 3 of keys, 49152 ids) with weights as drawn, float32, two
 threads; 2 of its 30 layers unless you say more. Every number is of a process of its own: the
@@ -7,21 +9,24 @@ layer begins, so the number of layers changes the weights alone.
 
     answer          extrap, the logits behind the text (retrieval)
     losses          extrap, the loss of every token
-    seven depths    extrap, the logits behind seven texts that begin alike, read from one past
     transformers    its own forward, the logits behind the text
+    seven-depths    extrap, the logits behind seven texts that begin alike; only if you name it
 
-The last lines fit a line through the lengths, and say what it gives for 131072 tokens.
+The last line of a read fits a line through the lengths, and says what it gives for 131072 tokens.
 """
 
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.measure import processor
+
 LENGTHS, LONG = (8192, 16384, 32768), 131072
-READS = ("answer", "losses", "seven depths", "transformers")
+READS = ("answer", "losses", "transformers")
 
 
 def read(which: str, tokens: int, layers: int) -> tuple[float, float]:
@@ -43,7 +48,7 @@ def read(which: str, tokens: int, layers: int) -> tuple[float, float]:
     reads = {
         "answer": lambda: model(x, last=1),
         "losses": lambda: model.losses(x, x),
-        "seven depths": lambda: model.endings(alike, 1),
+        "seven-depths": lambda: model.endings(alike, 1),
         "transformers": lambda: net(x, logits_to_keep=1, use_cache=False),
     }
     with torch.inference_mode():
@@ -63,32 +68,26 @@ def peak(reset: bool = False) -> float:
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
-def main(layers: int) -> None:
-    from benchmarks.measure import write
-
-    rows: list[dict[str, object]] = []
-    for which in READS:
+def main(layers: int, reads: Sequence[str]) -> None:
+    print(processor())
+    for which in reads:
         found = []
         for tokens in LENGTHS:
-            command = [sys.executable, "-m", __spec__.name, which, str(tokens), str(layers)]
+            command = [sys.executable, "-m", "benchmarks.prefill", which, str(tokens), str(layers)]
             done = subprocess.run(
                 command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1]
             )
             mb, seconds = map(float, done.stdout.split()[-2:])
             found.append(mb)
-            rows.append({"read": which, "tokens": tokens, "layers": layers, "MB": f"{mb:.0f}",
-                         "processor": f"{seconds:.0f}"})  # fmt: skip
-            print(f"{which:14s} {tokens:7d} tokens {mb:7.0f} MB {seconds:7.0f} s", flush=True)
+            print(f"{which:12s} {tokens:7d} tokens {mb:7.0f} MB {seconds:7.0f} s", flush=True)
         slope, first = np.polyfit(LENGTHS, found, 1)
         off = max(abs(np.polyval((slope, first), LENGTHS) - found))
-        about = {"read": f"{which}, by the line", "tokens": LONG, "layers": layers}
-        rows.append(about | {"MB": f"{first + slope * LONG:.0f}", "processor": ""})
-        print(f"{which:14s} {1024 * slope:.1f} kB a token, {off:.0f} MB off the line at most")
-    write("prefill", rows)
+        about = f"{1024 * slope:.1f} kB a token, {off:.0f} MB off the line at most"
+        print(f"{which:12s} {about}; {LONG} tokens: {first + slope * LONG:.0f} MB", flush=True)
 
 
 if __name__ == "__main__":
-    if sys.argv[2:]:
+    if sys.argv[2:3] and sys.argv[2].isdecimal():
         print(*read(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
     else:
-        main(int(sys.argv[1]) if sys.argv[1:] else 2)
+        main(int((sys.argv[1:] or ["2"])[0]), sys.argv[2:] or READS)

@@ -14,8 +14,10 @@ from extrap.utils.errors import UserError
 A = TypeVar("A")
 SHARE = 0.8
 """Of the free memory of a machine, what a forward may take."""
-WIDEST, WIDTH = 4, 10
-"""Numbers of a token that a layer holds at once, in its widest matrix and in its stream."""
+WIDEST, WIDTH = 4, 4
+"""Numbers of a token that a layer holds at once, of the widest matrix and of the stream: 34 kB in
+SmolLM2-135M, where `python -m benchmarks.prefill` finds 17 to 29.
+"""
 SMALL = 2**28
 """Bytes below which nobody counts."""
 LESS = "give smaller multiples, model.dtype=bf16 or model.device_map=auto"
