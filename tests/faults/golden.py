@@ -13,7 +13,7 @@ HEAD = "# The lines of the cases here. `pytest tests/faults --write-messages` wr
 FOLDERS = re.compile(r"/[^\s:]*/pytest-of-[^\s:]*/")
 RUN = re.compile(r"-[0-9a-f]{8}-s0")
 MEMORY = re.compile(r"(this machine has) [\d,]+")
-LIST = re.compile(r"((?:[^\s,;]+, ){3})(?:[^\s,;]+, ){2,}[^\s,;]+")
+LIST = re.compile(r"([^\s,;]+, )(?:[^\s,;]+, ){4,}[^\s,;]+")
 LONG = re.compile(r"(\S)\1{99,}\S*")
 
 
