@@ -75,7 +75,8 @@ class LengthGeneralisation(Task):
             raise self.error("ask", "unknown protocol", f"choose from {', '.join(TASKS)}")
         for name in self.ask:
             TASKS[name].check_marks("task.algorithmic", setting.vocabulary)
-            most, keys = TASKS[name].most(setting.vocabulary), setting.vocabulary.keys
+            most = TASKS[name].most(setting.vocabulary)
+            keys = setting.vocabulary.keys
             if self.symbols[-1] > most:
                 problem = f"data.vocabulary.keys={keys} has ids for {most} symbols of {name}"
                 raise self.error("multiples", problem, "raise it, or give smaller multiples")
@@ -113,7 +114,8 @@ class LengthGeneralisation(Task):
 
     def _strings(self, protocol: str, n: int, vocabulary: Vocabulary) -> np.ndarray:
         """Returns BOS and the string of every trial, (trials, T)."""
-        code, found = list(TASKS).index(protocol), []
+        code = list(TASKS).index(protocol)
+        found = []
         for i in range(self.trials):
             rng = np.random.default_rng((SEED, code, n, i))
             tokens, _ = TASKS[protocol].string(rng, vocabulary, n)

@@ -47,7 +47,9 @@ class ContextGain(LastHalf):
     stride: Annotated[float, Interval(gt=0, le=0.5)] = 0.125
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
-        L, half, end = train_length, train_length // 2, self.lengths(train_length)[-1]
+        L = train_length
+        half = train_length // 2
+        end = self.lengths(train_length)[-1]
         plans = super().plans(L)
         if end >= L + half:  # else the first of them would begin before the text
             step = max(1, round(self.stride * L))
@@ -55,21 +57,26 @@ class ContextGain(LastHalf):
         return plans
 
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
-        L, half, contexts = train_length, train_length // 2, self.lengths(train_length)
+        L = train_length
+        half = train_length // 2
+        contexts = self.lengths(train_length)
         by_cell = {("full", c): read[c] for c in (half, *contexts) if c in read}
         by_cell |= {("crop", c): read[L] for c in contexts if c > L}
-        by_cell |= {
-            ("window", c): read["window"] for c in contexts if c >= L + half and "window" in read
-        }
-        recorder, reads = Recorder(), False
+        if "window" in read:
+            by_cell |= {("window", c): read["window"] for c in contexts if c >= L + half}
+        recorder = Recorder()
+        reads = False
         base = read[half].of("full")[0].sum(1)
         for (protocol, c), losses in by_cell.items():
-            cell, (found, places) = recorder.at(protocol=protocol, length=c), losses.of("full")
+            cell = recorder.at(protocol=protocol, length=c)
+            found, places = losses.of("full")
             losses.report(cell, found, places)
             sums = found.sum(1)
             if (protocol, c) == ("full", half) or not np.isfinite(sums + base).all():
                 continue
-            _, high = cell.per_token("gain", sums - base, half)
-            cell.scores("gain", (sums - base) / half)
-            reads = reads or ((protocol, c) == ("full", L) and high < 0)
+            gain = sums - base
+            _, high = cell.per_token("gain", gain, half)
+            cell.scores("gain", gain / half)
+            if (protocol, c) == ("full", L):
+                reads = high < 0
         return recorder.result(reads)

@@ -96,12 +96,14 @@ class Diagnostics(AtLengths, Diagnostic):
     def check(self, setting: Setting) -> None:
         super().check(setting)
         ns = self.lengths(setting.length)
-        shortest, longest = ns[0], ns[-1]
+        shortest = ns[0]
+        longest = ns[-1]
         if shortest <= FIRST:
             problem = f"attention is measured after the first {FIRST} of {shortest} tokens"
             raise self.error("multiples", problem, "give greater multiples")
         if "records" in self.contents:  # the tokens of a checkpoint have no keys
-            keys, records = setting.vocabulary.keys, most(longest)
+            keys = setting.vocabulary.keys
+            records = most(longest)
             if records >= keys:
                 held = f"{longest} tokens hold {records} records and a dummy"
                 problem = f"{held}, more than data.vocabulary.keys={keys}"
@@ -109,12 +111,14 @@ class Diagnostics(AtLengths, Diagnostic):
         setting.corpus.check("validation", longest + 1)
 
     def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
-        ns, known = self.lengths(setting.length), self.gate_length(setting.length)
+        ns = self.lengths(setting.length)
+        known = self.gate_length(setting.length)
         drawn = partial(Trials, setting.vocabulary, setting.stream)
         models = {"trained": model, "untrained": model.untrained()}
         measures = ModelMeasures(self.places, self.probes, self.batch_tokens)
         plan = [*product(models, self.contents, ns)]
-        recorder, counter = Recorder(), Counter(progress, sum(n for *_, n in plan))
+        recorder = Recorder()
+        counter = Counter(progress, sum(n for *_, n in plan))
         depths = np.linspace(0, 1, self.slots)
         for kind, content, n in plan:
             inside = models[kind]

@@ -68,19 +68,27 @@ class Gap(TextLoss, Diagnostic):
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
         n = self.half(train_length)
-        whole, alone = TextWindow(2 * n, n, 2 * n), TextWindow(n, n, 2 * n)
-        plans: dict[Any, Plan] = {("none", n): {"none": [whole]}, ("alone", n): {"alone": [alone]}}
-        return plans | {("jump", m): {"jump": [whole]} for m in self.lengths(train_length)}
+        whole = TextWindow(2 * n, n, 2 * n)
+        alone = TextWindow(n, n, 2 * n)
+        plans: dict[Any, Plan] = {}
+        plans["none", n] = {"none": [whole]}
+        plans["alone", n] = {"alone": [alone]}
+        for m in self.lengths(train_length):
+            plans["jump", m] = {"jump": [whole]}
+        return plans
 
     def reads(
         self, group: Any, model: Inside, text: np.ndarray, train_length: int
     ) -> tuple[Model, np.ndarray]:
-        n, (_, start) = self.half(train_length), group
+        n = self.half(train_length)
+        _, start = group
         return partial(model.jumped, after=n, jump=start - n), text
 
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
-        recorder, n = Recorder(), self.half(train_length)
-        plain = read["none", n].of("none")[0].sum(1)
+        recorder = Recorder()
+        n = self.half(train_length)
+        losses, _ = read["none", n].of("none")
+        plain = losses.sum(1)
         for (protocol, start), losses in read.items():
             cell = recorder.at(protocol=protocol, length=start)
             found, places = losses.of(protocol)

@@ -116,8 +116,8 @@ class Haystack(AtDepths):
     def cost(self, form: Any, length: int) -> int:
         if form == self._passkey:
             return self.distances * self.passkey_trials * length
-        moved = form.func == self._moved
-        return (len(self.depths) if moved else 1) * self.trials * length
+        places = len(self.depths) if form.func == self._moved else 1
+        return places * self.trials * length
 
     def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
         return {"": 1 / vocabulary.values, "multivalue": self.needles / vocabulary.values}
@@ -141,12 +141,15 @@ class Haystack(AtDepths):
         distances = trials.distances.tolist()
         for i, (depth, at) in enumerate(zip(trials.depths, distances, strict=True)):
             cell = cells.at(depth=depth, axis="distance", at=at)
-            cell.answers({metric: hits[:, i] for metric, hits in scores.items()}, {"distance": at})
+            of_needle = {metric: hits[:, i] for metric, hits in scores.items()}
+            cell.answers(of_needle, {"distance": at})
         cells.answers({"all": recall.min(1)}, {})
         cells.share("recall", recall)
         cells.drawn(trials.tokens, trials.answers)
-        values = exam.vocabulary.values  # of several values every record is right
-        cells.value("guess", guess_in_turn(self.needles, queries, values) if queries > 1 else 1.0)
+        guess = 1.0  # of several values every record is right
+        if queries > 1:
+            guess = guess_in_turn(self.needles, queries, exam.vocabulary.values)
+        cells.value("guess", guess)
         return recall
 
     def _passkey(self, cells: Recorder, exam: Exam) -> np.ndarray:

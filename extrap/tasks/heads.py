@@ -64,8 +64,11 @@ class RetrievalHeads(AtLengths, Diagnostic):
         setting.corpus.check("validation", max(self.lengths(setting.length)))
 
     def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
-        ns, vocabulary, stream = self.lengths(setting.length), setting.vocabulary, setting.stream
-        recorder, counter = Recorder(), Counter(progress, sum(ns))
+        ns = self.lengths(setting.length)
+        vocabulary = setting.vocabulary
+        stream = setting.stream
+        recorder = Recorder()
+        counter = Counter(progress, sum(ns))
         ranked: list[Head] = []
         for n in ns:
             trials = Trials(vocabulary, stream, n, range(self.inputs))
@@ -78,7 +81,8 @@ class RetrievalHeads(AtLengths, Diagnostic):
                 if n == setting.length:
                     cells.value("gate", whole.mean())
                 for protocol, sets in self.sets(ranked):
-                    without = np.mean([self.right(model, inputs, heads) for heads in sets], 0)
+                    each = [self.right(model, inputs, heads) for heads in sets]
+                    without = np.mean(each, 0)
                     cell = cells.at(protocol=protocol)
                     cell.mean("accuracy", without)
                     cell.mean("change", without - whole)
@@ -89,9 +93,12 @@ class RetrievalHeads(AtLengths, Diagnostic):
         """Records and returns the copying score of every head."""
 
         def copied(tokens: Tensor, targets: Tensor) -> list[Tensor]:
-            looked_at = likely(model.attention(tokens)[..., -1, :]).cpu()  # (layers, B, H)
-            said = tokens.expand(len(looked_at), -1, -1).gather(2, looked_at.clamp(min=0))
-            found = right(said.where(looked_at != NONE, NONE).numpy(), targets[:, None].numpy())
+            of_query = model.attention(tokens)[..., -1, :]
+            looked_at = likely(of_query).cpu()  # (layers, B, H)
+            of_layers = tokens.expand(len(looked_at), -1, -1)
+            said = of_layers.gather(2, looked_at.clamp(min=0))
+            named = said.where(looked_at != NONE, NONE)
+            found = right(named.numpy(), targets[:, None].numpy())
             return [torch.from_numpy(found).transpose(0, 1)]
 
         (each,) = gathered(copied, self.batch_tokens, *inputs)
@@ -110,7 +117,8 @@ class RetrievalHeads(AtLengths, Diagnostic):
             logits = model.silenced(tokens, heads, last=1) if heads else model(tokens, last=1)
             return [torch.from_numpy(hits(logits[:, -1], targets.numpy()))]
 
-        return gathered(right, self.batch_tokens, *inputs)[0].numpy()
+        (found,) = gathered(right, self.batch_tokens, *inputs)
+        return found.numpy()
 
     def sets(self, ranked: list[Head]) -> Iterator[tuple[str, list[list[Head]]]]:
         """Yields protocols with their sets of heads."""
@@ -118,7 +126,9 @@ class RetrievalHeads(AtLengths, Diagnostic):
             if 2 * k > len(ranked):
                 continue
             yield f"top_{k}", [ranked[:k]]
-            rng, others, drawn = np.random.default_rng((k, len(ranked))), sorted(ranked[k:]), []
+            rng = np.random.default_rng((k, len(ranked)))
+            others = sorted(ranked[k:])
+            drawn = []
             for _ in range(self.draws):
                 chosen = rng.permutation(len(others))[:k]
                 drawn.append([others[i] for i in chosen])

@@ -44,7 +44,8 @@ class KVSerial(Retrieval):
         return form.records(length) * super().cost(form, length)
 
     def measure(self, cells: Recorder, form: Records, exam: Exam) -> np.ndarray:
-        records, correct = form.records(exam.length), []
+        records = form.records(exam.length)
+        correct = []
         cells.value("guess", form.guess(exam.vocabulary, exam.length))
         for index in range(records):
             questions = form.questions(exam, index / max(1, records - 1))

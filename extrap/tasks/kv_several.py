@@ -25,13 +25,17 @@ CODE = 4  # keeps its random draws apart from the draws of other layouts
 
 def contexts(trials: Trials, queries: int) -> tuple[np.ndarray, np.ndarray]:
     """Returns contexts (n, length) that end with the last query, and the values (n, queries)."""
-    length, bos, rows, answers = trials.length, [trials.vocabulary.bos], [], []
+    length = trials.length
+    bos = [trials.vocabulary.bos]
+    rows = []
+    answers = []
     records = length // 2 - queries
     for context in trials.contexts(CODE, length, queries):
         pairs = np.stack([context.keys(records), context.values(records)], 1)
         asked = pairs[context.rng.permutation(records)[:queries]]
         text = context.text(length % 2)
-        rows.append(np.concatenate([bos, text, pairs.ravel(), asked.ravel()[:-1]]))
+        turns = asked.ravel()[:-1]  # the last value is the last answer
+        rows.append(np.concatenate([bos, text, pairs.ravel(), turns]))
         answers.append(asked[:, 1])
     return np.array(rows), np.array(answers)
 

@@ -73,7 +73,8 @@ class LongLoss(LastHalf):
     loss: Nats = 2.0
 
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
-        L, half = train_length, train_length // 2
+        L = train_length
+        half = train_length // 2
         found = {c: losses.of("full")[0] for c, losses in read.items()}
         text = read[half].text
         helped = (found[half] - found[L] > self.gain) & (found[L] < self.loss)
@@ -87,8 +88,12 @@ class LongLoss(LastHalf):
             cells = recorder.at(protocol=protocol)
             cells.value("share", tokens.mean(), n=len(text), tokens=tokens.size)
             counts = tokens.sum(1)
-            for c, losses in found.items() if counts.any() else ():
-                cell, sums = cells.at(length=c), np.where(tokens, losses, 0.0).sum(1)
+            if not counts.any():
+                continue
+            scored = np.where(tokens, text[:, -half:], -1)
+            for c, losses in found.items():
+                cell = cells.at(length=c)
+                sums = np.where(tokens, losses, 0.0).sum(1)
                 cell.per_token("nll", sums, counts)
-                cell.documents({"nll_sum": sums}, counts, np.where(tokens, text[:, -half:], -1))
+                cell.documents({"nll_sum": sums}, counts, scored)
         return recorder.result()

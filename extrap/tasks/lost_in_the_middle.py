@@ -65,7 +65,8 @@ class Asked:
         """Returns the tokens of the longest prompt and answer. In bytes, moving a record moves no
         length; a tokenizer may make a token more or less of another place.
         """
-        end, longest = CLOSING * self.closed, 0
+        end = CLOSING * self.closed
+        longest = 0
         for example in self.examples:
             prompt, _ = example.prompt(0, self.query)
             ids = self._ids(prompt + OPENING + example.value + end)
@@ -88,12 +89,15 @@ class Asked:
         """Returns the ids of every prompt with the gold record at an index, and the mean distance
         from the beginning of that record to the last token.
         """
-        turns, prompts, distances = self.vocabulary.turns, [], []
+        turns = self.vocabulary.turns
+        prompts = []
+        distances = []
         for example in self.examples:
             text, at = example.prompt(index, self.query)
             ids = np.concatenate([turns.before, self._ids(text), turns.behind])
             prompts.append(ids.astype(np.int64))
-            distances.append(len(self._ids(text[at:])) - 1 + len(turns.behind))
+            from_record = self._ids(text[at:])
+            distances.append(len(from_record) - 1 + len(turns.behind))
         return prompts, float(np.mean(distances))
 
     @cached_property
@@ -211,7 +215,8 @@ class LostInTheMiddle(Task):
     def _tokens(self, asked: Asked) -> int:
         """Returns the tokens of the prompts, once for each score that reads them."""
         places = self._indices(asked) if self.indices is None else set(self.indices)
-        return len(places) * len(asked.examples) * asked.length * (2 if self.generate else 1)
+        scores = 2 if self.generate else 1
+        return len(places) * len(asked.examples) * asked.length * scores
 
     def _indices(self, asked: Asked) -> list[int]:
         return sorted({round(depth * (asked.records - 1)) for depth in self.depths})
@@ -226,7 +231,8 @@ class LostInTheMiddle(Task):
     def _curve(self, asked: Asked, cells: Recorder, counter: Counter) -> None:
         """Records one form and number of records."""
         indices = self._indices(asked) if self.indices is None else sorted(set(self.indices))
-        depths, correct = [i / max(1, asked.records - 1) for i in indices], []
+        depths = [i / max(1, asked.records - 1) for i in indices]
+        correct = []
         for index, depth in zip(indices, depths, strict=True):
             prompts, distance = asked.prompts(index)
             scores = {"accuracy": asked.right(index, counter)}

@@ -74,7 +74,8 @@ class MultiDoc(Grid):
         """Returns the cells of the best possible accuracy and of a guess, on the questions of the
         training length; of the grid; and of the retriever.
         """
-        of, items = (setting.vocabulary, setting.stream), range(self.trials)
+        of = (setting.vocabulary, setting.stream)
+        items = range(self.trials)
         form = self.forms(setting.vocabulary)["shuffled"]
         known = Trials(*of, self.gate_length(setting.length), items)
 

@@ -51,7 +51,8 @@ class NLL(TextLoss):
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
         ns = self.lengths(train_length)
-        start, end = ns[-1], 2 * ns[-1]
+        start = ns[-1]
+        end = 2 * ns[-1]
         last = max(1, min(train_length, ns[0]) // 2)
         plans = {}
         for n in ns:

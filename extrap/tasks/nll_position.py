@@ -58,7 +58,8 @@ class NLLPosition(TextLoss):
         super().check(setting)
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
-        L, step = train_length, max(1, round(self.stride * train_length))
+        L = train_length
+        step = max(1, round(self.stride * train_length))
         plans: dict[Any, Plan] = {}
         for n in self.lengths(L):
             plans["full", n] = {"full": [TextWindow(n, n, n)]}
@@ -67,12 +68,14 @@ class NLLPosition(TextLoss):
         return plans
 
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
-        recorder, L = Recorder(), train_length
+        recorder = Recorder()
+        L = train_length
         for (protocol, n), read_losses in read.items():
             cells = recorder.at(protocol=protocol, length=n)
             losses, places = read_losses.of(protocol)
             for first, after in pairwise(edges(n, L, self.bins)):
-                part, middle = slice(first - 1, after - 1), (first + after - 1) / 2
+                part = slice(first - 1, after - 1)
+                middle = (first + after - 1) / 2
                 sums = losses[:, part].sum(1)
                 sizes = read_losses.sizes[:, part].sum(1)
                 cells.at(axis="position", at=middle).loss(sums, after - first, sizes)
@@ -84,7 +87,8 @@ def edges(n: int, L: int, bins: int) -> list[int]:
     """First positions of the bins of 1 ... n, and n + 1: L 2^(k / bins) + 1 rounded, so that no bin
     holds positions on both sides of L.
     """
-    least, most = -np.ceil(bins * np.log2(L)), np.ceil(bins * np.log2(n / L))
+    least = -np.ceil(bins * np.log2(L))
+    most = np.ceil(bins * np.log2(n / L))
     k = np.arange(least, most + 1)
     borders = np.round(L * 2 ** (k / bins)).astype(int) + 1
     inner = borders[(borders > 1) & (borders <= n)]

@@ -135,7 +135,8 @@ class EngineParity(AtLengths):
                 counter(tokens.numel())
                 likely = torch.cat(logits).log_softmax(-1)
                 cell = cells.at(depth=depth)
-                cell.proportion("same", (likely.argmax(-1) == said[:, 0]).double().numpy())
+                same = likely.argmax(-1) == said[:, 0]
+                cell.proportion("same", same.double().numpy())
                 every.append((scores - likely.gather(1, said)).numpy())
                 _record(cell, every[-1])
             _record(cells, np.concatenate(every, 1))

@@ -61,9 +61,11 @@ class ListRecall(AtDepths):
         return {}
 
     def measure(self, cells: Recorder, form: RecallForm, exam: Exam) -> np.ndarray:
-        questions, records = form.questions(exam, 0), form.records(exam.length)
+        questions = form.questions(exam, 0)
+        records = form.records(exam.length)
         wanted = form.wanted(records, form.demands[0])
-        items, m = questions.values[:, wanted, 0], len(wanted)
+        items = questions.values[:, wanted, 0]
+        m = len(wanted)
         end = np.full((len(items), 1), exam.length - 1)
         named = exam.named(questions.tokens, end, exam.vocabulary.key_ids, m)  # (2, lists, 1, m)
         recalled = right(named, items[:, :, None]).max(3)

@@ -63,20 +63,25 @@ class Repeat(TextLoss):
 
     def check(self, setting: Setting) -> None:
         super().check(setting)
-        L, longest = setting.length, max(self.lengths(setting.length))
+        L = setting.length
+        longest = max(self.lengths(setting.length))
         if not 1 <= self.period * L < longest:
-            least, most = 1 / L, longest / L
+            least = 1 / L
+            most = longest / L
             problem = f"expected from {least:g}, one token, to below {most:g}, the longest length"
             raise self.error("period", problem, "give a period in that range")
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
-        L, ns = train_length, self.lengths(train_length)
+        L = train_length
+        ns = self.lengths(train_length)
         u = round(self.period * L)
 
         def windows(n: int, scored: int) -> list[TextWindow]:
             return [TextWindow(n, scored, end) for end in range(n, ns[-1] + 1, n)]
 
-        plans: dict[Any, Plan] = {(n, n, "whole"): {"nonrepeated": windows(n, n)} for n in ns}
+        plans: dict[Any, Plan] = {}
+        for n in ns:
+            plans[n, n, "whole"] = {"nonrepeated": windows(n, n)}
         for n in ns:
             if n > u:
                 plans[n, u, "whole"] = {"repeated": windows(n, n), "later": windows(n, n - u)}
@@ -88,8 +93,10 @@ class Repeat(TextLoss):
         self, group: Any, model: Model, text: np.ndarray, train_length: int
     ) -> tuple[Model, np.ndarray]:
         n, period, _ = group
-        windows = text[:, : text.shape[1] // n * n].reshape(len(text), -1, n)
-        return model, windows[:, :, np.arange(n) % period].reshape(len(text), -1)
+        end = text.shape[1] // n * n
+        windows = text[:, :end].reshape(len(text), -1, n)
+        repeated = windows[:, :, np.arange(n) % period]
+        return model, repeated.reshape(len(text), -1)
 
     def scores(self, model: Model, tokens: Tensor, targets: Tensor) -> Tensor:
         """Returns (B, w, 2): whether the most likely token is right, and the loss in nats."""
@@ -97,11 +104,13 @@ class Repeat(TextLoss):
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         targets = targets.to(logits.device)
         losses = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
-        correct = (logits.argmax(-1) == targets).to(losses).where(finite(logits), torch.nan)
+        equal = (logits.argmax(-1) == targets).to(losses)
+        correct = equal.where(finite(logits), torch.nan)
         return torch.stack([correct, losses], -1)
 
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
-        recorder, L = Recorder(), train_length
+        recorder = Recorder()
+        L = train_length
         period = np.array([round(self.period * L)])
         scores, _ = read.pop((L, L, "half")).of("running")
         running = scores[..., 0].sum(1)
@@ -109,7 +118,8 @@ class Repeat(TextLoss):
             for protocol in losses.plan:
                 cell = recorder.at(protocol=protocol, length=n)
                 scores, places = losses.of(protocol)
-                (correct, nats), tokens = scores.sum(1).T, len(places)
+                correct, nats = scores.sum(1).T
+                tokens = len(places)
                 right = np.where(np.isfinite(nats).all(), correct, np.nan)
                 cell.per_token("accuracy", right, tokens)
                 cell.per_token("nll", nats, tokens)

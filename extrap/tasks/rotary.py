@@ -72,7 +72,8 @@ class RotaryScores(AtLengths, Diagnostic):
     def check(self, setting: Setting) -> None:
         super().check(setting)
         ns = self.lengths(setting.length)
-        shortest, longest = ns[0], ns[-1]
+        shortest = ns[0]
+        longest = ns[-1]
         if shortest < 2 * max(self.keys, self.queries):
             problem = f"half of {shortest} tokens is less than {self.keys} keys"
             remedy = f"give greater multiples, or fewer task.{self.name}.keys and queries"
@@ -80,8 +81,11 @@ class RotaryScores(AtLengths, Diagnostic):
         setting.corpus.check("validation", longest + 1)
 
     def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
-        ns, vocabulary, stream = self.lengths(setting.length), setting.vocabulary, setting.stream
-        recorder, counter = Recorder(), Counter(progress, len(self.contents) * sum(ns))
+        ns = self.lengths(setting.length)
+        vocabulary = setting.vocabulary
+        stream = setting.stream
+        recorder = Recorder()
+        counter = Counter(progress, len(self.contents) * sum(ns))
         for content, n in product(self.contents, ns):
             trials = Trials(vocabulary, stream, n, range(self.inputs))
             with recorder.at(protocol=content, length=n).within_range() as cells:
@@ -91,7 +95,8 @@ class RotaryScores(AtLengths, Diagnostic):
 
     def _measure(self, cells: Recorder, model: Inside, tokens: Tensor) -> None:
         found: dict[int, list[dict[str, Tensor]]] = {}
-        n, half = tokens.shape[1], tokens.shape[1] // 2
+        n = tokens.shape[1]
+        half = tokens.shape[1] // 2
         rng = np.random.default_rng((SEED, n))
         queries = np.sort(half + rng.permutation(n - half)[: self.queries])
         keys = rng.permutation(int(queries[0]))[: self.keys]  # before all queries
@@ -124,15 +129,17 @@ def scores(
     q: Tensor, k: Tensor, part: Turning, theta: Tensor, queries: Tensor, keys: Tensor
 ) -> dict[str, Tensor]:
     """Returns {metric: (B, H)} of queries and keys (B, H, T, D) at these places of a text."""
-    n, theta = q.shape[2], theta.to(q.device)
-    (of_q, rest_q), (of_k, rest_k) = (as_pairs(x, part.layout, len(theta)) for x in (q, k))
+    n = q.shape[2]
+    theta = theta.to(q.device)
+    of_q, rest_q = as_pairs(q, part.layout, len(theta))
+    of_k, rest_k = as_pairs(k, part.layout, len(theta))
     used = band(of_q, of_k, theta)
-    of_q, rest_q = (x[:, :, queries, None] for x in (of_q, rest_q))
-    of_k, rest_k = (x[:, :, None, keys] for x in (of_k, rest_k))
-    c, rest = of_q * of_k.conj(), (rest_q * rest_k).sum(-1)
+    c = of_q[:, :, queries, None] * of_k[:, :, None, keys].conj()
+    rest = (rest_q[:, :, queries, None] * rest_k[:, :, None, keys]).sum(-1)
     pairs = len(keys) // 2 * 2
     first, second = slice(0, pairs, 2), slice(1, pairs, 2)
-    of_pairs, of_rest = c[..., first, :] - c[..., second, :], rest[..., first] - rest[..., second]
+    of_pairs = c[..., first, :] - c[..., second, :]
+    of_rest = rest[..., first] - rest[..., second]
     preferred = semantic(of_pairs, of_rest, theta, n)
     return {
         "semantic": preferred.flatten(2).nanmean(-1),
@@ -149,7 +156,8 @@ def as_pairs(x: Tensor, layout: Layout, pairs: int) -> tuple[Tensor, Tensor]:
 
 def logits(c: Tensor, theta: Tensor, window: int) -> Tensor:
     """Returns g (..., W), without the rest, at distances 0 .. W - 1."""
-    angle = torch.outer(theta.double(), torch.arange(window, dtype=torch.float64).to(theta.device))
+    distances = torch.arange(window, dtype=torch.float64).to(theta.device)
+    angle = torch.outer(theta.double(), distances)
     return c.real @ angle.cos() - c.imag @ angle.sin()
 
 
@@ -158,16 +166,20 @@ def semantic(c: Tensor, rest: Tensor, theta: Tensor, window: int) -> Tensor:
     neither is preferred at distance 0.
     """
     g = logits(c, theta, window) + rest[..., None]
-    sign, spread = g[..., 0].sign(), g.std(-1, correction=0)
+    sign = g[..., 0].sign()
+    spread = g.std(-1, correction=0)
     mu = g.mean(-1) * sign
     kept = 1 - torch.erfc(mu / (spread * 2**0.5)) / 2
     certain = spread <= 1e-12 * (c.abs().sum(-1) + rest.abs())
-    return torch.where(certain, (mu > 0).double(), kept).where(sign != 0, torch.nan)
+    score = torch.where(certain, (mu > 0).double(), kept)
+    return score.where(sign != 0, torch.nan)
 
 
 def positional(c: Tensor, theta: Tensor, window: int) -> Tensor:
     """Returns the positional score (...) of c (..., P); nan where c is 0."""
-    return logits(c, theta, window).diff(dim=-1).abs().mean(-1) / c.abs().square().sum(-1).sqrt()
+    steps = logits(c, theta, window).diff(dim=-1).abs()
+    norm = c.abs().square().sum(-1).sqrt()
+    return steps.mean(-1) / norm
 
 
 def band(q: Tensor, k: Tensor, theta: Tensor) -> Tensor:

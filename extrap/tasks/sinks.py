@@ -65,7 +65,9 @@ class SinkAblation(Grid, Diagnostic):
 
     def measure(self, cells: Recorder, form: Form, exam: Exam) -> np.ndarray:
         plain = super().measure(cells, form, exam)
-        for hidden in HIDDEN if exam.model.maskable else ():
+        if not exam.model.maskable:
+            return plain
+        for hidden in HIDDEN:
             other = cells.at(protocol=cells.where["protocol"] + hidden)
             found = self.curve(other, form, exam, partial(_hiding, exam, hidden))
             other.mean("change", found.mean(1) - plain.mean(1))
@@ -73,7 +75,8 @@ class SinkAblation(Grid, Diagnostic):
 
     def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
         recorder = self.recorder(model, setting, progress)
-        for form, hidden in product(self.ask, HIDDEN if model.maskable else ()):
+        hidings = HIDDEN if model.maskable else ()
+        for form, hidden in product(self.ask, hidings):
             chance = FORMS[form].chance(setting.vocabulary)
             recorder.value("chance", chance, protocol=f"{form}{hidden}")
         passed = recorder.passed
@@ -82,10 +85,12 @@ class SinkAblation(Grid, Diagnostic):
 
 def _hiding(exam: Exam, hidden: str, several: list[Questions]) -> list[dict[str, np.ndarray]]:
     """Returns the scores of the model with one token hidden from it, at every depth."""
-    slots = [0 if hidden == "-first" else other_slot(questions) for questions in several]
-    models = [partial(exam.model.without, slot=slot) for slot in slots]
-    exams = [replace(exam, model=model) for model in models]
-    return [exam.score(questions) for exam, questions in zip(exams, several, strict=True)]
+    found = []
+    for questions in several:
+        slot = 0 if hidden == "-first" else other_slot(questions)
+        without = partial(exam.model.without, slot=slot)
+        found.append(replace(exam, model=without).score(questions))
+    return found
 
 
 def other_slot(questions: Questions) -> int:

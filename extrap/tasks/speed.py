@@ -48,7 +48,8 @@ class Speed(AtLengths, Diagnostic):
     repeats: Count = 7
 
     def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
-        recorder, ns = Recorder(), self.lengths(setting.length)
+        recorder = Recorder()
+        ns = self.lengths(setting.length)
         for done, n in enumerate(ns, 1):
             windows = max(1, self.window_tokens // n)
             ids = setting.vocabulary.size

@@ -39,7 +39,8 @@ class VariableTracking(Grid):
 
     def check(self, setting: Setting) -> None:
         super().check(setting)
-        shortest, vocabulary = min(self.lengths(setting.length)), setting.vocabulary
+        shortest = min(self.lengths(setting.length))
+        vocabulary = setting.vocabulary
         most = list(self.forms(vocabulary).values())[self.hops.index(max(self.hops))]
         held = most.records(shortest - vocabulary.turns.extra)
         if held < most.fewest_tested:

@@ -31,7 +31,9 @@ def entropy(a: Tensor) -> Tensor:
     and counts as one event.
     """
     nowhere = (1 - a.sum(-1, keepdim=True)).clamp(min=0)
-    return torch.special.entr(torch.cat([a, nowhere.where(nowhere > 1e-6, 0.0)], -1)).sum(-1)
+    sink = nowhere.where(nowhere > 1e-6, 0.0)
+    events = torch.cat([a, sink], -1)
+    return torch.special.entr(events).sum(-1)
 
 
 def relative_entropy(a: Tensor, visible: Tensor) -> Tensor:
@@ -45,7 +47,7 @@ def rollout(a: Tensor) -> Tensor:
     """(B, T): the last row of the product over layers of (A + I) / 2, A (layers, B, H, T, T)
     averaged over heads. arXiv 2005.00928.
     """
-    row = torch.zeros(a.shape[1], 1, a.shape[-1], dtype=a.dtype, device=a.device)
+    row = a.new_zeros(a.shape[1], 1, a.shape[-1])
     row[..., -1] = 1
     for layer in a.mean(2).flip(0):
         row = (row @ layer + row) / 2
@@ -80,13 +82,15 @@ def reach(norms: Tensor, at_least: float) -> Tensor:
     empirical receptive field; nan for norms that are no numbers.
     """
     shares = cumulated(norms)
-    distance = (shares < at_least - 1e-9).sum(-1).clamp(max=norms.shape[-1] - 1).double()
+    nearer = (shares < at_least - 1e-9).sum(-1)
+    distance = nearer.clamp(max=norms.shape[-1] - 1).double()
     return distance.where(shares.isfinite().all(-1), torch.nan)
 
 
 def doublings(n: int) -> Tensor:
     """2, 4, 8, .. and n."""
-    return torch.tensor([2**i for i in range(1, math.ceil(math.log2(n)))] + [n])
+    below = [2**i for i in range(1, math.ceil(math.log2(n)))]
+    return torch.tensor([*below, n])
 
 
 def record_places(n: int, places: int) -> Tensor:
@@ -100,12 +104,15 @@ def record_places(n: int, places: int) -> Tensor:
         return torch.arange(n)
     records = (n - 2) // 2
     chosen = min(records, max(1, (places - 2) // 2))
-    first = 1 + 2 * torch.linspace(0, records - 1, chosen, dtype=torch.float64).round().long()
-    return torch.cat([torch.tensor([0, n - 1]), first, first + 1]).unique()
+    evenly = torch.linspace(0, records - 1, chosen, dtype=torch.float64)
+    keys = 1 + 2 * evenly.round().long()
+    outermost = torch.tensor([0, n - 1])
+    return torch.cat([outermost, keys, keys + 1]).unique()
 
 
 def probes(count: int, width: int, seed: int = 0) -> Tensor:
     """(min(count, width), width) random orthonormal rows."""
-    rng, size = torch.Generator().manual_seed(seed), (width, min(count, width))
+    rng = torch.Generator().manual_seed(seed)
+    size = (width, min(count, width))
     drawn = torch.randn(size, generator=rng, dtype=torch.float64)
     return torch.linalg.qr(drawn).Q.T

@@ -27,7 +27,8 @@ def frequency_rows(trained: Scheme, extended: Scheme, doublings: int = 4) -> lis
     """Returns rows of both schemes up to L * 2**doublings tokens; [] without rotated pairs and
     without a bias of the distance.
     """
-    L, recorder = trained.shape.length, Recorder()
+    L = trained.shape.length
+    recorder = Recorder()
     for protocol, original, lengths in (
         ("trained", trained, [L]),
         ("used", extended, [L * 2**i for i in range(doublings + 1)]),
@@ -53,9 +54,11 @@ def _changes(lengths: list[int], layers: int, of: Callable) -> Iterator[tuple[in
 def _frequencies(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
     """Records one set of rows if all layers are alike, else the rows of each layer."""
     for n, each in _changes(lengths, scheme.shape.layers, partial(frequencies_used, scheme)):
-        alike = all(theta == each[0] for theta in each)
-        for layer, theta in enumerate(each[:1] if alike else each):
-            here = recorder.at(length=n) if alike else recorder.at(length=n, layer=layer)
+        if all(theta == each[0] for theta in each):
+            sets = [(recorder.at(length=n), each[0])]
+        else:
+            sets = [(recorder.at(length=n, layer=i), theta) for i, theta in enumerate(each)]
+        for here, theta in sets:
             for p, value in enumerate(theta):
                 pair = here.at(axis="pair", at=float(p))
                 pair.value("theta", value)
@@ -63,7 +66,8 @@ def _frequencies(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None
 
 
 def _bias(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
-    d = torch.tensor([0] + [2**i for i in range(lengths[-1].bit_length())], dtype=torch.float64)
+    doublings = [2**i for i in range(lengths[-1].bit_length())]
+    d = torch.tensor([0, *doublings], dtype=torch.float64)
     for n, each in _changes(lengths, scheme.shape.layers, partial(biases_used, scheme, d)):
         at = recorder.at(length=n, axis="distance")
         for layer, bias in enumerate(each):

@@ -47,7 +47,8 @@ def read(content: str, trials: Trials) -> Inputs:
         tokens, _ = Text(size=len(trials.items)).draw(context, 1.0)
         return Inputs(torch.from_numpy(tokens[:, :-1]), torch.from_numpy(tokens[:, -1]))
     each = []
-    for item, depth in zip(trials.items, np.linspace(0, 1, len(trials.items)), strict=True):
+    depths = np.linspace(0, 1, len(trials.items))
+    for item, depth in zip(trials.items, depths, strict=True):
         each.append(records(replace(trials, items=[item]), depth))
     tokens, targets = zip(*each, strict=True)
     return Inputs(torch.cat(tokens), torch.cat(targets))
@@ -77,4 +78,6 @@ def with_dummy(inputs: Inputs, at: int, vocabulary: Vocabulary) -> Tensor:
 
 def slots(row: Tensor) -> Tensor:
     """Returns (..., records): attention (..., n) of the query, summed over key and value."""
-    return row[..., 1 + row.shape[-1] % 2 : -1].unflatten(-1, (-1, 2)).sum(-1)
+    first = 1 + row.shape[-1] % 2
+    records = row[..., first:-1].unflatten(-1, (-1, 2))
+    return records.sum(-1)

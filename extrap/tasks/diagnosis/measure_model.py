@@ -33,7 +33,8 @@ class ModelMeasures:
 
     def attention(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
         n = inputs.tokens.shape[1]
-        seen, keys = measures.doublings(n), min(KEYS, n)
+        seen = measures.doublings(n)
+        keys = min(KEYS, n)
 
         def measure(tokens: Tensor) -> list[Tensor]:
             a = model.attention(tokens).double()
@@ -69,7 +70,8 @@ class ModelMeasures:
         self.influence(recorder, model, inputs)
         (norms,) = gathered(lambda *both: [model.gradient(*both)], self.batch_tokens, *inputs)
         n = norms.shape[1]
-        distances = sorted({0, 1, *measures.doublings(n)[:-1].tolist(), n - 1})
+        doublings = measures.doublings(n)[:-1].tolist()
+        distances = sorted({0, 1, *doublings, n - 1})
         within = measures.cumulated(norms)[:, distances]
         recorder.along("gradient", within, "distance", distances)
         for share in SHARES:

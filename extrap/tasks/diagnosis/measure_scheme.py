@@ -22,14 +22,17 @@ def measure_scheme(recorder: Recorder, scheme: Scheme, plain: Scheme, lengths: l
     """Records rows of a scheme at these lengths; plain: the scheme as trained, without an
     extension. Records none if the scheme neither rotates nor adds a bias.
     """
-    scheme, plain = deepcopy(scheme).cpu().eval(), deepcopy(plain).cpu().eval()
+    scheme = deepcopy(scheme).cpu().eval()
+    plain = deepcopy(plain).cpu().eval()
     with suppress(OutOfRange):
         trained = turns(plain, plain.shape.length)
         for n in lengths:
-            now, here = turns(scheme, n), recorder.at(length=n, axis="pair")
+            now = turns(scheme, n)
+            here = recorder.at(length=n, axis="pair")
             if trained is None or now is None:
                 continue
-            for p, (r, before) in enumerate(zip(now.tolist(), trained.tolist(), strict=True)):
+            both = zip(now.tolist(), trained.tolist(), strict=True)
+            for p, (r, before) in enumerate(both):
                 pair = here.at(at=float(p))
                 pair.value("turns", r)
                 if r:
@@ -43,12 +46,15 @@ def _bias(recorder: Recorder, scheme: Scheme, n: int) -> None:
     """Records the bias at every distance up to 8, then at four places per doubling, which
     distinguishes logarithmic buckets.
     """
-    quarters = range(4 * max(0, ceil(log2(n / 8))) + 1)
-    far = {round(8 * 2 ** (i / 4)) for i in quarters}
-    distances = sorted({*range(min(8, n)), *(d for d in far if d < n), n - 1})
+    doublings = max(0, ceil(log2(n / 8)))
+    far = [round(8 * 2 ** (i / 4)) for i in range(4 * doublings + 1)]
+    places = {*range(8), *far, n - 1}
+    distances = sorted(place for place in places if place < n)
     d = torch.tensor(distances, dtype=torch.float64)
     for layer in range(scheme.shape.layers):
         bias = scheme.distance_bias(d, layer)
-        for head, values in enumerate([] if bias is None else bias.double().tolist()):
+        if bias is None:
+            continue
+        for head, values in enumerate(bias.double().tolist()):
             for distance, value in zip(distances, values, strict=True):
                 recorder.value("bias", value, at=float(distance), layer=layer, head=head)

@@ -15,7 +15,8 @@ def checked(result: Any, task: str, run: Callable[..., Any] = Result) -> Result:
     and its `run`, for anything but a Result and for the first row that the results schema cannot
     hold.
     """
-    option, at = f"task.{task}", defined_at(run)
+    option = f"task.{task}"
+    at = defined_at(run)
     if not isinstance(result, Result):
         problem = f"run{at} returned {type(result).__name__}"
         raise UserError(option, problem=problem, remedy="return Result(rows)")

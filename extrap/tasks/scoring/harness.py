@@ -90,7 +90,8 @@ def cells(
         found = []
         for i, (ids, answer) in enumerate(zip(made.tokens, made.answers, strict=True)):
             prompt = tokens.decode(ids[1:].tolist())
-            read = {"tokens": 1 + len(tokens(prompt.encode())[0]), "prompt": prompt}
+            length_read = 1 + len(tokens(prompt.encode())[0])
+            read = {"tokens": length_read, "prompt": prompt}
             said = {"answer": tokens.decode(answer.tolist())}
             found.append({"id": f"{cell}-{i}"} | where | {"trial": i} | read | said)
         yield TrialFile(cell, protocol, length, depth, why and f"{name}: {why}", found)
@@ -103,7 +104,8 @@ def write(found: list[TrialFile], folder: Path) -> None:
     for cell, protocol, length, depth, why, trials in found:
         lines = [json.dumps(trial, ensure_ascii=False) + "\n" for trial in trials]
         _text(folder / "trials" / f"{cell}.jsonl", "".join(lines))
-        names.append(f"extrap_{(name := cell.replace('-', '_'))}")
+        name = cell.replace("-", "_")
+        names.append(f"extrap_{name}")
         where = {"protocol": protocol, "length": length, "depth": depth}
         own = LM_EVAL.format(name=name, cell=cell, why=why or "extrap, a cell", **where)
         _text(folder / f"{cell}.yaml", own)

@@ -49,7 +49,8 @@ def exact(
         named = _named(model, before, wanted, ends is not None)
         found[rows] = right(named[:, : wanted.shape[1]], wanted).min(1)
         if ends is not None:
-            closed = [np.nan if last == NONE else ends(last) for last in named[:, -1].tolist()]
+            behind = named[:, -1].tolist()
+            closed = [np.nan if token == NONE else ends(token) for token in behind]
             found[rows] = np.minimum(found[rows], closed)
         read(before.size + wanted.size)
     return found
@@ -110,12 +111,16 @@ def _read_again(model: Model, prompts: np.ndarray, count: int) -> np.ndarray:
             text = np.concatenate([prompts[i], out[i, : known[i]]])
             read.append(np.concatenate([text, guess(text, count - known[i])]))
         texts = np.stack(read)
-        predicted = likely(model(torch.from_numpy(texts[:, :-1]), last=count)).cpu().numpy()
+        logits = model(torch.from_numpy(texts[:, :-1]), last=count)
+        predicted = likely(logits).cpu().numpy()
         agreed = (predicted == texts[:, -count:]).cumprod(1).sum(1).tolist()
         for i, tokens, n in zip(left, predicted, agreed, strict=True):
-            ends = NONE in tokens[n : n + 1]
-            out[i] = np.where(np.arange(count) < n, tokens, NONE) if ends else tokens
-            known[i] = count if ends else min(n + 1, count)
+            if NONE in tokens[n : n + 1]:
+                out[i] = np.where(np.arange(count) < n, tokens, NONE)
+                known[i] = count
+            else:
+                out[i] = tokens
+                known[i] = min(n + 1, count)
     return out
 
 
@@ -127,7 +132,8 @@ def _followed(model: Model, prompts: np.ndarray, count: int) -> np.ndarray | Non
     texts, size = prompts.shape
     if not (hasattr(model, "continues") and model.continues(texts, size, size + count)):
         return None
-    past, known = Past(), 0
+    past = Past()
+    known = 0
     found = np.full((len(prompts), count), NONE, np.int64)
     ended = np.zeros(len(prompts), bool)
     while known < count:

@@ -60,7 +60,8 @@ class Recorder:
         """Records an exact number, or one whose interval and counts are among `more`; bounds that
         are nan, as of too few units, are left out.
         """
-        kept = {k: v for k, v in more.items() if k not in ("low", "high") or not np.isnan(v)}
+        unknown = [bound for bound in ("low", "high") if np.isnan(more.get(bound, 0.0))]
+        kept = {name: each for name, each in more.items() if name not in unknown}
         lost = {"status": "diverged"} if np.isnan(value) else {}
         self.rows.append(self.where | lost | kept | {"metric": metric, "value": float(value)})
 
@@ -125,17 +126,20 @@ class Recorder:
         """Records items: sums {metric: (documents,)} and scored tokens of each document, and the
         checksum of the text; nothing if a sum is no finite number.
         """
-        if all(np.isfinite(each).all() for each in sums.values()):
-            self.drawn(*text)
-            for metric, each in sums.items():
-                self.scores(metric, each)
-            self.scores("tokens", np.broadcast_to(tokens, len(next(iter(sums.values())))))
+        if not all(np.isfinite(each).all() for each in sums.values()):
+            return
+        self.drawn(*text)
+        for metric, each in sums.items():
+            self.scores(metric, each)
+        documents = len(next(iter(sums.values())))
+        self.scores("tokens", np.broadcast_to(tokens, documents))
 
     def _ratio(
         self, metric: str, sums: np.ndarray, over: np.ndarray, tokens: int, unit: float = 1.0
     ) -> tuple[float, float]:
         """Records sum(sums) / sum(over) / unit with its interval, and returns the interval."""
-        value, counts = sums.sum() / over.sum() / unit, {"n": len(sums), "tokens": tokens}
+        value = sums.sum() / over.sum() / unit
+        counts = {"n": len(sums), "tokens": tokens}
         if not np.isfinite(sums).all():
             self.value(metric, value, status="diverged", **counts)
             return math.nan, math.nan
@@ -158,7 +162,8 @@ class Recorder:
         """
         for metric, hits in scores.items():
             self.proportion(metric, hits, tokens)
-        self.scores(*next(iter(scores.items())))
+        first = next(iter(scores))
+        self.scores(first, scores[first])
         for metric, value in places.items():
             self.item(metric, "all", value)
 
@@ -171,7 +176,9 @@ class Recorder:
         if one of them is nan.
         """
         found = [float(value) for value in values]
-        for i, value in enumerate([] if np.isnan(found).any() else found):
+        if np.isnan(found).any():
+            return
+        for i, value in enumerate(found):
             self.item(metric, f"{prefix}{i}" if prefix else i, value)
 
     def drawn(self, *arrays: np.ndarray) -> None:
@@ -203,11 +210,11 @@ class Recorder:
         """Returns all rows; rows without a status get `ok` or `not trained`. trained: of all rows,
         or by protocol.
         """
-        of = trained if callable(trained) else lambda _: trained
-        rows = [
-            {"status": "ok" if of(row.get("protocol")) else "not trained"} | row
-            for row in self.rows
-        ]
+        rows = []
+        for row in self.rows:
+            learned = trained(row.get("protocol")) if callable(trained) else trained
+            status = "ok" if learned else "not trained"
+            rows.append({"status": status} | row)
         return Result(rows, self.items)
 
 
@@ -230,7 +237,8 @@ def recorded(plan: Sequence[Cell], progress: Progress) -> Recorder:
     """Measures the cells of a plan one after the other. A cell has no rows and no items if the
     model raises OutOfRange in it.
     """
-    recorder, counter = Recorder(), Counter(progress, sum(cell.tokens for cell in plan))
+    recorder = Recorder()
+    counter = Counter(progress, sum(cell.tokens for cell in plan))
     for cell in plan:
         done = counter.done + cell.tokens
         with recorder.at(**cell.where).within_range() as cells:

@@ -63,7 +63,9 @@ class Exam(Trials):
         """Returns the scores of the answers of an engine, which has no logits: without
         `restricted`.
         """
-        (n, a), length, found = questions.answers.shape, questions.tokens.shape[1], []
+        n, a = questions.answers.shape
+        length = questions.tokens.shape[1]
+        found = []
         prompts = torch.from_numpy(questions.tokens[:, : length - a + 1])
         for rows in batches(n, prompts.shape[1], self.batch_tokens):
             ids, _ = self.model.greedy(prompts[rows], a)
@@ -77,8 +79,12 @@ class Exam(Trials):
         ids_of = [keys, values, range(min(*keys, *values))]
         answer = questions.answers[0]
         kinds = np.select([np.isin(answer, keys), np.isin(answer, values)], [0, 1], 2)
-        of_kind = [best_of(logits[:, j], ids_of[k], 1)[:, 0] for j, k in enumerate(kinds)]
-        return torch.stack([likely(logits), torch.stack(of_kind, 1)]).cpu().numpy()
+        of_kind = []
+        for j, kind in enumerate(kinds):
+            best = best_of(logits[:, j], ids_of[kind], 1)
+            of_kind.append(best[:, 0])
+        both = torch.stack([likely(logits), torch.stack(of_kind, 1)])
+        return both.cpu().numpy()
 
     def named(
         self, tokens: np.ndarray, slots: np.ndarray, ids: Sequence[int], most: int = 1
@@ -86,7 +92,8 @@ class Exam(Trials):
         """Returns the most likely ids after these slots (n, q) of tokens (n, T), of all ids and of
         these: (2, n, q, most).
         """
-        found, first = [], int(slots.min())
+        found = []
+        first = int(slots.min())
         for (logits,) in self.read_alike([tokens], tokens.shape[1] - first):
             every = range(logits.shape[-1])
             each = best_of(logits, every, most), best_of(logits, ids, most)
@@ -114,7 +121,8 @@ def _scored(named: np.ndarray, questions: Questions) -> dict[str, np.ndarray]:
     """Returns accuracy and format of named tokens (trials, a)."""
     width = questions.values.shape[2]
     accuracy = right(named, questions.answers).min(1)
-    return {"accuracy": accuracy, "format": any_of(named[:, -width:], questions.values)}
+    a_value = any_of(named[:, -width:], questions.values)
+    return {"accuracy": accuracy, "format": a_value}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +178,8 @@ class Retrieval(AtLengths):
 
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
         """Raises UserError, naming the option, for a length at which a form has no questions."""
-        option, extra = f"task.{self.name}", vocabulary.turns.extra
+        option = f"task.{self.name}"
+        extra = vocabulary.turns.extra
         for form, length in product(self.forms(vocabulary).values(), lengths):
             if extra and form.records(length - extra) < 1:
                 turns = f"the {extra} tokens of the chat template"
@@ -202,12 +211,15 @@ class Retrieval(AtLengths):
         vocabulary = setting.vocabulary
         recorder = recorded(self.plan(model, setting), progress)
         for protocol, chance in self.chances(self.forms(vocabulary), vocabulary).items():
-            recorder.value("chance", chance, **({"protocol": protocol} if protocol else {}))
+            where = {"protocol": protocol} if protocol else {}
+            recorder.value("chance", chance, **where)
         return recorder
 
     def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
         recorder = self.recorder(model, setting, progress)
-        return recorder.by_gate() if self.gate is None else recorder.result(bool(recorder.passed))
+        if self.gate is None:
+            return recorder.by_gate()
+        return recorder.result(bool(recorder.passed))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,7 +249,8 @@ class AtDepths(Retrieval):
         """
         text = exam.length - exam.vocabulary.turns.extra
         cells.value("guess", form.guess(exam.vocabulary, text))
-        correct, every = [], [form.questions(exam, depth) for depth in self.depths]
+        correct = []
+        every = [form.questions(exam, depth) for depth in self.depths]
         for depth, found, hits in zip(self.depths, every, scores(every), strict=True):
             cell = cells.at(depth=depth)
             if distances:

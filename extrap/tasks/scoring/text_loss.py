@@ -50,7 +50,9 @@ def sliding(n: int, step: int, start: int, end: int) -> list[TextWindow]:
     """
     found = [TextWindow(n, step, stop) for stop in range(start + step, end + 1, step)]
     rest = (end - start) % step
-    return found + ([TextWindow(n, rest, end)] if rest else [])
+    if rest:
+        found.append(TextWindow(n, rest, end))
+    return found
 
 
 def shared(plan: Plan) -> Shapes:
@@ -88,7 +90,8 @@ class Losses:
 
     def report(self, cell: Recorder, losses: np.ndarray, places: np.ndarray) -> None:
         """Records losses (documents, tokens) of the tokens at these places."""
-        sizes, text = self.sizes[:, places].sum(1), self.text[:, places]
+        sizes = self.sizes[:, places].sum(1)
+        text = self.text[:, places]
         cell.loss(losses.sum(1), len(places), sizes, text)
 
 
@@ -118,7 +121,8 @@ class TextLoss(AtLengths):
 
     def check(self, setting: Setting) -> None:
         super().check(setting)
-        corpus, (end, why) = setting.corpus, self.reach(setting.length)
+        corpus = setting.corpus
+        end, why = self.reach(setting.length)
         found = len(corpus.documents("validation", at_least=end))
         if found < self.documents:
             advice = "give more text, or ask for fewer or shorter ones"
@@ -133,7 +137,8 @@ class TextLoss(AtLengths):
         """Returns (text, bytes behind each token), (documents, end) int64 each: the first tokens of
         documents spread evenly over the long enough ones.
         """
-        corpus, (end, _) = setting.corpus, self.reach(setting.length)
+        corpus = setting.corpus
+        end, _ = self.reach(setting.length)
         documents = corpus.documents("validation", at_least=end)
         chosen = [i * len(documents) // self.documents for i in range(self.documents)]
 
@@ -186,7 +191,8 @@ class TextLoss(AtLengths):
         """Returns {(width, end): scores (documents, scored, ...)}."""
         found: dict[tuple[int, int], np.ndarray] = {}
         for (width, scored), ends in windows.items():
-            document, each = np.arange(len(text)).repeat(len(ends)), []
+            document = np.arange(len(text)).repeat(len(ends))
+            each = []
             stop = np.tile(ends, len(text))
             for rows in batches(len(stop), width, self.batch_tokens):
                 slots = stop[rows, None] - width + np.arange(width)
@@ -196,7 +202,8 @@ class TextLoss(AtLengths):
                 scores = self.scores(model, tokens, targets[:, width - scored :])
                 each.append(scores.cpu().double().numpy())
                 counter(targets.numel())
-            by_end = np.concatenate(each).reshape(len(text), len(ends), *each[0].shape[1:])
+            of_windows = np.concatenate(each)
+            by_end = of_windows.reshape(len(text), len(ends), *of_windows.shape[1:])
             found |= {(width, end): by_end[:, i] for i, end in enumerate(ends)}
         return found
 
