@@ -194,6 +194,20 @@ class InspectedModel:
         self.hidden(tokens, rotate=rotate)
         return kept
 
+    @torch.no_grad()
+    def projected(self, tokens: Tensor) -> dict[int, tuple[Tensor, Tensor, Tensor, Where]]:
+        """Returns {layer: queries, keys, values, context}, (B, H, T, D) each, before rotation, with
+        keys and values repeated for the heads that share them.
+        """
+        kept: dict[int, tuple[Tensor, Tensor, Tensor, Where]] = {}
+
+        def attend(part: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+            kept[at.layer] = q, k, v, at
+            return part.attend(q, k, v, at)
+
+        self.hidden(tokens, attend=attend)
+        return kept
+
     def clusters(self, tokens: Tensor) -> dict[int, Tensor]:
         """Returns {layer: (B, H)}, the cosine of the mean rotated query and key of a head. arXiv
         2603.18017: heads keep the two apart, which makes room for a sink between them.

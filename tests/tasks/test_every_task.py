@@ -17,7 +17,7 @@ OTHERS = {
     "lost-in-the-middle": {"pairs": [1, 2], "characters": 6},
     "nll-position": {"multiples": [2, 4]},
 }
-INSIDE = ("diagnostics", "heads", "parity", "rotary", "speed")
+INSIDE = ("diagnostics", "heads", "needle", "parity", "rotary", "speed")
 """Tasks that ask for more than logits."""
 NAMES = [name for name in names("task") if name not in INSIDE]
 LOSSES = ["context-gain", "gap", "long-loss", "nll", "nll-position", "repeat"]

@@ -40,6 +40,8 @@ CASES = [
     ("mqar", {"pairs": [9]}, "pairs"),
     ("mqar", {"pairs": [17], "multiples": [1, 8]}, "pairs"),
     ("multidoc", {"multiples": [0.25, 1]}, "facts"),
+    ("needle", {"multiples": [1, 8]}, "data.vocabulary.keys"),
+    ("needle", {"ask": ["padded"], "multiples": [0.25, 1]}, "pairs"),
     ("nth", {"copies": 8, "multiples": [0.5, 1]}, "copies"),
     ("recall", {"span": 31}, "span"),
     ("repeat", FEW | {"period": 0.01}, "period"),
@@ -72,7 +74,7 @@ def test_what_does_not_suit_is_refused_by_name(name, options, option):
 
 
 @pytest.mark.parametrize(
-    "name", [*sorted({*GATED} - UNGATED), "context-gain", "diagnostics", "heads"]
+    "name", [*sorted({*GATED} - UNGATED), "context-gain", "diagnostics", "heads", "needle"]
 )
 def test_the_multiples_include_the_training_length(name):
     assert refused(name, {"multiples": [2]}, Vocabulary(keys=256, values=64)) == "multiples"

@@ -11,7 +11,7 @@ from torch import Tensor
 from extrap.data.context import Context
 from extrap.data.keyvalue import Records
 from extrap.data.text import Text
-from extrap.data.trials.base import SEED, Trials
+from extrap.data.trials.base import SEED, Form, Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import batches
 
@@ -52,6 +52,29 @@ def read(content: str, trials: Trials) -> Inputs:
         each.append(records(replace(trials, items=[item]), depth))
     tokens, targets = zip(*each, strict=True)
     return Inputs(torch.cat(tokens), torch.cat(targets))
+
+
+class WithRecord(NamedTuple):
+    """tokens (N, n), the right token after each (N,), and which tokens are of the record asked for,
+    (N, n) bool.
+    """
+
+    tokens: Tensor
+    targets: Tensor
+    own: Tensor
+
+
+def with_record(form: Form, trials: Trials) -> WithRecord:
+    """Returns questions about one record `k v`, at depths spread evenly over the questions."""
+    tokens, targets, own = [], [], []
+    for item, depth in zip(trials.items, np.linspace(0, 1, len(trials.items)), strict=True):
+        one = form.questions(replace(trials, items=[item]), depth)
+        back = trials.length - 1 - torch.arange(trials.length)
+        tokens.append(one.tokens)
+        targets.append(one.answers[:, 0])
+        own.append((back == one.distance) | (back == one.distance - 1))
+    contexts, answers = np.concatenate(tokens), np.concatenate(targets)
+    return WithRecord(torch.from_numpy(contexts), torch.from_numpy(answers), torch.stack(own))
 
 
 def records(trials: Trials, depth: float) -> Inputs:

@@ -1,0 +1,117 @@
+"""The last query of a text in one layer, by the definition of attention: its logits and weights,
+and the weights if two keys change places.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from extrap.model.scheme import Scheme, Where, attention_weights, logits
+
+EPS = 1e-150
+"""Length below which a vector of weights counts as 0."""
+
+
+@dataclass(frozen=True)
+class LastQuery:
+    """The last query of B texts of T tokens in one layer.
+
+    Args:
+        scheme: the scheme of the model
+        q, k, v: (B, H, T, D) of all tokens, not rotated yet
+        at: their context
+    """
+
+    scheme: Scheme
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    at: Where
+
+    @property
+    def owned(self) -> bool:
+        """True if one part owns the attention of the layer, which then has no logits."""
+        return self.scheme.uses("attend", layer=self.at.layer)
+
+    @cached_property
+    def row(self) -> Where:
+        """The context of the last query alone."""
+        return self.at.block(self.at.length - 1, self.at.length)
+
+    def logits(self, k: Tensor | None = None) -> Tensor:
+        """Returns (B, H, T): the logits of its own keys, or of others in their places; -inf where a
+        mask hides one.
+        """
+        q, k = self.scheme.rotate(self.q, self.k if k is None else k, self.at)
+        return logits(self.scheme, q[..., -1:, :], k, self.row)[..., 0, :]
+
+    def weights(self, k: Tensor | None = None) -> Tensor:
+        """Returns (B, H, T), of both signs where one part owns the attention."""
+        if self.owned:
+            keys = self.k if k is None else k
+            return attention_weights(self.scheme, self.q, keys, self.at)[..., -1, :]
+        return self.scheme.normalise(self.logits(k)[..., None, :], self.row)[..., 0, :]
+
+    def shares(self) -> Tensor:
+        """Returns the weights (B, H, T); their absolute values, made to sum to 1, where one part
+        owns the attention.
+        """
+        a = self.weights()
+        return F.normalize(a.abs(), p=1, dim=-1) if self.owned else a
+
+    def roles(self, swaps: int) -> tuple[Tensor, Tensor] | None:
+        """Returns the positional and the symbolic score (B, H): means of `follows` over exchanges
+        of the key that a head weighs most with others, at most `swaps` of them, spread evenly over
+        the visible ones. None if fewer than two keys are visible.
+        """
+        seen = self.row.visible[0].nonzero()[:, 0]
+        others = min(swaps, len(seen) - 1)
+        if others < 1:
+            return None
+        before = self.weights().double()
+        first = before[..., seen].argmax(-1)
+        found = []
+        for n in range(others):
+            step = 1 + n * (len(seen) - 1) // others
+            i, j = seen[first], seen[(first + step) % len(seen)]
+            after = self.weights(exchanged(self.k, i, j)).double()
+            found.append(torch.stack(follows(before, after, i, j)))
+        positional, symbolic = torch.stack(found).mean(0)
+        return positional, symbolic
+
+
+def exchanged(k: Tensor, i: Tensor, j: Tensor) -> Tensor:
+    """Returns keys (B, H, T, D) with the keys of places i and j (B, H) exchanged."""
+    B, H, T, D = k.shape
+    order = torch.arange(T, device=k.device).repeat(B, H, 1)
+    order.scatter_(2, i[..., None], j[..., None])
+    order.scatter_(2, j[..., None], i[..., None])
+    return k.gather(2, order[..., None].expand(-1, -1, -1, D))
+
+
+def follows(before: Tensor, after: Tensor, i: Tensor, j: Tensor) -> tuple[Tensor, Tensor]:
+    """Returns two cosines (B, H) of weights (B, H, T) before and after keys i and j (B, H) were
+    exchanged: of (a'_i, a'_j) with (a_i, a_j), as the places had them, and with (a_j, a_i), as the
+    keys had them. 0 if both weights are 0 afterwards.
+    """
+    places = torch.stack([i, j], -1)
+    was, now = before.gather(2, places), after.gather(2, places)
+    stayed = F.cosine_similarity(now, was, dim=-1, eps=EPS)
+    moved = F.cosine_similarity(now, was.flip(-1), dim=-1, eps=EPS)
+    return stayed, moved
+
+
+def margin(s: Tensor, own: Tensor) -> Tensor:
+    """Returns (B, H): the greatest logit of s (B, H, T) among tokens of `own` (B, T), bool, less
+    the greatest one of all others; infinite if a mask hides all tokens of one side.
+    """
+    own = own.to(s.device)[:, None]
+    return s.where(own, -torch.inf).amax(-1) - s.where(~own, -torch.inf).amax(-1)
+
+
+def mass(a: Tensor, own: Tensor) -> Tensor:
+    """Returns (B, H): the sum of the weights a (B, H, T) of the tokens of `own` (B, T), bool."""
+    return a.where(own.to(a.device)[:, None], 0).sum(-1)
