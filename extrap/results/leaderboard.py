@@ -15,6 +15,10 @@ HEAD = (*HEAD, "mean and span over {} recipes", f"sliding perplexity at L, {FAR}
 TIED = 9
 """Decimals of a mean, so that .215 reads the same everywhere."""
 RECIPE = ["train_length", "layers", "heads", "lr"]
+TUNED = ("scheme", "own recipe", f"found at {FAR} L", "under recipe 1")
+TUNED = (*TUNED, "mean and span over {} recipes", f"sliding perplexity at L, {FAR} L", "seeds")
+FOUND = {"task": "kv", "metric": "accuracy", "protocol": "records"}
+LOSS = {"task": "nll", "metric": "nll", "protocol": "sliding"}
 
 
 def leaderboard(
@@ -46,7 +50,7 @@ def _spans(rows: pd.DataFrame | None) -> dict[str, pd.Series]:
     """Returns what each scheme finds under each recipe."""
     if rows is None:
         return {}
-    found = select(rows, extension="direct", task="kv", metric="accuracy", protocol="records")
+    found = select(rows, extension="direct", **FOUND)
     means = found[found["multiple"] == FAR].groupby(["scheme", *RECIPE])["value"].mean().round(TIED)
     return {str(scheme): part for scheme, part in means.groupby("scheme")}
 
@@ -61,7 +65,7 @@ def _span(values: pd.Series | None) -> str:
 def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Series]):
     """Returns (what lines are sorted by, the cells of a line)."""
     scores = cells(rows.assign(mark=rows["status"]))
-    found = select(scores, task="kv", metric="accuracy", protocol="records")
+    found = select(scores, **FOUND)
     learned, shown = found[found["mark"] == "ok"], counted(found)
     length, values = effective(learned), shown.loc[shown["multiple"] == FAR, "value"]
     seeds, passed = found["run"].nunique(), learned["run"].nunique()
@@ -70,8 +74,6 @@ def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Seri
         text += f" [{length.low:.0f}, {length.high:.0f}]"
     if found["multiple"].max() <= 1:
         text = f"{length.tokens:.0f}, no position past L"
-    losses = select(scores, task="nll", metric="nll", protocol="sliding")
-    at = [losses.loc[losses["multiple"] == multiple, "value"] for multiple in (1, FAR)]
     line = (
         scheme,
         str(layers),
@@ -79,10 +81,51 @@ def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Seri
         text,
         _share(values) if len(values) else "-",
         _span(spans.get(scheme)),
-        ", ".join(f"{np.exp(one.mean()):.1f}" if len(one) else "-" for one in at),
+        _perplexities(scores),
         str(seeds) if passed == seeds else f"{seeds}, {seeds - passed} below the gate",
     )
     return (length.tokens, values.mean() if len(values) else 0.0), line
+
+
+def tuned(rows: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Returns a line for each scheme under its own recipe (`results.tuned`), what finds most first.
+
+    Beside it: what the scheme finds under recipe 1, the bench's own, and under all of them; means
+    over the seeds, below the gate or not.
+
+    Args:
+        rows: of a study of numbered recipes, as `verdict.table` leaves them.
+    """
+    numbered = cells(rows[rows["tuned"].notna()].assign(mark=rows["status"]))
+    lines = [_tuned(str(scheme), own) for scheme, own in numbered.groupby("scheme")]
+    lines.sort(reverse=True)
+    head = tuple(cell.format(numbered["recipe"].nunique()) for cell in TUNED)
+    return [head, *(line for _, line in lines)]
+
+
+def _tuned(scheme: str, rows: pd.DataFrame) -> tuple[float, tuple[str, ...]]:
+    """Returns (what is found at FAR under the scheme's own recipe, the cells of a line)."""
+    own = rows[rows["tuned"] == 1]
+    found = select(rows, **FOUND)
+    far = found[found["multiple"] == FAR]
+    values = far.loc[far["tuned"] == 1, "value"]
+    line = (
+        scheme,
+        f"{own['recipe'].iloc[0]:.0f}",
+        _share(values),
+        _share(far.loc[far["recipe"] == 1, "value"]),
+        _span(far.groupby("recipe")["value"].mean().round(TIED)),
+        _perplexities(own),
+        str(own["seed"].nunique()),
+    )
+    return float(values.mean()), line
+
+
+def _perplexities(scores: pd.DataFrame) -> str:
+    """Returns the sliding perplexities at L and at FAR, the means over seeds."""
+    losses = select(scores, **LOSS)
+    at = [losses.loc[losses["multiple"] == multiple, "value"] for multiple in (1, FAR)]
+    return ", ".join(f"{np.exp(one.mean()):.1f}" if len(one) else "-" for one in at)
 
 
 def _share(values: pd.Series) -> str:

@@ -30,7 +30,7 @@ def own_recipes(rows: pd.DataFrame) -> pd.Series:
     }
     table = pd.DataFrame(measured).dropna()
     # the loss decides among recipes that pass, what is found among the others
-    passes = table["passes"]
+    passes = table["passes"].astype(bool)  # of objects, where a run is half measured
     table["found"] = table["found"].mask(passes, 1.0)
     table["loss"] = table["loss"].where(passes, 0.0)
     order = ["passes", "found", "loss"]

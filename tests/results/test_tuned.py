@@ -3,7 +3,11 @@
 import pandas as pd
 import pytest
 
+from extrap.results.findings.statistics import prepared
+from extrap.results.leaderboard import tuned
 from extrap.results.tuned import is_own, own_recipes
+from tests.support.plausible import L
+from tests.support.plausible_recipes import recipe_rows
 
 
 def rows(table: list[tuple[int, str, float, float, float, float]]) -> pd.DataFrame:
@@ -40,6 +44,26 @@ def test_one_run_below_the_gate_turns_its_recipe_down():
     assert [*own_recipes(pd.concat([found, failed], ignore_index=True))] == [1]
 
 
+def test_a_recipe_that_is_half_measured_is_nobodys_own():
+    found = rows([(1, "ok", 0.95, 1.7, 0.9, 1.7), (2, "ok", 0.99, 1.5, 0.9, 1.7)])
+    half = found[found["recipe"].eq(1) | found["task"].eq("nll")]
+    assert [*own_recipes(half)] == [1]
+
+
 def test_rows_without_recipes_have_none():
     found = rows([(1, "ok", 0.95, 1.7, 0.9, 1.7)]).assign(recipe=float("nan"))
     assert is_own(found).isna().all()
+
+
+def test_the_leaderboard_stands_by_what_own_recipes_find(frame):
+    rows = frame(recipe_rows(recipes=(1, 2)))
+    found = rows["metric"].eq("accuracy") & rows["length"].eq(4 * L)
+    second = rows["scheme"].str.endswith("_recipe2")
+    rope = rows["scheme"].str.startswith("rope")
+    value = rows["value"].mask(found & ~second, 0.9).mask(found & second, 0.5)
+    value = value.mask(found & second & rope, 0.7)
+    value = value.mask(rows["metric"].eq("nll") & rows["length"].eq(L) & second, 1.0)
+    head, first, last = tuned(prepared(rows.assign(value=value)))
+    assert first[:5] == ("rope", "2", ".70", ".90", ".80, .70 to .90")
+    assert last[:5] == ("alibi", "2", ".50", ".90", ".70, .50 to .90")
+    assert head[4] == "mean and span over 2 recipes"

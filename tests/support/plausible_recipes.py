@@ -46,6 +46,12 @@ def base_rows() -> list[dict]:
     return [row for label in labels for seed in SEEDS for row in labelled("rope", label, seed)]
 
 
+def recipe_rows(recipes=range(1, 10), schemes=("rope", "alibi")) -> list[dict]:
+    """Returns schemes under numbered recipes, which change nothing but the label."""
+    labels = [(scheme, f"{scheme}_recipe{number}") for scheme in schemes for number in recipes]
+    return [row for scheme, label in labels for row in labelled(scheme, label, 0)]
+
+
 def band_rows(slope: float = -1.0, widths=(4, 8, 16)) -> list[dict]:
     """Returns the bands of two heads, an octave apart, whose logarithms follow that of the width;
     each seed has a slope of its own, .1 from that of the next.

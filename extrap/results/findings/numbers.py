@@ -62,10 +62,9 @@ COUNTED = {"low": "min", "high": "max"}
 OF_EACH = ("least", "greatest", "beyond")
 SHARES = ("share", "share_low", "share_high")
 OWN = {"take", "count", "study", "finding"}
-NO_LISTS = ("common", "names", "not_measured", "running")
 MODEL = {"study": str, "layers": int, "scheme": list[str]}
 SHAPE = {"common": dict | None, "names": dict, "not_measured": list[str], "running": bool}
-SHAPE |= {"models": list[dict], "recipes": str}
+SHAPE |= {"models": list[dict], "recipes": str, "tuned": str}
 ENTRY = {
     "take": str,
     "study": str,
@@ -98,7 +97,7 @@ def filled(text: str, folder: Path, rows: Rows, judged: Callable[[str, str], Fin
     """
     given = read(folder / FILE)
     for name, entries in given.items():
-        if name in NO_LISTS or f"<!-- /{name} -->" not in text:
+        if name in SHAPE or f"<!-- /{name} -->" not in text:
             continue
         lines = []
         for one in entries:

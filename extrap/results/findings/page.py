@@ -13,7 +13,7 @@ from extrap.results.findings import gallery, numbers
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import VERDICTS, Finding, findings
 from extrap.results.findings.verdict import table as prepared
-from extrap.results.leaderboard import leaderboard
+from extrap.results.leaderboard import leaderboard, tuned
 from extrap.results.places import having, place
 from extrap.results.stats.intervals import LEVEL
 from extrap.results.stats.paired import benjamini_hochberg, holm
@@ -135,6 +135,7 @@ def written(results: Path) -> dict[Path, str]:
     parts = {
         "verdicts": f"{summary(every)} {survive(every)}".strip(),
         "leaderboard": _board(results, rows),
+        "tuned": _tuned(results, rows),
     }
     out = {
         results / ALL: "\n".join(
@@ -196,6 +197,12 @@ def _board(results: Path, rows: Callable[[str], pd.DataFrame]) -> str:
         part = rows(one["study"])
         parts.append((part[part["scheme"].isin(one["scheme"])], one["layers"]))
     return markdown.table(leaderboard(parts, recipes)) if parts else ""
+
+
+def _tuned(results: Path, rows: Callable[[str], pd.DataFrame]) -> str:
+    """The leaderboard of schemes under their own recipes; empty where no study is named."""
+    given = numbers.read(results / numbers.FILE)
+    return markdown.table(tuned(rows(given["tuned"]))) if "tuned" in given else ""
 
 
 def number(value: float) -> str:
