@@ -15,8 +15,11 @@ from extrap.studies.base.figures import base_length
 from extrap.studies.disputes.figures import more_training, tuned_at_length
 from extrap.studies.grid.figures import recipe_grid
 from extrap.studies.predictors.figures import score_reach
+from extrap.studies.recipe import RECIPES, readings
+from extrap.studies.recipe.figures import own_recipe, recipe_effects
+from tests.support.jobs import composed
 from tests.support.plausible import L, run_rows
-from tests.support.plausible_recipes import band_rows, dispute_rows, grid_rows
+from tests.support.plausible_recipes import band_rows, dispute_rows, grid_rows, recipe_rows
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -137,3 +140,44 @@ def test_a_line_over_bases_is_the_mean_over_depths_and_seeds(frame):
 def test_the_bound_of_the_base_is_that_of_its_paper():
     """arXiv 2405.14591, table 2: 4.3e3 for 1k tokens and heads of 128 channels."""
     assert base_length.base_bound(1024, 128) == pytest.approx(4.3e3, rel=0.01)
+
+
+@pytest.fixture(scope="module")
+def numbered(frame):
+    """Two schemes under nine recipes: at 4 L a recipe finds a tenth of its number, and the loss at
+    L is lowest under recipe 5.
+    """
+    rows = frame(recipe_rows())
+    number = rows["scheme"].str.extract(r"_recipe(\d)", expand=False).astype(float)
+    far = rows["metric"].eq("accuracy") & rows["length"].eq(4 * L)
+    near = rows["metric"].eq("nll") & rows["length"].eq(L)
+    value = rows["value"].mask(far, number / 10).mask(near, (number - 5).abs())
+    return rows.assign(value=value)
+
+
+def test_the_diamond_of_a_scheme_is_the_recipe_of_the_lowest_loss_within_reach(numbered):
+    assert served(own_recipe, numbered)
+    panel = own_recipe.draw(numbered).axes[0]
+    dots = {mark: [one.get_xdata()[0] for one in panel.lines if one.get_marker() == mark]
+            for mark in "Ds"}  # fmt: skip
+    assert dots == {"D": pytest.approx([0.5, 0.5]), "s": pytest.approx([0.1, 0.1])}
+    one = numbered[numbered["scheme"].str.endswith("_recipe1")]
+    assert not served(own_recipe, one)
+
+
+def test_an_effect_is_the_mean_of_the_recipes_at_a_level(numbered):
+    rope = recipe_effects.levels(readings.found(numbered), "weight_decay")["rope"]
+    assert rope.to_dict() == pytest.approx({0.1: 0.2, 0.0: 0.5, 0.3: 0.8})
+    rope = recipe_effects.levels(readings.found(numbered), "optimizer")["rope"]
+    assert rope["muon"] == pytest.approx((0.3 + 0.4 + 0.8) / 3)
+    some = numbered[~numbered["scheme"].str.endswith("_recipe9")]
+    assert served(recipe_effects, numbered) and not served(recipe_effects, some)
+
+
+@pytest.mark.parametrize("number", RECIPES)
+def test_the_options_of_a_recipe_are_those_of_its_file(number):
+    config, _ = composed(f"experiment=recipe/{number}")
+    model, train = config["model"], config["train"]
+    where = (model["dropout_at"] or "outputs") if model["dropout"] else "none"
+    found = (train["weight_decay"], where, train["optimizer"], train["lr"])
+    assert found == RECIPES[number]

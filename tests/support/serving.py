@@ -11,7 +11,13 @@ from tests.support.discover import PLUGINS
 from tests.support.invented import chain_rows, inside_rows, speed_rows, suite_study
 from tests.support.plausible import run_rows, sized_rows
 from tests.support.plausible_extension import extension_rows, jumps
-from tests.support.plausible_recipes import band_rows, base_rows, dispute_rows, grid_rows
+from tests.support.plausible_recipes import (
+    band_rows,
+    base_rows,
+    dispute_rows,
+    grid_rows,
+    recipe_rows,
+)
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -45,6 +51,7 @@ def serving(frame, small):
         frame(grid_rows()),
         frame(band_rows()),
         frame(base_rows()),
+        frame(recipe_rows()),
         frame([*speed_rows(), *chain_rows()]),
         scored(),
     )

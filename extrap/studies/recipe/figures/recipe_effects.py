@@ -1,0 +1,74 @@
+"""What one option of a recipe does: the means of the recipes at each of its levels.
+
+Above: accuracy at 4 L; below: the sliding loss at 4 L. A column an option, a line a scheme, thick
+and black their mean. The nine recipes are an orthogonal array: at each level of an option, every
+level of the others has its share.
+"""
+
+import pandas as pd
+
+from extrap.figures.drawing import entitle, label_ends, note, panels, scheme_style
+from extrap.figures.drawing.ends import End
+from extrap.figures.drawing.style import SOLID, Style
+from extrap.results.findings.statistics import recipes
+from extrap.studies.recipe import RECIPES
+from extrap.studies.recipe.readings import FOUND, TIMES, found, loss
+
+NEEDS = FOUND
+OF = " of labels that name all nine recipes"
+EVERY = ",".join(f"recipe/{number}" for number in RECIPES)
+MAKE = f" experiment={EVERY} sweep.grid=null scheme=rope,alibi"
+OPTIONS = {
+    "weight_decay": ("weight decay", [0, 0.1, 0.3]),
+    "dropout": ("dropout of", ["none", "outputs", "inputs"]),
+    "optimizer": ("optimiser", ["adamw", "muon"]),
+    "rate": ("peak rate", [0.0015, 0.003, 0.006]),
+}
+MEAN = Style("black", SOLID, "o")
+
+
+def enough(rows) -> bool:
+    return {*recipes(rows)["recipe"].dropna()} == {*RECIPES}
+
+
+def draw(rows):
+    readings = [found(rows), loss(rows)]
+    names = [*sorted(readings[0]["scheme"].unique()), "mean"]
+    figure, axes = panels((2, 4), (1.3, 1.6), labels=names, gap=0.2, between=0.3, top=0.5)
+    axes[0, 0].set(ylabel=f"accuracy at {TIMES} L", ylim=(0, 1.02))
+    axes[1, 0].set_ylabel(f"nats per token at {TIMES} L")
+    for across, table in zip(axes, readings, strict=True):
+        for panel in across[1:]:
+            panel.sharey(across[0])
+            panel.tick_params(labelleft=False)
+        for panel, option in zip(across, OPTIONS, strict=True):
+            ends = _option(panel, table, option)
+        label_ends(across[-1], ends)
+    for panel, (words, _) in zip(axes[1], OPTIONS.values(), strict=True):
+        panel.set_xlabel(words)
+    entitle(figure, "What an option of the recipe does", note(rows))
+    return figure
+
+
+def levels(table: pd.DataFrame, option: str) -> pd.DataFrame:
+    """Returns the mean of the recipes at each level of an option: (level, scheme)."""
+    level = table["recipe"].map(lambda number: getattr(RECIPES[int(number)], option))
+    means = table.assign(level=level).pivot_table("value", "level", "scheme")
+    return means.loc[OPTIONS[option][1]]
+
+
+def _option(panel, table: pd.DataFrame, option: str) -> list[End]:
+    """Draws the lines of one option over the places of its levels."""
+    by_scheme = levels(table, option)
+    places = [*range(len(by_scheme))]
+    styles = {scheme: scheme_style(scheme) for scheme in by_scheme}
+    lines = {**by_scheme, "mean": by_scheme.mean(axis=1)}
+    ends = []
+    for name, values in lines.items():
+        style = styles.get(name, MEAN)
+        panel.plot(places, values.to_numpy(), label=name, **style.stroke)
+        ends.append(End(name, style, places[-1], values.iloc[-1]))
+    words = [f"{one:g}".lstrip("0") or "0" if isinstance(one, float | int) else one
+             for one in by_scheme.index]  # fmt: skip
+    panel.set(xticks=places, xticklabels=words, xlim=(-0.3, places[-1] + 0.3))
+    return ends
