@@ -71,7 +71,8 @@ def attention(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first:
     if not at.causal:
         check_causal(scheme, at.layer)
     o = kernel(scheme, at)(scheme, q, k, v, at, first)
-    return scheme.gate(o, at.block(first, at.length) if first else at)
+    here = at.block(first, at.length) if first else at
+    return scheme.gate(o, here)
 
 
 def for_every_head(x: Tensor, heads: int) -> Tensor:
@@ -81,8 +82,8 @@ def for_every_head(x: Tensor, heads: int) -> Tensor:
 
 
 def owned(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
-    heads = q.shape[1]
-    return scheme.attend(q, for_every_head(k, heads), for_every_head(v, heads), at)[:, :, first:]
+    k, v = for_every_head(k, q.shape[1]), for_every_head(v, q.shape[1])
+    return scheme.attend(q, k, v, at)[:, :, first:]
 
 
 def explicit(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
@@ -96,13 +97,7 @@ def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: in
     q, k = scheme.rotate(q, k, at)
 
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
-        b = of_content = None
-        if scheme.uses("bias", layer=here.layer):
-            of_content = scheme.bias(q, for_every_head(k, q.shape[1]), here)
-        for more in (centred_bias(scheme, here.distance, here.layer), of_content):
-            if more is not None:
-                b = wide(more) if b is None else b + wide(more)
-        b = q.new_zeros(()) if b is None else b.to(q.dtype)
+        b = _biases(scheme, q, k, here)
         mask = torch.where(here.visible, b, -inf)  # (Tq, Tk), (H, Tq, Tk) or (B, H, Tq, Tk)
         mask = mask.view(*[1] * (4 - mask.dim()), *mask.shape)
         if (sink := scheme.sink(here)) is not None:
@@ -112,6 +107,19 @@ def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: in
         return _sdpa(_heated(scheme, q, here), k, v, here, attn_mask=mask)
 
     return _by_rows(rows, q, k, v, at, _few(q), first)
+
+
+def _biases(scheme: Scheme, q: Tensor, k: Tensor, here: Where) -> Tensor:
+    """Returns the sum of all biases in the precision of q, 0 without any."""
+    of_content = None
+    if scheme.uses("bias", layer=here.layer):
+        of_content = scheme.bias(q, for_every_head(k, q.shape[1]), here)
+    of_distance = centred_bias(scheme, here.distance, here.layer)
+    b = None
+    for more in (of_distance, of_content):
+        if more is not None:
+            b = wide(more) if b is None else b + wide(more)
+    return q.new_zeros(()) if b is None else b.to(q.dtype)
 
 
 def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
@@ -128,12 +136,13 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: i
     view. For even coordinates and no sink.
     """
     assert at.spacing is not None
-    d = torch.arange(at.length - 1, -1, -1, device=q.device, dtype=torch.float64) * at.spacing
-    b = centred_bias(scheme, d, at.layer)
+    back = torch.arange(at.length - 1, -1, -1, device=q.device, dtype=torch.float64)
+    b = centred_bias(scheme, back * at.spacing, at.layer)
     if b is None:  # no bias in this layer
         return fused(scheme, q, k, v, at, first)
     q, k = scheme.rotate(q, k, at)
-    q, b = _heated(scheme, q, at), b.to(q.dtype)
+    b = b.to(q.dtype)
+    q = _heated(scheme, q, at)
     forward = partial(_strided, at)
     if learns(q, b):
         k, v = for_every_head(k, q.shape[1]), for_every_head(v, q.shape[1])
@@ -149,7 +158,8 @@ def _strided(at: Where, q: Tensor, k: Tensor, v: Tensor, b: Tensor, first: int =
         # Row a of the flipped block is token i = stop - 1 - a; its bias for key j, at distance
         # i - j, is w[start + a + j].
         start = at.length - k.shape[2]
-        view = w.as_strided((1, len(w), q.shape[2], k.shape[2]), (0, w.shape[1], 1, 1), start)
+        size = (1, len(w), q.shape[2], k.shape[2])
+        view = w.as_strided(size, (0, w.shape[1], 1, 1), start)
         if q.device.type != "cpu":  # GPU kernels want rows that do not overlap
             view = view.contiguous()
         return _sdpa(q.flip(2), k, v, here, attn_mask=view).flip(2)
@@ -171,7 +181,8 @@ def fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int
     G = k.shape[1]
     logit = (sink.to(q.dtype) / at.scale).view(1, H, 1, 1).expand(B, H, T, 1)
     q = _phantom(torch.cat([q, logit], -1))  # (B, H, 1 + T, D + 1)
-    k = torch.cat([F.pad(k.new_zeros(B, G, 1, D), (0, 1), value=1.0), F.pad(k, (0, 1))], 2)
+    phantom = F.pad(k.new_zeros(B, G, 1, D), (0, 1), value=1.0)
+    k = torch.cat([phantom, F.pad(k, (0, 1))], 2)
     v = _phantom(F.pad(v, (0, 1)))  # fused kernels want one width
     return _sdpa(q, k, v, at, is_causal=at.causal)[:, :, 1 + first :, :D]
 
@@ -212,7 +223,10 @@ def _by_rows(
     starts = range(first, at.length, size) or range(first, first + 1)  # no row is a block too
     out = {}
     for start in starts if torch.is_grad_enabled() else reversed(starts):
-        here = at.block(start, min(start + size, at.length))
+        stop = min(start + size, at.length)
+        here = at.block(start, stop)
         keys = len(here.j)
-        out[start] = rows(q[:, :, start : start + size], k[:, :, :keys], v[:, :, :keys], here)
-    return out[first] if len(out) == 1 else torch.cat([out[start] for start in starts], 2)
+        out[start] = rows(q[:, :, start:stop], k[:, :, :keys], v[:, :, :keys], here)
+    if len(out) == 1:
+        return out[first]
+    return torch.cat([out[start] for start in starts], 2)

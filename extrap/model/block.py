@@ -46,7 +46,8 @@ class Block(nn.Module):
 
     def __init__(self, config: Decoder):
         super().__init__()
-        dim, biased = config.dim, BIASED[config.bias]
+        dim = config.dim
+        biased = BIASED[config.bias]
         self.heads = config.heads
         self.kv_heads = config.kv_heads or config.heads
         self.head_dim = config.head_dim or dim // config.heads

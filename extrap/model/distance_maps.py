@@ -160,8 +160,9 @@ def grouped(part: Scheme, width: int, group: int) -> Near:
         raise ValueError(f"group={group}: must divide the window of {width} tokens")
 
     def far(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        q, k = (whole_steps(t / group).double() for t in (q, k))
-        return q + width - width // group, k
+        group_of_q = whole_steps(q / group).double()
+        group_of_k = whole_steps(k / group).double()
+        return group_of_q + width - width // group, group_of_k
 
     return Near(part, width, far)
 
@@ -227,20 +228,25 @@ class DualChunk(Zoned):
     def __init__(self, part: Scheme, farthest: int, window: int):
         super().__init__(part)
         _no_cache(part)
-        self.farthest, self.chunk = farthest, farthest - window
+        self.farthest = farthest
+        self.chunk = farthest - window
         self.last = min(2 * self.chunk - 1, farthest)
 
     def places(self, at: Where) -> list[Where]:
         """Pairs of one chunk keep their own coordinates, which have the same distance."""
-        q, k = (t - self._chunk(t) * self.chunk for t in (at.q, at.k))
+        q = at.q - self._chunk(at.q) * self.chunk
+        k = at.k - self._chunk(at.k) * self.chunk
+        in_next = (q + self.chunk).clamp(max=self.farthest)
+        farther = torch.full_like(q, self.last)
         return [
             at,
-            at.moved((q + self.chunk).clamp(max=self.farthest), k, (self, "next")),
-            at.moved(torch.full_like(q, self.last), k, (self, "farther")),
+            at.moved(in_next, k, (self, "next")),
+            at.moved(farther, k, (self, "farther")),
         ]
 
     def zone(self, at: Where) -> Tensor:
-        return (self._chunk(at.q)[:, None] - self._chunk(at.k)).clamp(0, 2).long()
+        chunks_back = self._chunk(at.q)[:, None] - self._chunk(at.k)
+        return chunks_back.clamp(0, 2).long()
 
     def _chunk(self, t: Tensor) -> Tensor:
         return whole_steps(t / self.chunk).double()

@@ -61,7 +61,8 @@ class Need:
         self.rows, self.of_token, self.bytes = 1, 0, 4
         if words is None:
             return
-        self.rows, self.bytes = words.num_embeddings, words.weight.element_size()
+        self.rows = words.num_embeddings
+        self.bytes = words.weight.element_size()
         sizes = [max(m.in_features, m.out_features) for m in modules if isinstance(m, nn.Linear)]
         inner = max((size for size in sizes if size != self.rows), default=0)
         self.of_token = WIDEST * inner + WIDTH * words.embedding_dim
@@ -81,7 +82,9 @@ class Fitting:
     """
 
     def __init__(self, device: torch.device):
-        self.device, self.most, self._said = device, inf, set[str]()
+        self.device = device
+        self.most = inf
+        self._said = set[str]()
 
     def __call__(
         self, read: Callable[[slice], A], texts: int, tokens: int, need: float = 0
@@ -95,7 +98,9 @@ class Fitting:
 
         Raises UserError for a text that does not fit by itself.
         """
-        found, start, most = list[A](), 0, texts
+        found = list[A]()
+        start = 0
+        most = texts
         if self.device.type == "cpu" and need * texts > SMALL:
             most = self._foreseen(texts, tokens, need)
         while start < texts:

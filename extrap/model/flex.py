@@ -46,7 +46,8 @@ def serves(scheme: Scheme, at: Where) -> bool:
     device = at.q.device.type
     if device not in DEVICES or scheme.uses("bias", layer=at.layer):
         return False
-    masks, biased = own_mask(scheme, at), scheme.uses("distance_bias", layer=at.layer)
+    masks = own_mask(scheme, at)
+    biased = scheme.uses("distance_bias", layer=at.layer)
     if (masks and torch.compiler.is_compiling()) or (biased and at.spacing is None):
         return False
     double = at.x is not None and at.x.dtype == torch.float64  # pyright: ignore[reportUnnecessaryComparison]
@@ -105,7 +106,8 @@ def _score_mod(scheme: Scheme, q: Tensor, at: Where) -> Callable[..., Tensor] | 
     b = centred_bias(scheme, d, at.layer)
     if b is None:
         return None
-    table = b.to(torch.promote_types(q.dtype, torch.float32)).expand(q.shape[1], -1).contiguous()
+    b = b.to(torch.promote_types(q.dtype, torch.float32))
+    table = b.expand(q.shape[1], -1).contiguous()
 
     def score_mod(score: Tensor, _: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
         return score + table[h, (i - j).clamp(min=0)]
@@ -115,10 +117,12 @@ def _score_mod(scheme: Scheme, q: Tensor, at: Where) -> Callable[..., Tensor] | 
 
 def block_mask(scheme: Scheme, at: Where) -> "BlockMask":
     """Returns the blocks of pairs that the kernel reads; once a forward if all layers agree."""
-    masks, device = own_mask(scheme, at), at.q.device
+    masks = own_mask(scheme, at)
+    device = at.q.device
 
     def make() -> "BlockMask":
-        T, seen = at.length, at.visible if masks else None
+        T = at.length
+        seen = at.visible if masks else None
 
         def visible(b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
             return i >= j if seen is None else seen[i, j]

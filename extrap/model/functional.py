@@ -77,7 +77,8 @@ def bucket(n: Tensor, buckets: int, max_distance: int) -> Tensor:
     """
     exact = buckets // 2
     far = (n.clamp(min=1).double() / exact).log() / log(max_distance / exact) * (buckets - exact)
-    return torch.where(n < exact, n, (exact + (far + 1e-9).floor().long()).clamp(max=buckets - 1))
+    logarithmic = exact + (far + 1e-9).floor().long()
+    return torch.where(n < exact, n, logarithmic.clamp(max=buckets - 1))
 
 
 def gather(rows: Tensor, n: Tensor) -> Tensor:
@@ -94,8 +95,9 @@ def gather_of_keys(rows: Tensor, n: Tensor) -> Tensor:
     """Reads entry n[i, j] of row j: (B, H, Tk, K) -> (B, H, Tq, Tk); n (Tq, Tk) whole, below K.
     Reads in the order of the result, because a transposed gather would read in strides.
     """
-    place = torch.arange(rows.shape[-2], device=n.device) * rows.shape[-1] + n
-    flat = rows.flatten(-2).gather(-1, place.flatten().expand(*rows.shape[:-2], -1))
+    begins = torch.arange(rows.shape[-2], device=n.device) * rows.shape[-1]
+    place = (begins + n).flatten()
+    flat = rows.flatten(-2).gather(-1, place.expand(*rows.shape[:-2], -1))
     return flat.unflatten(-1, n.shape)
 
 
@@ -107,9 +109,11 @@ def sum_by_steps(a: Tensor, at: Where, last: int) -> Tensor:
     if at.spacing != 1.0 or not at.causal or last > len(at.j) // 8:
         return scatter(a, at.steps.clamp(max=last), last + 1)
     key = at.i[:, None] - torch.arange(last, device=a.device)
-    near = a.gather(-1, key.clamp(min=0).expand(*a.shape[:-1], last)).masked_fill(key < 0, 0)
+    place = key.clamp(min=0).expand(*a.shape[:-1], last)
+    near = a.gather(-1, place).masked_fill(key < 0, 0)
     wide = torch.promote_types(a.dtype, torch.float32)
-    far = a.sum(-1, keepdim=True, dtype=wide) - near.sum(-1, keepdim=True, dtype=wide)
+    whole = a.sum(-1, keepdim=True, dtype=wide)
+    far = whole - near.sum(-1, keepdim=True, dtype=wide)
     return torch.cat([near, far.to(a.dtype)], -1)
 
 
@@ -123,11 +127,14 @@ def by_distance(rows: Tensor, at: Where) -> Tensor:
     """
     if not _ends_together(at):
         return gather(rows, at.back.clamp(0, rows.shape[-1] - 1))
-    n, keys, size = len(at.i), len(at.j), rows.shape[-1]
+    n = len(at.i)
+    keys = len(at.j)
+    size = rows.shape[-1]
     far = rows[..., -1:].expand(*rows.shape[:-1], max(0, keys - size))
     left_over = rows.new_zeros(*rows.shape[:-1], 1)
     wide = torch.cat([far, rows[..., :keys].flip(-1), left_over], -1)  # distances keys - 1 .. 0
-    return wide.flatten(-2)[..., n - 1 : n - 1 + n * keys].unflatten(-1, (n, keys))
+    skewed = wide.flatten(-2)[..., n - 1 : n - 1 + n * keys]
+    return skewed.unflatten(-1, (n, keys))
 
 
 def by_step(rows: Tensor, at: Where) -> Tensor:
@@ -187,7 +194,9 @@ def between(row: Callable[[Tensor], Tensor], t: Tensor, last: int) -> Tensor:
     """
     low = t.floor()
     u = (t - low)[:, None]
-    a, b = row(low.long().clamp(max=last)), row((low.long() + 1).clamp(max=last))
+    first = low.long()
+    a = row(first.clamp(max=last))
+    b = row((first + 1).clamp(max=last))
     return torch.lerp(a, b, u.to(a.dtype))
 
 

@@ -33,7 +33,8 @@ class GPT(nn.Module):
 
     def __init__(self, scheme: Scheme, vocab: int, config: Decoder):
         super().__init__()
-        self.config, dim = config, config.dim
+        self.config = config
+        dim = config.dim
         self.embedding = nn.Embedding(vocab, dim)
         kind = config.embedding_norm
         self.embedding_norm = None if kind is None else norm_of(kind, config, dim)
@@ -66,8 +67,12 @@ class GPT(nn.Module):
         t = torch.arange(tokens.shape[1], dtype=torch.float64)
         t = self.scheme.positions(t if self.left_out is None else t + self.left_out)
         moved = self.left_out is not None or self.scheme.uses("positions")
-        # else the farthest is known without reading values
-        farthest = (float(t.max()) if moved else len(t) - 1) if len(t) else -inf
+        if not len(t):
+            farthest = -inf
+        elif moved:
+            farthest = float(t.max())
+        else:  # known without reading values
+            farthest = len(t) - 1
         if farthest >= self.scheme.limit:
             part = min(parts(self.scheme), key=lambda p: p.limit)
             raise OutOfRange(

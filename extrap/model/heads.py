@@ -43,9 +43,9 @@ class Heads(Scheme):
         if self.first == self.groups:
             return self.part.rotate(q, k, at)
         # hooks see every head: a part may rank them
-        both = zip(self.part.rotate(q, k, at), self.rest.rotate(q, k, at), strict=True)
-        of_q, of_k = (self._joined(some, others) for some, others in both)
-        return of_q, of_k
+        of_q, of_k = self.part.rotate(q, k, at)
+        other_q, other_k = self.rest.rotate(q, k, at)
+        return self._joined(of_q, other_q), self._joined(of_k, other_k)
 
     def _joined(self, some: Tensor, others: Tensor) -> Tensor:
         """Returns the first heads of `some` and the last of `others`."""

@@ -29,7 +29,8 @@ class Around(Wrapper):
 
     def __init__(self, part: Scheme, **hooks: Changed):
         super().__init__(part.shape)
-        self.part, self.changed = part, set(hooks)
+        self.part = part
+        self.changed = set(hooks)
         for name, hook in hooks.items():
             setattr(self, name, partial(hook, part))
 
@@ -81,7 +82,10 @@ class InspectedModel:
         fresh: "Callable[[int | None], GPT]",
         causal: bool = True,
     ):
-        self.model, self.plain, self.fresh, self.causal = model, plain, fresh, causal
+        self.model = model
+        self.plain = plain
+        self.fresh = fresh
+        self.causal = causal
         if not causal:
             check_causal(model.scheme)
 
@@ -186,9 +190,11 @@ class InspectedModel:
             if part.uses("attend", layer=at.layer):
                 return turned
             still = at.moved(torch.zeros_like(at.q), torch.zeros_like(at.k), rotate)
-            of_q, of_k = part.rotate(q, k, replace(at if turn else still, near=True))
+            near = replace(at if turn else still, near=True)
+            of_q, of_k = part.rotate(q, k, near)
             if not turn or of_q.shape == turned[0].shape:
-                kept[at.layer] = of_q, of_k.repeat_interleave(q.shape[1] // k.shape[1], 1)
+                shared_by = q.shape[1] // k.shape[1]
+                kept[at.layer] = of_q, of_k.repeat_interleave(shared_by, 1)
             return turned
 
         self.hidden(tokens, rotate=rotate)
@@ -226,22 +232,28 @@ class InspectedModel:
         over random probes for P < C.
         """
         x, hidden = self._rooted(tokens)
-        projections = [(hidden[:, -1] @ u.to(hidden)).sum() for u in probes]
-        slopes = (torch.autograd.grad(y, x, retain_graph=True)[0] for y in projections)
-        squares = torch.stack([slope.square().sum(-1) for slope in slopes])
-        return (squares.sum(0) * (self.width / len(probes))).sqrt()
+        squares = []
+        for u in probes:
+            projection = (hidden[:, -1] @ u.to(hidden)).sum()
+            (slope,) = torch.autograd.grad(projection, x, retain_graph=True)
+            squares.append(slope.square().sum(-1))
+        total = torch.stack(squares).sum(0)
+        return (total * (self.width / len(probes))).sqrt()
 
     def gradient(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """Returns |d y / d x_j| (B, T), y the logit of targets (B,) at the last position."""
         x, hidden = self._rooted(tokens)
-        logits = self.model.logits(hidden[:, -1]).gather(1, targets.to(hidden.device)[:, None])
-        return torch.autograd.grad(logits.sum(), x)[0].norm(dim=-1)
+        logits = self.model.logits(hidden[:, -1])
+        chosen = logits.gather(1, targets.to(hidden.device)[:, None])
+        (slope,) = torch.autograd.grad(chosen.sum(), x)
+        return slope.norm(dim=-1)
 
     def gradients(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """Returns the mean loss of targets (B, T) in nats, after a backward pass to all weights."""
         with torch.enable_grad():
             logits = self.model(tokens.to(self._device))
-            nll = F.cross_entropy(logits.flatten(0, 1).float(), targets.to(self._device).flatten())
+            wanted = targets.to(self._device).flatten()
+            nll = F.cross_entropy(logits.flatten(0, 1).float(), wanted)
             weights = [p for p in self.model.parameters() if p.requires_grad]
             torch.autograd.grad(nll, weights, allow_unused=True)
         return nll.detach()

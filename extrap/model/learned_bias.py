@@ -59,7 +59,10 @@ class LearnedBias(torch.autograd.Function):
         q, k, v, b, o = ctx.saved_tensors
         B, H, T, _ = q.shape
         mean = (g * o).sum(-1, keepdim=True).flip(2)  # (B, H, T, 1) sum_j p_ij d p_ij
-        q, g, k, v = (q * ctx.scale).flip(2), g.flip(2), k.contiguous(), v.contiguous()
+        q = (q * ctx.scale).flip(2)
+        g = g.flip(2)
+        k = k.contiguous()
+        v = v.contiguous()
         dq, dk, dv = torch.empty_like(q), torch.zeros_like(k), torch.zeros_like(v)
         n = max(1, min(T, BLOCK // max(1, B * H * T)))
         w = F.pad(b, (0, n), value=-inf)  # keys after the query
@@ -68,13 +71,13 @@ class LearnedBias(torch.autograd.Function):
             rows = slice(start, min(start + n, T))
             keys = T - start  # visible to the first of these rows
             seen = w[:, start:]
-            view = seen.as_strided(
-                (len(w), rows.stop - start, keys), (w.stride(0), 1, 1), seen.storage_offset()
-            )
+            size = (len(w), rows.stop - start, keys)
+            view = seen.as_strided(size, (w.stride(0), 1, 1), seen.storage_offset())
             s = torch.matmul(q[:, :, rows], k[:, :, :keys].mT).add_(view)
             p = s.softmax(-1)
             dv[:, :, :keys] += torch.matmul(p.mT, g[:, :, rows])
-            ds = torch.matmul(g[:, :, rows], v[:, :, :keys].mT).sub_(mean[:, :, rows]).mul_(p)
+            dp = torch.matmul(g[:, :, rows], v[:, :, :keys].mT)
+            ds = dp.sub_(mean[:, :, rows]).mul_(p)
             dq[:, :, rows] = torch.matmul(ds, k[:, :, :keys])
             dk[:, :, :keys] += torch.matmul(ds.mT, q[:, :, rows])
             of_heads = ds.sum(0) if len(b) > 1 else ds.sum((0, 1))[None]
@@ -86,5 +89,6 @@ def antidiagonals(x: Tensor) -> Tensor:
     """Returns the sums of x[h, a, j] over a + j = m: (H, n, K) -> (H, n + K - 1)."""
     H, n, K = x.shape
     # cut into rows of n + K - 1 entries, row a begins a entries later than in one of n + K columns
-    skewed = F.pad(x, (0, n)).flatten(1)[:, : n * (n + K - 1)]
-    return skewed.view(H, n, n + K - 1).sum(1)
+    width = n + K - 1
+    skewed = F.pad(x, (0, n)).flatten(1)[:, : n * width]
+    return skewed.view(H, n, width).sum(1)

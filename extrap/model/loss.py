@@ -61,7 +61,8 @@ def _in_blocks(
 def _leaves(made: Tensor) -> list[Tensor]:
     """Returns the parameters that a tensor was made of: of a tied, an adapted, any head."""
     found: dict[int, Tensor] = {}
-    nodes, seen = [made.grad_fn], set[Any]()
+    nodes = [made.grad_fn]
+    seen = set[Any]()
     while nodes:
         node = nodes.pop()
         if node is None or node in seen:
@@ -80,8 +81,10 @@ class _Blocks(torch.autograd.Function):
     def forward(
         ctx: Any, head: Head, rows: int, hidden: Tensor, targets: Tensor, *weights: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        losses, hits = hidden.new_empty(len(hidden), dtype=torch.float32), []
-        of_hidden, of_weights = torch.empty_like(hidden), list[Tensor]()
+        losses = hidden.new_empty(len(hidden), dtype=torch.float32)
+        hits = []
+        of_hidden = torch.empty_like(hidden)
+        of_weights = list[Tensor]()
         for start in range(0, len(hidden), rows):
             block = slice(start, start + rows)
             with torch.enable_grad():
@@ -91,7 +94,8 @@ class _Blocks(torch.autograd.Function):
             log_p = F.log_softmax(made.detach().float(), -1)
             losses[block] = -log_p.gather(-1, target)[:, 0]
             hits.append(right(made.detach(), targets[block]))
-            g = log_p.exp_().scatter_add_(-1, target, -torch.ones_like(target, dtype=log_p.dtype))
+            one = torch.ones_like(target, dtype=log_p.dtype)
+            g = log_p.exp_().scatter_add_(-1, target, -one)
             found = torch.autograd.grad(made, [h, *weights], g.to(made.dtype))
             of_hidden[block] = found[0]
             if start == 0:
@@ -106,7 +110,8 @@ class _Blocks(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *of: Tensor) -> tuple[Tensor | None, ...]:
-        scale, gradients = of[0] / len(ctx.gradients[0]), ctx.gradients
+        scale = of[0] / len(ctx.gradients[0])
+        gradients = ctx.gradients
         del ctx.gradients  # a step has one backward, and memory no room for a copy
         found = [gradient.mul_(scale) for gradient in gradients]
         return None, None, found[0], None, *found[1:]

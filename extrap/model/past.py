@@ -20,7 +20,10 @@ class Past:
     @property
     def length(self) -> int:
         """t, after a forward through all layers."""
-        return next(iter(self.layers.values()))[0].shape[1] if self.layers else 0
+        if not self.layers:
+            return 0
+        x, *_ = next(iter(self.layers.values()))
+        return x.shape[1]
 
     def joined(
         self, layer: int, x: Tensor, q: Tensor, k: Tensor, v: Tensor, owned: bool
@@ -30,7 +33,9 @@ class Past:
         """
         if (before := self.layers.get(layer)) is not None:
             old_x, old_k, old_v, old_q = before
-            x, k, v = torch.cat([old_x, x], 1), torch.cat([old_k, k], 2), torch.cat([old_v, v], 2)
+            x = torch.cat([old_x, x], 1)
+            k = torch.cat([old_k, k], 2)
+            v = torch.cat([old_v, v], 2)
             blank = F.pad(q, (0, 0, k.shape[2] - q.shape[2], 0))
             q = blank if old_q is None else torch.cat([old_q, q], 2)
         self.layers[layer] = x, k, v, q if owned else None
@@ -38,8 +43,10 @@ class Past:
 
     def first(self, tokens: int) -> "Past":
         """Returns the past of the first tokens alone."""
+        if not tokens:
+            return Past()
         kept: dict[int, Layer] = {}
-        for n, (x, k, v, q) in self.layers.items() if tokens else ():
+        for n, (x, k, v, q) in self.layers.items():
             of_q = None if q is None else q[:, :, :tokens]
             kept[n] = x[:, :tokens], k[:, :, :tokens], v[:, :, :tokens], of_q
         return Past(kept)

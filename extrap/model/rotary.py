@@ -67,15 +67,20 @@ def turn(x: Tensor, turns: Tensor, layout: Layout) -> Tensor:
         order = torch.tensor([*layout, *rest], device=x.device)
         return turn(x[..., order], turns, "interleaved")[..., order.argsort()]
     if width < x.shape[-1]:
-        return torch.cat([turn(x[..., :width], turns, layout), x[..., width:]], -1)
+        turned = turn(x[..., :width], turns, layout)
+        return torch.cat([turned, x[..., width:]], -1)
     wide = x.to(turns.real.dtype)
     if layout == "half":
         cos, sin = turns.real, turns.imag
-        return torch.addcmul(
-            wide * torch.cat([cos, cos], -1), wide.roll(width // 2, -1), torch.cat([-sin, sin], -1)
-        ).to(x.dtype)
-    pairs = (wide if wide.stride(-1) == 1 else wide.contiguous()).unflatten(-1, (-1, 2))
-    return torch.view_as_real(torch.view_as_complex(pairs) * turns).flatten(-2).to(x.dtype)
+        partner = wide.roll(width // 2, -1)
+        own = wide * torch.cat([cos, cos], -1)
+        turned = torch.addcmul(own, partner, torch.cat([-sin, sin], -1))
+        return turned.to(x.dtype)
+    if wide.stride(-1) != 1:
+        wide = wide.contiguous()
+    pairs = torch.view_as_complex(wide.unflatten(-1, (-1, 2)))
+    turned = torch.view_as_real(pairs * turns)
+    return turned.flatten(-2).to(x.dtype)
 
 
 class Turning(Scheme):

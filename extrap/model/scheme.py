@@ -120,7 +120,8 @@ class Scheme(nn.Module):
     def __init__(self, shape: Shape):
         super().__init__()
         self.shape = shape
-        who, heads = type(self).__name__, shape.heads
+        who = type(self).__name__
+        heads = shape.heads
         if self.full_width and shape.head_dim * heads != shape.dim:
             raise ValueError(
                 f"{who} splits the width among the heads; {heads} heads of model.head_dim="

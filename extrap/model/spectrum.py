@@ -98,7 +98,8 @@ def stretched_parts(scheme: Scheme, n: int, layer: int | None) -> list[tuple[Sch
     """
     if not (inner := scheme.inner(layer)):
         return [(scheme, 1.0)]
-    own, found = scheme.stretch(n), []
+    own = scheme.stretch(n)
+    found = []
     for one in inner:
         for part, stretch in stretched_parts(one, n, layer):
             found.append((part, None if own is None or stretch is None else own * stretch))
@@ -145,7 +146,8 @@ def biases_used(scheme: Scheme, d: Tensor, n: int, layer: int) -> Tensor | None:
     """Returns the logits (H, *d) that biases of distance add in one layer at d tokens, in a forward
     of n; None without such a bias, or if pairs have different factors on their distances.
     """
-    step, total = spacing(scheme, n), None
+    step = spacing(scheme, n)
+    total = None
     for part, stretch in stretched_parts(scheme, n, layer):
         if not part.uses("distance_bias", layer=layer):
             continue

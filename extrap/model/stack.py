@@ -77,7 +77,8 @@ def _met(name: str, hook: Hook) -> Any:
 
     def chain(self: Stack, *args: Any) -> Any:
         last = len(args) if name == "positions" else -1
-        state, at = args[:last], args[last:]
+        state = args[:last]
+        at = args[last:]
         for part in self.parts:
             out = getattr(part, name)(*state, *at)
             state = cast("tuple[Any, ...]", out if isinstance(out, tuple) else (out,))

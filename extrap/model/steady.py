@@ -20,23 +20,28 @@ def steady(model: Any, sizes: Sequence[tuple[int, int, int]], known: int, tokens
     model: a GPT, for its scheme and coordinates; sizes: heads of queries, heads of keys and
     channels of every layer.
     """
-    weight, row = model.embedding.weight, known - 1
-    draws, C = torch.Generator().manual_seed(0), model.scheme.shape.dim
+    weight = model.embedding.weight
+    row = known - 1
+    draws = torch.Generator().manual_seed(0)
+    C = model.scheme.shape.dim
 
     def drawn(*shape: int) -> torch.Tensor:
         return torch.randn(1, *shape, generator=draws).to(weight)
 
     ids = torch.zeros(1, tokens, dtype=torch.long, device=weight.device)
     for layer, (H, G, D) in enumerate(sizes):
-        x, q = drawn(tokens, C), drawn(H, tokens, D)
+        x = drawn(tokens, C)
+        q = drawn(H, tokens, D)
         k, v = drawn(G, tokens, D), drawn(G, tokens, D)
         found = []
         for n in (known, tokens):
             at = model.where(ids[:, :n])
-            scheme, here = model.scheme, at.at_layer(layer, x[:, :n])
+            scheme = model.scheme
+            here = at.at_layer(layer, x[:, :n])
             o = attention(scheme, q[:, :, :n], k[:, :, :n], v[:, :, :n], here, row)
             embedded = scheme.embed(x[:, :n], here)[:, row]
-            found.append(torch.cat([o[:, :, 0].flatten(), embedded.flatten()]).float())
+            outputs = torch.cat([o[:, :, 0].flatten(), embedded.flatten()])
+            found.append(outputs.float())
         short, long = found
         if not (short - long).abs().max() <= CLOSE * short.std():
             return False

@@ -27,7 +27,9 @@ def watch(scheme: Scheme, name: str, plugins: Iterable[str] = ()) -> tuple[set[s
     acted: set[str] = set()
     broken: list[str] = []
     for part in scheme.modules():
-        for hook in HOOKS if isinstance(part, Scheme) else ():
+        if not isinstance(part, Scheme):
+            continue
+        for hook in HOOKS:
             if getattr(type(part), hook) is not getattr(Scheme, hook):
                 held = _held(part, hook, name, tuple(plugins), acted, broken)
                 object.__setattr__(part, hook, held)
@@ -37,7 +39,8 @@ def watch(scheme: Scheme, name: str, plugins: Iterable[str] = ()) -> tuple[set[s
 def _held(
     part: Any, hook: str, name: str, plugins: tuple[str, ...], acted: set[str], broken: list[str]
 ) -> Callable[..., Any]:
-    call, cls = getattr(part, hook), type(part).__name__
+    call = getattr(part, hook)
+    cls = type(part).__name__
     who = f"{cls}.{hook}{defined_at(call)}"
 
     def held(*args: Any) -> Any:
@@ -53,7 +56,8 @@ def _held(
             raise UserError("scheme", name, problem, f"return {expected}")
         if not _finite(made) and all(map(_finite, args)):
             broken.append(who)
-        if made is not None and (made[0] if isinstance(made, tuple) else made) is not args[0]:
+        first = made[0] if isinstance(made, tuple) else made
+        if made is not None and first is not args[0]:
             acted.add(cls)
         return made
 
@@ -62,7 +66,8 @@ def _held(
 
 def mismatch(hook: str, args: tuple[Any, ...], made: Any, part: Scheme) -> str:
     """Returns what a hook must return, with the sizes of axes, if `made` has another shape."""
-    of, shape = signature(getattr(Scheme, hook)), part.shape
+    of = signature(getattr(Scheme, hook))
+    shape = part.shape
     sizes: dict[str, Any] = {"H": shape.heads, "D": shape.head_dim, "C": shape.dim}
     for argument, value in zip(list(of.parameters.values())[1:], args, strict=True):
         if isinstance(value, Where):
@@ -74,13 +79,18 @@ def mismatch(hook: str, args: tuple[Any, ...], made: Any, part: Scheme) -> str:
     wanted = ANNOTATED.findall(of.return_annotation)
     values = made if isinstance(made, tuple) else (made,)
     right = len(values) == len(wanted) and all(
-        isinstance(value, Tensor)
-        and (value.dtype is torch.bool) == (kind == "Bool")
-        and _fits(axes, tuple(value.shape), sizes)
+        _annotated(value, kind, axes, sizes)
         for value, (kind, axes) in zip(values, wanted, strict=True)
     )
     known = ", ".join(f"{axis}={size}" for axis, size in sizes.items())
     return "" if right else f"{of.return_annotation} where {known}"
+
+
+def _annotated(value: Any, kind: str, axes: str, sizes: dict[str, Any]) -> bool:
+    """True if a value is a tensor of this kind, Bool or another, whose shape fits the axes."""
+    if not isinstance(value, Tensor) or (value.dtype is torch.bool) != (kind == "Bool"):
+        return False
+    return _fits(axes, tuple(value.shape), sizes)
 
 
 def _fits(axes: str, shape: tuple[int, ...], sizes: dict[str, Any]) -> bool:
@@ -89,12 +99,16 @@ def _fits(axes: str, shape: tuple[int, ...], sizes: dict[str, Any]) -> bool:
     for axis in axes.split():
         names += map(str, sizes.setdefault(axis, shape)) if axis.startswith("*") else [axis]
     if names[:1] == ["..."]:
-        names, shape = names[1:], shape[-len(names) + 1 :]
-    return len(shape) == len(names) and all(
-        size == (int(axis) if axis.isdigit() else sizes.setdefault(axis.removeprefix("#"), size))
-        or (size == 1 and axis.startswith("#"))
-        for axis, size in zip(names, shape, strict=True)
-    )
+        names = names[1:]
+        shape = shape[-len(names) :]
+    if len(shape) != len(names):
+        return False
+    for axis, size in zip(names, shape, strict=True):
+        known = int(axis) if axis.isdigit() else sizes.setdefault(axis.removeprefix("#"), size)
+        broadcast = size == 1 and axis.startswith("#")
+        if size != known and not broadcast:
+            return False
+    return True
 
 
 def _finite(value: Any) -> bool:

@@ -18,7 +18,8 @@ class computed_once:  # noqa: N801  it reads like property
     """
 
     def __init__(self, make: Callable[[Any], Any]):
-        self.make, self.__doc__ = make, make.__doc__
+        self.make = make
+        self.__doc__ = make.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -95,13 +96,18 @@ class Where:
         order = self.order[1]
         n = (order < place).sum().clamp(max=len(order) - 1)
         before = (n - 1).clamp(min=0)
-        back = (order[n] - place).clamp(min=0).double() / (order[n] - order[before]).clamp(min=1)
+        over = (order[n] - place).clamp(min=0)
+        gap = (order[n] - order[before]).clamp(min=1)
+        back = over.double() / gap
         return self.k[n] - back * (self.k[n] - self.k[before])
 
     @computed_once
     def distance(self) -> Tensor:
         """(Tq, Tk) float64 >= 0; back * spacing where even, so that floor stays exact."""
-        d = self.q[:, None] - self.k if self.spacing is None else self.back.double() * self.spacing
+        if self.spacing is None:
+            d = self.q[:, None] - self.k
+        else:
+            d = self.back.double() * self.spacing
         return d.clamp(min=0)
 
     @computed_once
@@ -112,15 +118,20 @@ class Where:
     @computed_once
     def mask(self) -> Tensor | None:
         """(Tq, Tk) bool: pairs that `sees` of the scheme leaves visible; None without a mask."""
-        if self.sees is None or self.left_out is None:
-            return None if self.sees is None else self.sees(self)
+        if self.sees is None:
+            return None
+        if self.left_out is None:
+            return self.sees(self)
         i, j = self.order
         return self.sees(replace(self, i=i, j=j, left_out=None))
 
     @computed_once
     def visible(self) -> Tensor:
         """(Tq, Tk) bool: pairs that the causal mask, if on, and every part leave visible."""
-        seen = self.back >= 0 if self.causal else torch.ones_like(self.back, dtype=torch.bool)
+        if self.causal:
+            seen = self.back >= 0
+        else:
+            seen = torch.ones_like(self.back, dtype=torch.bool)
         return seen if self.mask is None else seen & self.mask
 
     @computed_once
@@ -148,11 +159,14 @@ class Where:
         q = self.q.to(device)
         k = q if self.k is self.q else self.k.to(device)
         left_out = None if self.left_out is None else self.left_out.to(device)
-        return replace(self, q=q, k=k, i=self.i.to(device), j=self.j.to(device), left_out=left_out)
+        i = self.i.to(device)
+        j = self.j.to(device)
+        return replace(self, q=q, k=k, i=i, j=j, left_out=left_out)
 
     def block(self, start: int, stop: int) -> "Where":
         """Returns query rows start:stop against the keys that they may see."""
-        rows, keys = slice(start, stop), slice(0, stop if self.causal else None)
+        rows = slice(start, stop)
+        keys = slice(0, stop if self.causal else None)
         places = {"q": self.q[rows], "i": self.i[rows], "k": self.k[keys], "j": self.j[keys]}
         return replace(self, **places, tag=(*self.tag, start, stop))
 
@@ -172,4 +186,5 @@ def even_spacing(t: Tensor) -> float | None:
         return 1.0
     steps = t.diff()
     mean = float(t[-1] - t[0]) / (t.numel() - 1)
-    return mean if float((steps - mean).abs().max()) <= 1e-9 * max(abs(mean), 1e-300) else None
+    apart = float((steps - mean).abs().max())
+    return mean if apart <= 1e-9 * max(abs(mean), 1e-300) else None
