@@ -186,9 +186,10 @@ def compare(rows: pd.DataFrame, first: str, *others: str) -> pd.DataFrame:
 
 @_alone
 @checked
-def judge(*words: str, config_dir: Path | str | None = None) -> "Judged":
+def judge(*words: str, config_dir: Path | str | None = None, paper: str = "single") -> "Judged":
     """Does what `extrap judge WORDS` does, and returns its board, differences, contracts, text and
-    files. config_dir: a folder of your own choices. Raises UserError for a mistake.
+    files. config_dir: a folder of your own choices. paper: the page of the figures, by a name of
+    `extrap plot --paper`. Raises UserError for a mistake.
     """
     from extrap.cli.apart import own_settings
     from extrap.cli.judge import candidate, judged
@@ -196,7 +197,8 @@ def judge(*words: str, config_dir: Path | str | None = None) -> "Judged":
 
     reopen()
     with own_settings():
-        return judged(candidate(words, None if config_dir is None else Path(config_dir)))
+        folder = None if config_dir is None else Path(config_dir)
+        return judged(candidate(words, folder, paper))
 
 
 _ITEMS: dict[tuple[str, str], pd.DataFrame | Path] = {}

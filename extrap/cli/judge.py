@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from extrap.cli.shared import advise, argument, command
+from extrap.figures.drawing.paper import COLUMN, PAPERS, page
 from extrap.results.places import place
 from extrap.utils.cores import cores
 from extrap.utils.errors import UserError, choose
@@ -36,12 +37,18 @@ SEEDS = 3
 """Seeds of the experiments conf/experiment/judge."""
 RECIPES = "also train it under this many recipes of the study grid, 1 to 4: a rank for each"
 
+PAPER = f"page of the figures in paper/: {', '.join(PAPERS)} (default: {COLUMN})"
 
-@command("words conf", argument("--recipes", type=int, default=0, metavar="N", help=RECIPES))
+
+@command(
+    "words conf",
+    argument("--recipes", type=int, default=0, metavar="N", help=RECIPES),
+    argument("--paper", default=COLUMN, metavar="PAGE", help=PAPER),
+)
 def main(args: Namespace) -> Iterator[str]:
     from extrap.cli import judge_recipes
 
-    asked = candidate(args.words, args.config_dir)
+    asked = candidate(args.words, args.config_dir, args.paper)
     recipes = judge_recipes.first(args.recipes)
     found = judged(asked)
     yield found.text
@@ -59,6 +66,7 @@ class Candidate(NamedTuple):
         name: its choice
         label: of its rows
         folder: configuration files of your own
+        paper: the page that its figures are drawn for
     """
 
     words: tuple[str, ...]
@@ -66,6 +74,7 @@ class Candidate(NamedTuple):
     name: str
     label: str
     folder: Path | None
+    paper: str
 
     @property
     def study(self) -> str:
@@ -88,7 +97,8 @@ class Candidate(NamedTuple):
     @property
     def command(self) -> str:
         """The command that judges it."""
-        return shlex.join(["extrap", "judge", *self.flags, *self.words])
+        paper = [] if self.paper == COLUMN else ["--paper", self.paper]
+        return shlex.join(["extrap", "judge", *self.flags, *paper, *self.words])
 
 
 class Judged(NamedTuple):
@@ -108,8 +118,11 @@ class Judged(NamedTuple):
     files: list[Path]
 
 
-def candidate(words: Sequence[str], folder: Path | None = None) -> Candidate:
-    """Returns the candidate that words name. Raises UserError without one, and for several."""
+def candidate(words: Sequence[str], folder: Path | None = None, paper: str = COLUMN) -> Candidate:
+    """Returns the candidate that words name. Raises UserError without one, for several, and for an
+    unknown page of a paper.
+    """
+    page(paper)
     for group in ("extension", "scheme"):
         name = _typed(words, group)
         if name is None:
@@ -117,7 +130,7 @@ def candidate(words: Sequence[str], folder: Path | None = None) -> Candidate:
         if "," in name or "(" in name:
             remedy = "judge each by a command of its own"
             raise UserError(group, name, "one candidate at a time", remedy)
-        return Candidate(tuple(words), group, name, _label(words), folder)
+        return Candidate(tuple(words), group, name, _label(words), folder, paper)
     remedy = "give scheme=NAME or extension=NAME, such as scheme=mine"
     raise UserError("scheme", problem="nothing to judge", remedy=remedy)
 
@@ -257,7 +270,7 @@ def _verdict(
     verdict = judge_files.Verdict(
         found, board(found), differences(found, scores), contracts, _notes(asked), cost
     )
-    files = judge_files.written(folder, rows, verdict, asked.command, plugins)
+    files = judge_files.written(folder, rows, verdict, asked.command, page(asked.paper), plugins)
     text = judge_files.text(verdict)
     return Judged(verdict.board, verdict.differences, contracts, text, files)
 

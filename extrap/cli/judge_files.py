@@ -11,8 +11,8 @@ import pandas as pd
 from extrap import figures
 from extrap.cli.columns import aligned
 from extrap.cli.report import NAME
-from extrap.figures.drawing import paper
 from extrap.figures.drawing.formats import latex as escaped
+from extrap.figures.drawing.paper import Paper
 from extrap.figures.report.page import page
 from extrap.figures.report.text import number
 from extrap.figures.report.verdict import NOTE, parts, section, sentence
@@ -22,8 +22,6 @@ from extrap.utils import files as atomic
 from extrap.utils.files import check_links
 
 PAPER = ("kv_depth", "kv_length", "loss_length")
-COLUMN = paper.page("single")._replace(bare=True)
-"""A column of a paper; the caption comes as LaTeX beside the figure."""
 SHOWN = 6
 """Series of a figure for a paper: the candidate, and the best of the others."""
 HEAD = (
@@ -97,13 +95,19 @@ def _ranks(best: int, worst: int) -> str:
 
 
 def written(
-    folder: Path, rows: pd.DataFrame, of: Verdict, command: str, plugins: Sequence[str] = ()
+    folder: Path,
+    rows: pd.DataFrame,
+    of: Verdict,
+    command: str,
+    paper: Paper,
+    plugins: Sequence[str] = (),
 ) -> list[Path]:
     """Writes the page, the differences, and `paper`; returns the files, the page first.
 
     Args:
         rows: of all series
         command: the one that judges
+        paper: the page of the figures, whose captions come as LaTeX beside them
         plugins: packages with figures of their own
     """
     check_links(folder)
@@ -118,13 +122,14 @@ def written(
     made = [folder / name for name in contents]
     known = figures.available(plugins)
     for name in PAPER:
-        made += drawn(known[name], _shown(rows, of.beside), folder / "paper" / name)
+        path = folder / "paper" / name
+        made += drawn(known[name], _shown(rows, of.beside), path, paper._replace(bare=True))
     return made
 
 
-def drawn(figure: object, rows: pd.DataFrame, path: Path) -> list[Path]:
-    """Draws a figure for a column of a paper, if its rows are there; returns the files."""
-    contents = figures.render(figure, rows, COLUMN, ("pdf",))
+def drawn(figure: object, rows: pd.DataFrame, path: Path, paper: Paper) -> list[Path]:
+    """Draws a figure for the page of a paper, if its rows are there; returns the files."""
+    contents = figures.render(figure, rows, paper, ("pdf",))
     return figures.save(contents, path) if contents is not None else []
 
 

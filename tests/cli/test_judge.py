@@ -100,6 +100,26 @@ def test_a_verdict_is_a_table_a_page_and_a_paper() -> None:
     assert "<td>t5</td>" in both and f"<td>{label}</td>" in both
 
 
+@pytest.mark.usefixtures("invented")
+def test_the_paper_of_a_verdict_is_as_wide_as_a_template_and_in_its_font(capsys) -> None:
+    """The width of ACL's columns is 7.7 cm; `extrap plot --paper acl` draws with Times there."""
+    figure = Path("results/judge/paper/kv_depth.pdf")
+    with pytest.raises(SystemExit):
+        judge.main(["scheme=t5", "--paper", "acm"])
+    assert "--paper=acm: no such page; " in capsys.readouterr().err and not figure.exists()
+    judge.main(["scheme=t5"])
+    plain = figure.read_bytes()
+    judge.main(["scheme=t5", "--paper", "acl"])
+    given = figure.read_bytes()
+    sides = [re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ", pdf) for pdf in (plain, given)]
+    wide, narrow = (float(side[1]) / 72 for side in sides if side)
+    assert 3.2 < wide <= 3.31 and 2.9 < narrow <= 7.7 / 2.54 + 0.01
+    assert b"STIXGeneral" in given and b"DejaVu" in plain
+    assert "extrap judge --paper acl scheme=t5" in Path("results/judge/report.html").read_text()
+    extrap.judge("scheme=t5", paper="acl")
+    assert figure.read_bytes() == given
+
+
 def test_a_rank_for_each_recipe(elsewhere, monkeypatch, frame) -> None:
     """Better than ALiBi under one recipe, worse than RoPE under the other."""
     rows = frame(study_rows(("rope", "alibi"), (0, 1))).assign(study="grid")
@@ -137,7 +157,8 @@ def test_a_scheme_of_ones_own_from_an_empty_folder(mine) -> None:
     done: subprocess.CompletedProcess[str] = python("-P", "-m", "extrap", *words)
     assert done.returncode == 0, done.stderr
     assert "1 runs of 8 steps, 1 side by side: about " in done.stderr
-    assert "of 13 at 4 L by retrieval accuracy (records)" in done.stdout
+    # learned positions end at L: they have no rank at 4 L
+    assert "of 12 at 4 L by retrieval accuracy (records)" in done.stdout
     assert "1 of 3 seeds support no interval" in done.stdout
     assert Path("results/judge/paper/kv_depth.pdf").exists()
     assert report.NAME in done.stdout

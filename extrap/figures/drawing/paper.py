@@ -58,6 +58,8 @@ PAPERS = {
     "double": Paper(6.8, 9.0 - CAPTION, 8),
 }
 """Pages by name; sizes of text are those of \\footnotesize in the template."""
+COLUMN = "single"
+"""The page of `extrap judge`, unless another is asked for."""
 
 
 def page(name: str) -> Paper:
