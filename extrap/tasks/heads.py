@@ -14,7 +14,7 @@ Contexts are full of records, as in extrap.tasks.kv, with the asked one at depth
 the questions. Values have 95 % t-intervals over questions. Source: arXiv 2606.21249.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,8 +25,8 @@ from torch import Tensor
 from extrap.data.keyvalue import Records
 from extrap.data.trials.base import Trials
 from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result, Setting
-from extrap.tasks.diagnosis.inputs import Inputs, gathered, read
-from extrap.tasks.scoring.answers import NONE, hits, likely, right
+from extrap.tasks.diagnosis.inputs import Inputs, answered, gathered, read
+from extrap.tasks.scoring.answers import NONE, likely, right
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.bounds import Count, Multiples, OneOrMore, Several
 
@@ -76,12 +76,12 @@ class RetrievalHeads(AtLengths, Diagnostic):
                 inputs = read("records", trials)
                 copying = self.copying(cells, model, inputs)
                 ranked = ranked or sorted(copying, key=copying.__getitem__, reverse=True)
-                whole = self.right(model, inputs, ())
+                whole = answered(model, inputs, (), self.batch_tokens)
                 cells.at(protocol="whole").mean("accuracy", whole)
                 if n == setting.length:
                     cells.value("gate", whole.mean())
                 for protocol, sets in self.sets(ranked):
-                    each = [self.right(model, inputs, heads) for heads in sets]
+                    each = [answered(model, inputs, heads, self.batch_tokens) for heads in sets]
                     without = np.mean(each, 0)
                     cell = cells.at(protocol=protocol)
                     cell.mean("accuracy", without)
@@ -109,16 +109,6 @@ class RetrievalHeads(AtLengths, Diagnostic):
             scores[layer, head] = float(shares.mean())
         cells.value("best", max(scores.values()))
         return scores
-
-    def right(self, model: Inside, inputs: Inputs, heads: Collection[Head]) -> np.ndarray:
-        """Returns which questions (N,) are answered if the output of these heads is 0."""
-
-        def right(tokens: Tensor, targets: Tensor) -> list[Tensor]:
-            logits = model.silenced(tokens, heads, last=1) if heads else model(tokens, last=1)
-            return [torch.from_numpy(hits(logits[:, -1], targets.numpy()))]
-
-        (found,) = gathered(right, self.batch_tokens, *inputs)
-        return found.numpy()
 
     def sets(self, ranked: list[Head]) -> Iterator[tuple[str, list[list[Head]]]]:
         """Yields protocols with their sets of heads."""

@@ -1,6 +1,6 @@
 """The inputs of the diagnostics: text, or records with a question about one of them at the end."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,7 +13,8 @@ from extrap.data.keyvalue import Records
 from extrap.data.text import Text
 from extrap.data.trials.base import SEED, Form, Trials
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import batches
+from extrap.tasks.base import Inside, batches
+from extrap.tasks.scoring.answers import hits
 
 CONTENTS = ("records", "text")
 
@@ -75,6 +76,19 @@ def with_record(form: Form, trials: Trials) -> WithRecord:
         own.append((back == one.distance) | (back == one.distance - 1))
     contexts, answers = np.concatenate(tokens), np.concatenate(targets)
     return WithRecord(torch.from_numpy(contexts), torch.from_numpy(answers), torch.stack(own))
+
+
+def answered(
+    model: Inside, inputs: Inputs, silent: Collection[tuple[int, int]], batch_tokens: int
+) -> np.ndarray:
+    """Returns which questions (N,) are answered if the output of these (layer, head) is 0."""
+
+    def right(tokens: Tensor, targets: Tensor) -> list[Tensor]:
+        logits = model.silenced(tokens, silent, last=1) if silent else model(tokens, last=1)
+        return [torch.from_numpy(hits(logits[:, -1], targets.numpy()))]
+
+    (found,) = gathered(right, batch_tokens, *inputs)
+    return found.numpy()
 
 
 def records(trials: Trials, depth: float) -> Inputs:
