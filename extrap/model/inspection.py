@@ -214,6 +214,16 @@ class InspectedModel:
         self.hidden(tokens, attend=attend)
         return kept
 
+    @torch.no_grad()
+    def towards(self, targets: Tensor, layer: int) -> Tensor:
+        """Returns W_O^T u (B, H, D): what a unit of each channel of a head's output adds to the
+        logit of targets (B,) on the direct path, without the norm in front of the head.
+        """
+        unit = torch.eye(self.width, dtype=self.model.embedding.weight.dtype, device=self._device)
+        of_target = self.model.logits(unit)[:, targets].T
+        added = of_target @ self.model.get_parameter(f"blocks.{layer}.out.weight")
+        return added.unflatten(-1, (-1, self.scheme.shape.head_dim))
+
     def clusters(self, tokens: Tensor) -> dict[int, Tensor]:
         """Returns {layer: (B, H)}, the cosine of the mean rotated query and key of a head. arXiv
         2603.18017: heads keep the two apart, which makes room for a sink between them.

@@ -1,5 +1,5 @@
-"""What heads do with the record asked for: how far it stands out, what attention it gets, and
-whether a head follows places or contents.
+"""What heads do with the record asked for: how far it stands out, what attention it gets, what a
+head writes of it, and whether a head follows places or contents.
 
 metric      protocol records, padded, alias; layer, head
 margin      logits of the last query: the greatest one of the record's two tokens less the greatest
@@ -16,7 +16,13 @@ positional, symbolic
             attention has both. i is the key with the greatest weight of the head, j one of `swaps`
             others. No row in a layer that one part owns. arXiv 2605.31558, by the score of arXiv
             2511.11579
-accuracy    right answers; gate: at the training length
+locos       u W_O of what the head writes from the record's two tokens, less 2 / (n - 2) of the same
+            from all other tokens, u the row of the right answer in the output embedding: mean over
+            the questions that the model answers, no row if it answers fewer than two. It finds
+            heads that write the answer without looking at its token. No row in a layer whose gate
+            is not linear. arXiv 2607.01002, as its code has it (direct path, no final norm)
+accuracy    right answers; of protocols <form>-locos_<k> and <form>-mass_<k> if the output of the k
+            heads of the greatest score at the shortest length is 0; gate: at the training length
 
 Values are means over questions with a 95 % t-interval. The forms are those of extrap.tasks.sinks,
 with the record at depths spread evenly over the questions. The score of 2511.11579 takes every pair
@@ -25,6 +31,7 @@ equal weights. A key that holds its position (sinusoidal, learned) takes it alon
 abstracts of 2607.01538 and 2605.31558, and the formulas as others quote them, not the papers.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar
@@ -44,8 +51,8 @@ from extrap.tasks.base import (
     Setting,
     batches,
 )
-from extrap.tasks.diagnosis.inputs import WithRecord, with_record
-from extrap.tasks.diagnosis.last_query import LastQuery, margin, mass
+from extrap.tasks.diagnosis.inputs import Inputs, WithRecord, answered, with_record
+from extrap.tasks.diagnosis.last_query import LastQuery, contrast, margin, mass
 from extrap.tasks.scoring.answers import hits
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.sinks import FORMS, Ask
@@ -55,6 +62,10 @@ Head = tuple[int, int]
 """Layer and head."""
 Measure = tuple[str, int]
 """Metric and layer."""
+Scores = dict[str, dict[Head, np.ndarray]]
+"""Values (N,) by metric and head."""
+Ranks = dict[str, list[Head]]
+"""Heads by metric, the greatest mean first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +77,7 @@ class Needle(AtLengths, Diagnostic):
         ask: forms of retrieval, as far as the run was trained on them
         inputs: questions of each form and length
         swaps: keys with which the most weighed key changes places
+        knocked: k; more than half of the heads has no rows
         batch_tokens: tokens per forward
     """
 
@@ -76,6 +88,7 @@ class Needle(AtLengths, Diagnostic):
     ask: OneOrMore[Ask] = ("records",)
     inputs: Several = 100
     swaps: Count = 16
+    knocked: OneOrMore[Count] = (1, 2)
     batch_tokens: Count = 4096
 
     def check(self, setting: Setting) -> None:
@@ -86,24 +99,38 @@ class Needle(AtLengths, Diagnostic):
         setting.corpus.check("validation", max(lengths))
 
     def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
-        ns, vocabulary, stream = self.lengths(setting.length), setting.vocabulary, setting.stream
-        recorder, counter = Recorder(), Counter(progress, len(self.ask) * sum(ns))
-        chosen: dict[str, Head] = {}
+        ns = self.lengths(setting.length)
+        recorder = Recorder()
+        counter = Counter(progress, len(self.ask) * sum(ns))
+        ranked: dict[str, Ranks] = {}
         for form, n in product(self.ask, ns):
-            asked = with_record(FORMS[form], Trials(vocabulary, stream, n, range(self.inputs)))
+            trials = Trials(setting.vocabulary, setting.stream, n, range(self.inputs))
+            asked = with_record(FORMS[form], trials)
             with recorder.at(protocol=form, length=n).within_range() as cells:
                 right, found = self.measured(model, asked)
                 cells.mean("accuracy", right)
                 if n == setting.length:
                     cells.value("gate", right.mean())
                 scores = recorded(cells, found)
-                masses = scores["mass"]
-                head = chosen.setdefault(form, max(masses, key=lambda one: masses[one].mean()))
+                ranks = ranked.setdefault(form, by_mean(scores))
+                head = ranks["mass"][0]
                 for metric in ("margin", "mass"):
                     if head in scores.get(metric, {}):
                         cells.mean(metric, scores[metric][head])
+                inputs = Inputs(asked.tokens, asked.targets)
+                for name, silent in self.silenced(ranks):
+                    without = answered(model, inputs, silent, self.batch_tokens)
+                    cells.at(protocol=f"{form}-{name}").mean("accuracy", without)
             counter(n)
-        return recorder.by_gate()
+        passed = recorder.passed
+        return recorder.result(lambda protocol: str(protocol).split("-")[0] in passed)
+
+    def silenced(self, ranks: Ranks) -> Iterator[tuple[str, list[Head]]]:
+        """Yields names of protocols with the heads that they take out."""
+        for by, heads in ranks.items():
+            for k in self.knocked:
+                if 2 * k <= len(heads):
+                    yield f"{by}_{k}", heads[:k]
 
     @torch.no_grad()
     def measured(
@@ -118,14 +145,25 @@ class Needle(AtLengths, Diagnostic):
             right.append(hits(model(tokens, last=1)[:, -1], targets.numpy()))
             for layer, given in model.projected(tokens).items():
                 query = LastQuery(model.scheme, *given)
-                for metric, values in self.of_layer(query, own).items():
+                towards = model.towards(targets, layer)
+                for metric, values in self.of_layer(query, own, towards).items():
                     parts.setdefault((metric, layer), []).append(values.double().cpu())
-        found = {measure: torch.cat(values) for measure, values in parts.items()}
-        return np.concatenate(right), found
+        answers = np.concatenate(right)
+        known = torch.from_numpy(answers == 1)
+        found = {}
+        for (metric, layer), values in parts.items():
+            every = torch.cat(values)
+            if metric == "locos":
+                every = every[known]
+            if len(every) > 1:
+                found[metric, layer] = every
+        return answers, found
 
-    def of_layer(self, query: LastQuery, own: Tensor) -> dict[str, Tensor]:
+    def of_layer(self, query: LastQuery, own: Tensor, towards: Tensor) -> dict[str, Tensor]:
         """Returns {metric: (B, H)} of one layer, of the metrics that it has."""
         found = {"mass": mass(query.shares(), own)}
+        if (written := query.written(own)) is not None:
+            found["locos"] = contrast(*written, towards, own)
         if query.owned:
             return found
         found["margin"] = margin(query.logits(), own)
@@ -134,9 +172,9 @@ class Needle(AtLengths, Diagnostic):
         return found
 
 
-def recorded(cells: Recorder, found: dict[Measure, Tensor]) -> dict[str, dict[Head, np.ndarray]]:
-    """Records every measure of every head but infinite ones; returns {metric: {head: (N,)}}."""
-    scores: dict[str, dict[Head, np.ndarray]] = {}
+def recorded(cells: Recorder, found: dict[Measure, Tensor]) -> Scores:
+    """Records every measure of every head but infinite ones; returns their values."""
+    scores: Scores = {}
     for (metric, layer), values in found.items():
         for head, own in enumerate(values.T.numpy()):
             if np.isinf(own).any():
@@ -144,3 +182,13 @@ def recorded(cells: Recorder, found: dict[Measure, Tensor]) -> dict[str, dict[He
             cells.mean(metric, own, layer=layer, head=head)
             scores.setdefault(metric, {})[layer, head] = own
     return scores
+
+
+def by_mean(scores: Scores) -> Ranks:
+    """Returns the heads by mass, and by LOCOS if they have one."""
+    ranks: Ranks = {}
+    for metric in ("mass", "locos"):
+        means = {head: values.mean() for head, values in scores.get(metric, {}).items()}
+        if means:
+            ranks[metric] = sorted(means, key=means.__getitem__, reverse=True)
+    return ranks

@@ -12,7 +12,7 @@ from extrap.data.trials.base import Trials
 from extrap.model.inspection import InspectedModel
 from extrap.model.scheme import Scheme, Shape, place
 from extrap.tasks.diagnosis.inputs import with_record
-from extrap.tasks.diagnosis.last_query import LastQuery, exchanged, follows, margin, mass
+from extrap.tasks.diagnosis.last_query import LastQuery, contrast, exchanged, follows, margin, mass
 from extrap.tasks.needle import Needle
 from extrap.tasks.sinks import FORMS
 from tests.support.discover import gpt
@@ -132,6 +132,77 @@ def test_roles_are_what_a_loop_over_whole_attention_says(name):
             assert symbolic[b, h] == pytest.approx(np.mean([other for _, other in found]))
 
 
+@pytest.mark.parametrize("name", ["rope", "t5", "rope-gate", "delta-rule", "vo-rope"])
+@torch.no_grad()
+def test_locos_is_what_a_loop_over_tokens_says(name):
+    """A token's contribution: the output with the weights of all other tokens 0, through the output
+    matrix of its head, along the row of the answer in the output embedding.
+    """
+    model = gpt(name)
+    tokens = torch.randint(50, (2, 9), generator=torch.Generator().manual_seed(1))
+    targets = torch.tensor([3, 41])
+    own = torch.zeros(2, 9, dtype=torch.bool)
+    own[0, [2, 3]] = own[1, [5, 6]] = True
+    inside = InspectedModel(model, model, lambda _: model)
+    for layer, given in inside.projected(tokens).items():
+        query = LastQuery(model.scheme, *given)
+        scheme, row = query.scheme, query.row
+        mine, others = query.written(own)
+        found = contrast(mine, others, inside.towards(targets, layer), own)
+        out = model.blocks[layer].out.weight
+        D = model.scheme.shape.head_dim
+        for b, h in np.ndindex(2, query.q.shape[1]):
+            row_of_answer = (model.head or model.embedding).weight[targets[b]]
+            row_of_answer = row_of_answer * (model.head_scale or 1)
+            phi = []
+            for j in range(9):
+                alone = torch.zeros_like(query.weights())
+                alone[..., j] = query.weights()[..., j]
+                alone = alone[..., None, :]
+                o = alone @ query.v if query.owned else scheme.mix(alone, query.v, row)
+                o = scheme.gate(o, row)[b, h, 0]
+                phi.append((row_of_answer @ out[:, h * D : (h + 1) * D] @ o).item())
+            of_own = sum(p for p, mark in zip(phi, own[b], strict=True) if mark)
+            of_others = sum(p for p, mark in zip(phi, own[b], strict=True) if not mark)
+            assert found[b, h] == pytest.approx(of_own - 2 / 7 * of_others)
+
+
+@pytest.mark.parametrize("name", ["rope", "rope-gate", "vo-rope", "rope-asentmax"])
+@torch.no_grad()
+def test_what_heads_write_is_what_is_missing_without_them(name):
+    model = gpt(name)
+    tokens = torch.randint(50, (2, 9), generator=torch.Generator().manual_seed(1))
+    inside = InspectedModel(model, model, lambda _: model)
+    outputs = []
+    out = model.blocks[0].out
+    out.register_forward_hook(lambda module, given, output: outputs.append(output[:, -1]))
+    inside(tokens, last=9)
+    inside.silenced(tokens, {(0, 1)}, last=9)
+    target = torch.tensor([3, 41])
+    query = LastQuery(model.scheme, *inside.projected(tokens)[0])
+    mine, others = query.written(torch.arange(9).expand(2, -1) == 4)
+    written = ((mine + others) * inside.towards(target, 0))[:, 1].sum(-1)
+    row_of_answer = (model.head or model.embedding).weight[target] * (model.head_scale or 1)
+    torch.testing.assert_close(written, ((outputs[0] - outputs[1]) * row_of_answer).sum(-1))
+
+
+def test_what_a_scheme_adds_whatever_the_weights_belongs_to_no_token():
+    class Adds(Scheme):
+        def mix(self, a, v, at):
+            return a @ v + 1
+
+    plain = last_query(Scheme(SHAPE)).written(torch.arange(12).expand(2, -1) == 4)
+    added = last_query(Adds(SHAPE)).written(torch.arange(12).expand(2, -1) == 4)
+    torch.testing.assert_close(added, plain)
+
+
+def test_outputs_of_length_1_do_not_add_up():
+    model = gpt("polar")
+    tokens = torch.randint(50, (2, 9), generator=torch.Generator().manual_seed(1))
+    given = InspectedModel(model, model, lambda _: model).projected(tokens)[0]
+    assert LastQuery(model.scheme, *given).written(torch.arange(9).expand(2, -1) == 4) is None
+
+
 def test_keys_are_exchanged_in_the_head_that_asks():
     k = drawn(1, 2, 5, 3)
     found = exchanged(k, torch.tensor([[0, 2]]), torch.tensor([[4, 3]]))
@@ -183,6 +254,15 @@ class Hand:
         said = tokens.gather(1, found[:, None])[:, 0]
         return speak(said if self.learned else torch.full((len(tokens),), V.bos))
 
+    def silenced(self, tokens, heads, last):
+        mute = speak(torch.full((len(tokens),), V.bos))
+        return mute if (0, 0) in heads else self(tokens, last)
+
+    def towards(self, targets, layer):
+        """Head 0 writes tokens as they are, head 1 what counts against the answer."""
+        one = torch.nn.functional.one_hot(targets, V.size).double()
+        return torch.stack([one, -one], 1)
+
     def projected(self, tokens):
         B, T = tokens.shape
         one = torch.nn.functional.one_hot(tokens, V.size).double()
@@ -206,8 +286,8 @@ def test_rows_of_heads_and_of_the_head_that_finds_the_record():
     }
     for metric, of in expected.items():
         of_heads = cells(result, metric, "head", "length")
-        best = {row["length"]: row["value"] for row in result.rows
-                if row["metric"] == metric and "head" not in row}  # fmt: skip
+        rows = [row for row in result.rows if row["metric"] == metric and "head" not in row]
+        best = {row["length"]: row["value"] for row in rows}
         for n in (L, 2 * L):
             assert of_heads[0, n] == pytest.approx(of(n)[0])
             assert of_heads[1, n] == pytest.approx(of(n)[1])
@@ -215,9 +295,47 @@ def test_rows_of_heads_and_of_the_head_that_finds_the_record():
     assert cells(result, "symbolic", "head", "length")[0, L] == pytest.approx(1)
     assert cells(result, "positional", "head", "length")[0, L] < 0.2
     assert cells(result, "positional", "head", "length")[1, L] == pytest.approx(1)
-    assert cells(result, "accuracy", "length") == {(L,): 1.0, (2 * L,): 1.0}
+    accuracy = cells(result, "accuracy", "protocol", "length")
+    expected = {"records": 1.0, "records-mass_1": 0.0, "records-locos_1": 0.0}
+    assert accuracy == {(form, n): a for form, a in expected.items() for n in (L, 2 * L)}
     diluted = cells(result, "mass", "head", "length")
     assert diluted[0, 2 * L] < diluted[0, L] < 1
+
+
+def test_locos_counts_what_is_written_of_the_record_in_right_answers():
+    """A head that writes the tokens that it sees: of the record the answer, of the others its
+    repeats; by hand, over the questions answered.
+    """
+
+    class Half(Hand):
+        """Answers every second question."""
+
+        def __call__(self, tokens, last):
+            right = super().__call__(tokens, last)
+            right[1::2] = speak(torch.full((len(tokens),), V.bos))[1::2]
+            return right
+
+    result = measure(task(multiples=(1,)), Half(), TEXT, L)
+    asked = with_record(FORMS["records"], Trials(V, TEXT.stream("validation"), L, range(8)))
+    scores = []
+    for row, target, own in zip(*asked, strict=True):
+        place_of = own.nonzero()[1, 0].item()
+        logits = [SCALE if j == place_of else 0.0 for j in range(L)]
+        total = sum(map(exp, logits))
+        phi = [
+            exp(s) / total * (token == target).item() for s, token in zip(logits, row, strict=True)
+        ]
+        of_own = sum(p for p, mark in zip(phi, own, strict=True) if mark)
+        scores.append(of_own - 2 / (L - 2) * (sum(phi) - of_own))
+    found = [row for row in result.rows if row["metric"] == "locos"]
+    assert [row["n"] for row in found] == [4, 4]
+    assert found[0]["value"] == pytest.approx(np.mean(scores[::2]))
+    assert found[1]["value"] < 0 < found[0]["value"]
+
+
+def test_who_answers_nothing_has_no_locos():
+    rows = measure(task(), Hand(False), TEXT, L).rows
+    assert not [row for row in rows if row["metric"] == "locos" or "locos" in row["protocol"]]
 
 
 def test_who_does_not_find_records_is_marked():

@@ -1,5 +1,5 @@
 """The last query of a text in one layer, by the definition of attention: its logits and weights,
-and the weights if two keys change places.
+the weights if two keys change places, and what each head writes.
 """
 
 from dataclasses import dataclass
@@ -13,6 +13,8 @@ from extrap.model.scheme import Scheme, Where, attention_weights, logits
 
 EPS = 1e-150
 """Length below which a vector of weights counts as 0."""
+LINEAR = 1e-4
+"""Rounding of a gate that is linear, as a share of its greatest output."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,27 @@ class LastQuery:
         """
         a = self.weights()
         return F.normalize(a.abs(), p=1, dim=-1) if self.owned else a
+
+    def written(self, own: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Returns the outputs (B, H, D) of every head from the tokens of `own` (B, T), bool, and
+        from all others. None if a gate is not linear, so that outputs do not add up.
+        """
+        a = self.weights()[..., None, :]
+        mask = own.to(a.device)[:, None, None]
+        constant = self._mixed(0 * a)
+        mine = self._mixed(a.where(mask, 0)) - constant
+        others = self._mixed(a.where(~mask, 0)) - constant
+        gated = [self.scheme.gate(o, self.row) for o in (mine, others, mine + others)]
+        of_mine, of_others, of_both = (o[..., 0, :] for o in gated)
+        off = (of_mine + of_others - of_both).abs().max()
+        if off > LINEAR * of_both.abs().max():
+            return None
+        return of_mine, of_others
+
+    def _mixed(self, a: Tensor) -> Tensor:
+        """Returns the output (B, H, 1, D) of weights (B, H, 1, T), before the gate."""
+        a = a.to(self.v.dtype)
+        return a @ self.v if self.owned else self.scheme.mix(a, self.v, self.row)
 
     def roles(self, swaps: int) -> tuple[Tensor, Tensor] | None:
         """Returns the positional and the symbolic score (B, H): means of `follows` over exchanges
@@ -115,3 +138,12 @@ def margin(s: Tensor, own: Tensor) -> Tensor:
 def mass(a: Tensor, own: Tensor) -> Tensor:
     """Returns (B, H): the sum of the weights a (B, H, T) of the tokens of `own` (B, T), bool."""
     return a.where(own.to(a.device)[:, None], 0).sum(-1)
+
+
+def contrast(mine: Tensor, others: Tensor, towards: Tensor, own: Tensor) -> Tensor:
+    """Returns LOCOS (B, H) of outputs (B, H, D) from the tokens of `own` (B, T), bool, and from all
+    others, by their components `towards` (B, H, D); the others count as much as so many tokens.
+    """
+    size = own.sum(-1, keepdim=True).to(mine)
+    per_token = size / (own.shape[-1] - size)
+    return (mine * towards).sum(-1) - per_token * (others * towards).sum(-1)
