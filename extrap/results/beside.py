@@ -69,10 +69,13 @@ def beside(rows: pd.DataFrame, study: str, scheme: str, extension: str = "direct
         scheme, extension: of the candidate
     """
     found = whole(rows)
-    yours = [i for i, s in enumerate(found) if set(s.rows["study"]) == {study}]
+    yours = []
     named = []
-    for i in yours:
-        if (found[i].scheme, found[i].extension) == (scheme, extension):
+    for i, s in enumerate(found):
+        if set(s.rows["study"]) != {study}:
+            continue
+        yours.append(i)
+        if (s.scheme, s.extension) == (scheme, extension):
             named.append(i)
     multiple, order = places(found, RETRIEVAL)
     if not named or not any(one.series == named[-1] for one in order):
@@ -122,7 +125,8 @@ def differences(of: Beside, scores: Scores) -> pd.DataFrame:
 
     scores: of single documents and trials by file; pairs of series that lack them rest on seeds.
     """
-    candidate, lines = of.found[of.candidate], []
+    candidate = of.found[of.candidate]
+    lines = []
     length = int(candidate.rows["train_length"].iloc[0])
     own = candidate.label
     for score, depth in _places(candidate):
@@ -130,7 +134,9 @@ def differences(of: Beside, scores: Scores) -> pd.DataFrame:
         values = {label: measured(part) for label, part in parts.items()}
         found = {label: _items(scores, parts[label], values[label], depth) for label in parts}
         others = [label for label in parts if label != own]
-        pairs = [between(values[own], values[o], found[own], found[o]) for o in others]
+        pairs = []
+        for other in others:
+            pairs.append(between(values[own], values[other], found[own], found[other]))
         for other, pair in zip(others, adjusted(pairs, together=False), strict=True):
             lines += [_line(other, one, length, depth) for one in pair if _wanted(one, score)]
     return pd.DataFrame(lines)
@@ -178,10 +184,12 @@ def _items(scores: Scores, s: Series, values: Values, depth: float | None) -> Fo
 
     def at_depth(stem: str) -> tuple[Path, pd.DataFrame | None]:
         path, table = scores(stem)
-        here = table if table is None or depth is None else table[table["depth"] == depth]
-        return path, here
+        if table is None or depth is None:
+            return path, table
+        return path, table[table["depth"] == depth]
 
-    return items(at_depth, s, values)[0]
+    found, _ = items(at_depth, s, values)
+    return found
 
 
 def _wanted(one: Contrast, score: Score) -> bool:

@@ -59,7 +59,8 @@ class Table:
         """Returns rows as a file. Raises ValueError for an unknown column, a wrong type, a faulty
         row or a repeated key.
         """
-        schema, ordered = self.schema, {}
+        schema = self.schema
+        ordered = {}
         for row in rows:
             if unknown := set(row) - set(schema):
                 raise ValueError(f"unknown column {min(unknown)}; columns are {', '.join(schema)}")
@@ -94,7 +95,8 @@ class Table:
         yield from self._parsed(text, file)
 
     def _parsed(self, text: str, file: Path) -> Iterator[tuple[int, dict]]:
-        reader, schema = csv.reader(io.StringIO(text, newline=""), strict=True), [*self.schema]
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        schema = [*self.schema]
         try:
             if (header := next(reader, [])) != schema:
                 other = [name for name in header + schema if (name in header) != (name in schema)]

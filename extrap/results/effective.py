@@ -50,7 +50,8 @@ def crossing(scores: pd.Series, train_length: int, bar: float | None = None) -> 
     the training length itself.
     """
     scores = scores.dropna().sort_index()
-    return _crossing(dict(zip(scores.index, scores, strict=True)), train_length, bar)
+    by_length = dict(zip(scores.index, scores, strict=True))
+    return _crossing(by_length, train_length, bar)
 
 
 def _crossing(
@@ -99,7 +100,9 @@ def effective(rows: pd.DataFrame) -> Effective:
         return NOTHING
     if len(ends) > 1:
         tokens, low, high = (float(2**log) for log in mean_over_seeds(logs))
-        return Effective(tokens, low, np.inf if least and not np.isnan(high) else high, least)
+        if least and not np.isnan(high):
+            high = np.inf
+        return Effective(tokens, low, high, least)
     tokens = float(2 ** logs[0])
     curve = found.droplevel("run")
     bar = SHARE * curve.loc[train_length, "value"]

@@ -55,8 +55,7 @@ def _compared(active: pd.DataFrame, trained: np.ndarray) -> tuple[int, int, floa
     runs = max(1, active["run"].nunique())
     layers = sorted(changed["layer"].dropna().unique())
     named = ", ".join(f"{layer:g}" for layer in layers)
-    fastest, slowest = np.nanmax(share), np.nanmin(share)
-    return len(pairs) // runs, len(changed) // runs, fastest, slowest, named
+    return len(pairs) // runs, len(changed) // runs, np.nanmax(share), np.nanmin(share), named
 
 
 def share_words(share: float) -> str:

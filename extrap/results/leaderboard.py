@@ -51,7 +51,8 @@ def _spans(rows: pd.DataFrame | None) -> dict[str, pd.Series]:
     if rows is None:
         return {}
     found = select(rows, extension="direct", **FOUND)
-    means = found[found["multiple"] == FAR].groupby(["scheme", *RECIPE])["value"].mean().round(TIED)
+    far = found[found["multiple"] == FAR]
+    means = far.groupby(["scheme", *RECIPE])["value"].mean().round(TIED)
     return {str(scheme): part for scheme, part in means.groupby("scheme")}
 
 
@@ -66,8 +67,10 @@ def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Seri
     """Returns (what lines are sorted by, the cells of a line)."""
     scores = cells(rows.assign(mark=rows["status"]))
     found = select(scores, **FOUND)
-    learned, shown = found[found["mark"] == "ok"], counted(found)
-    length, values = effective(learned), shown.loc[shown["multiple"] == FAR, "value"]
+    learned = found[found["mark"] == "ok"]
+    shown = counted(found)
+    length = effective(learned)
+    values = shown.loc[shown["multiple"] == FAR, "value"]
     seeds, passed = found["run"].nunique(), learned["run"].nunique()
     text = str(length).replace(">=", "≥ ")
     if np.isfinite([length.low, length.high]).all():

@@ -75,7 +75,9 @@ def left(rows: pd.DataFrame, rules: list[Rule]) -> pd.Series:
         for name in {*rule} - {BETWEEN}:
             column = rows[name]
             known = column.notna() & (column != "").fillna(False)
-            here &= known if rule[name] == ANY else column.isin(_values(rule[name])).fillna(False)
+            if rule[name] != ANY:
+                known = column.isin(_values(rule[name])).fillna(False)
+            here &= known
         if BETWEEN in rule:
             at = rows["at"]
             here &= at.notna() & (at != at[here].max()) & (at % rule[BETWEEN] != 0)

@@ -14,6 +14,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -65,8 +66,7 @@ class Packed:
         """{sheet: (its first row, the row behind its last)}, in the order of the file."""
         names = self.columns[SHEET].to_pylist()
         starts = [i for i in range(len(names)) if i == 0 or names[i] != names[i - 1]]
-        ends = [*starts[1:], len(names)]
-        found = {names[i]: (i, end) for i, end in zip(starts, ends, strict=True)}
+        found = {names[i]: (i, end) for i, end in pairwise([*starts, len(names)])}
         if len(found) < len(starts):
             raise UserError(self.path, problem="a sheet lies in two pieces", remedy=AGAIN)
         return found
@@ -78,7 +78,8 @@ class Packed:
     def records(self, sheet: str) -> list[dict[str, Any]]:
         """Returns the rows of a sheet as dicts, None for a missing value."""
         start, end = self.sheets[sheet]
-        found = self.columns.slice(start, end - start).drop_columns([SHEET, DIGEST]).to_pylist()
+        own = self.columns.slice(start, end - start)
+        found = own.drop_columns([SHEET, DIGEST]).to_pylist()
         return [row for row in found if row["run"]]
 
     @cached_property
@@ -89,13 +90,13 @@ class Packed:
         texts, codes = {}, {}
         for name in (SHEET, "run", "status", "data", "config"):
             column: Any = self.columns[name].chunk(0)
-            texts[name], codes[name] = column.dictionary.to_pylist(), column.indices.to_numpy()
+            texts[name] = column.dictionary.to_pylist()
+            codes[name] = column.indices.to_numpy()
         configs: dict[str, str] = {}
         ends: dict[str, set[tuple[str, str]]] = {}
         for row in pd.DataFrame(codes).drop_duplicates().itertuples(index=False):
-            sheet, run, status, data, config = (
-                known[code] for known, code in zip(texts.values(), row, strict=True)
-            )
+            words = [known[code] for known, code in zip(texts.values(), row, strict=True)]
+            sheet, run, status, data, config = words
             configs.setdefault(sheet, config)
             known = ends.setdefault(sheet, set())
             if run:  # a sheet without rows is one row without a run

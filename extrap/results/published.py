@@ -12,7 +12,8 @@ from extrap.results.cells import cells, counted, taught
 from extrap.results.series import SHARES, whole
 from extrap.results.stats.intervals import mean_over_seeds
 
-USUAL, LENGTHS = (("kv", "records"), ("nll", "sliding")), (1.0, 2.0, 4.0)
+USUAL = (("kv", "records"), ("nll", "sliding"))
+LENGTHS = (1.0, 2.0, 4.0)
 """(task, protocol) of the columns where none is chosen, and multiples of the training length."""
 
 
@@ -31,19 +32,23 @@ class Score:
     below: bool
 
 
+Column = tuple[str, str, str, float]
+"""Task, protocol, metric, multiple of the training length."""
+
+
 @dataclass
 class Published:
     """The table of a study as papers print it. A loss is a perplexity.
 
     Args:
-        columns: (task, protocol, metric, multiple of the training length)
+        columns: in the order of the table
         lines: {label of a series: {column: Score}}
     """
 
-    columns: list[tuple[str, str, str, float]] = field(default_factory=list)
-    lines: dict[str, dict[tuple[str, str, str, float], Score]] = field(default_factory=dict)
+    columns: list[Column] = field(default_factory=list)
+    lines: dict[str, dict[Column, Score]] = field(default_factory=dict)
 
-    def best(self, column: tuple[str, str, str, float]) -> float:
+    def best(self, column: Column) -> float:
         """Returns the best score of a column, of series that pass the gate; nan without any."""
         scores = [line[column] for line in self.lines.values() if column in line]
         passed = [one.value for one in scores if not one.below]
@@ -76,7 +81,11 @@ def published(rows: pd.DataFrame, protocols: bool = True, lengths: bool = True) 
             table.lines[base] = table.lines.get(base, {}) | line
     known = set(chain.from_iterable(table.lines.values()))
     order = {place: k for k, place in enumerate(USUAL)}
-    table.columns = sorted(known, key=lambda c: (order.get(c[:2], len(order)), *c))
+
+    def place_of(column: Column) -> tuple:
+        return order.get(column[:2], len(order)), *column
+
+    table.columns = sorted(known, key=place_of)
     return table
 
 

@@ -86,14 +86,20 @@ def places(found: Sequence[Series], of: Score) -> tuple[float, list[Place]]:
     """
     values = by_multiple(found, of)
     multiple = furthest(values)
-    far, near = values.get(multiple, {}), values.get(1.0, {})
+    far = values.get(multiple, {})
+    near = values.get(1.0, {})
     scores = {str(i): of.sign * far[i] for i in sorted(far)}
     ranks = rank_intervals(pd.DataFrame(scores))
-    best = sorted(far, key=lambda i: (-of.sign * far[i].mean(), found[i].label))
+
+    def from_best(i: int) -> tuple[float, str]:
+        return -of.sign * far[i].mean(), found[i].label
+
+    best = sorted(far, key=from_best)
     without = sorted({*near} - {*far}, key=lambda i: found[i].label)
     lines = []
     for i in (*best, *without):
-        rows, here = found[i].rows, far.get(i, NONE)
+        rows = found[i].rows
+        here = far.get(i, NONE)
         missed = (rows["mark"] != "ok") & (rows["task"] == of.task)
         worst_seed = (of.sign * here).nsmallest(1) * of.sign
         least, most = ranks.get(str(i), (0, 0))

@@ -206,7 +206,8 @@ def _column(rows: pd.DataFrame, name: str, kind: str) -> str | None:
         wrong = not known.map(lambda value: isinstance(value, str)).all()
     else:
         real = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
-        wrong = not real or (kind is WHOLE and bool((known.astype(float) % 1 != 0).any()))
+        broken = kind is WHOLE and real and (known.astype(float) % 1 != 0).any()
+        wrong = not real or broken
     if wrong:
         return f"expected a {kind}, got {column.dtype}"
     if name in ("train_length", "length") and (known < 1).any():
@@ -229,7 +230,8 @@ def comparable(rows: pd.DataFrame) -> pd.DataFrame:
     names = zip(asked["run"], asked["seed"], strict=True)
     asked["model"] = [run.removesuffix(f"-s{seed}") for run, seed in names]
     one = asked.groupby(["run", "extension", "task", "config"])["factor"]
-    asked["set_for"] = asked["factor"].fillna(1.0).mask(one.transform("nunique").gt(1), 0.0)
+    follows = one.transform("nunique").gt(1)
+    asked["set_for"] = asked["factor"].fillna(1.0).mask(follows, 0.0)
     for (*_, task), part in asked.groupby(["model", "extension", "set_for", "task"]):
         if part["config"].nunique() == 1:
             continue

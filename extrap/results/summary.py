@@ -12,7 +12,8 @@ from extrap.results.effective import NOTHING, effective_lengths
 from extrap.results.series import select, status_name, whole
 
 PARTS = ("text", "retrieval")
-PROTOCOLS, FAR = ("nonoverlap", "last_segment"), (1, 2, 4, 16)
+PROTOCOLS = ("nonoverlap", "last_segment")
+FAR = (1, 2, 4, 16)
 ACCURACIES = {"mean": (1, 2, 4), "middle": (1, 2, 4), "ends": (1, 2, 4), "padded": (2, 4)}
 OF_CELLS = {"mean": "records", "padded": "padded"}
 AT_DEPTHS = {"middle": (0.5,), "ends": (0, 1)}

@@ -69,12 +69,14 @@ def _named(rows: pd.DataFrame, name: str) -> pd.DataFrame:
 def _check(first: pd.DataFrame, second: pd.DataFrame) -> None:
     """Raises UserError if two studies asked other questions in a cell that both have."""
     a, b = first["study"].iloc[0], second["study"].iloc[0]
-    of_a, of_b = (sorted({*one["corpus"]} - {""}) for one in (first, second))
+    of_a = sorted({*first["corpus"]} - {""})
+    of_b = sorted({*second["corpus"]} - {""})
     if of_a and of_b and {*of_a}.isdisjoint(of_b):
         said = f"{a} has {', '.join(of_a)}, {b} {', '.join(of_b)}"
         raise UserError("corpus", problem=f"other text: {said}", remedy="show each by itself")
     for metrics, column, what in ((GUESSES, "value", "questions"), (LOSSES, "tokens", "documents")):
-        own, other = _asked(first, metrics, column), _asked(second, metrics, column)
+        own = _asked(first, metrics, column)
+        other = _asked(second, metrics, column)
         shared = own.index.intersection(other.index)
         apart = (own[shared] - other[shared]).abs()
         differs = shared[apart.gt(1e-9).to_numpy()]

@@ -67,9 +67,8 @@ def measured(found: Series) -> dict[Cell, dict[int, float]]:
     scores = cells(found.rows, COMPARED)
     scores = scores.assign(length=scores["length"].fillna(0))
     out: dict[Cell, dict[int, float]] = {}
-    for (*place, length, metric, seed), value in (
-        scores.groupby([*Cell._fields, "seed"])["value"].mean().items()
-    ):
+    means = scores.groupby([*Cell._fields, "seed"])["value"].mean()
+    for (*place, length, metric, seed), value in means.items():
         cell = Cell(*place, int(length), metric)
         out.setdefault(cell, {})[int(seed)] = float(value)
     return out
@@ -98,7 +97,8 @@ def items(
     of the series. Raises UserError for items that differ from the rows.
     """
     values = measured(found) if values is None else values
-    out, lacking = {}, set()
+    out = {}
+    lacking = set()
     for (sheet, task, seed), _ in found.rows.groupby(["sheet", "task", "seed"]):
         if not any(cell.task == task for cell in values):
             continue
@@ -110,7 +110,8 @@ def items(
             value = values.get(cell, {}).get(seed)
             if value is None:
                 continue
-            if not np.isclose(scores.sums.sum() / scores.counts.sum(), value, rtol=1e-6, atol=1e-6):
+            mean = scores.sums.sum() / scores.counts.sum()
+            if not np.isclose(mean, value, rtol=1e-6, atol=1e-6):
                 problem = f"does not belong to the rows beside it ({cell})"
                 remedy = "delete both files and evaluate the run again"
                 raise UserError(path, problem=problem, remedy=remedy)
@@ -119,12 +120,16 @@ def items(
 
 
 def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
-    place, out = ["protocol", "length"], {}
+    place = ["protocol", "length"]
+    out = {}
     scores = scores.assign(length=scores["length"].fillna(0))
     drawn = scores["metric"] == DRAWN
-    digests = scores[drawn].sort_values(["depth", "item"]).groupby(place)["value"].agg(tuple)
-    for (protocol, length), part in scores[(scores["item"] != "all") & ~drawn].groupby(place):
-        at, digest = (task, protocol, int(length)), digests.get((protocol, length))
+    checksums = scores[drawn].sort_values(["depth", "item"])
+    digests = checksums.groupby(place)["value"].agg(tuple)
+    single = scores[(scores["item"] != "all") & ~drawn]
+    for (protocol, length), part in single.groupby(place):
+        at = (task, protocol, int(length))
+        digest = digests.get((protocol, length))
         plain = part[part["depth"].isna()]
         # items named place:trial, as by kv-serial, become means over places: they share a context
         names = plain["item"].str.rpartition(":")[2] if len(plain) else plain["item"]

@@ -33,8 +33,9 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
     found = []
     for name in names:
         short = name.replace(" ", "")
-        fitting = [(at, one) for at, one in spelled if short in (at, FACTOR.sub("", at))]
-        fitting = fitting or [(at, one) for at, one in spelled if short == one.extension]
+        fitting = [pair for pair in spelled if short in (pair[0], FACTOR.sub("", pair[0]))]
+        if not fitting:
+            fitting = [pair for pair in spelled if short == pair[1].extension]
         if not fitting:
             raise UserError("SERIES", name, "no such series", listed)
         labels = dict.fromkeys(label for label, _ in fitting)
@@ -99,7 +100,8 @@ def in_memory(
             return found, read_items(found) if found.exists() else None
         return Path(run), found
 
-    chosen = choose(whole(rows.assign(sheet=rows["run"] + " " + rows["config"])), names)
+    sheets = rows["run"] + " " + rows["config"]
+    chosen = choose(whole(rows.assign(sheet=sheets)), names)
     pairs, lacking, unlike = paired(chosen, scores, [])
     if lacking:
         absent = f"no scores of single items ({', '.join(lacking)}): one seed has no interval"

@@ -40,12 +40,14 @@ def limit(statement: Statement, seeds: int) -> str:
 
 def _of_orders(statement: Statement, seeds: int) -> str:
     """Says whether orders that agree wholly, or are opposed, would hold."""
-    listed = (statement.rows | statement.contrasts[0][0].rows).get(statement.over or "", [])
+    selection = statement.rows | statement.contrasts[0][0].rows
+    listed = selection.get(statement.over or "", [])
     items = len({*listed}) if isinstance(listed, list) else 0
     if not items:
         return ""
     order = np.arange(items, dtype=float)
-    found = _read(np.full(seeds, 1.0 if statement.direction == "above" else -1.0), items)
+    best = 1.0 if statement.direction == "above" else -1.0
+    found = _read(np.full(seeds, best), items)
     _, low, high, *_ = interval(statement, found)
     p = permutation_p(order, order)
     if items > 3 and p <= 1 - LEVEL and _beyond(statement, low, high):

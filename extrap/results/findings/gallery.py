@@ -121,7 +121,8 @@ def _written(texts, where: str, found: re.Match[str]) -> str:
 def _verdict(entry: dict[str, Any], values: list[float], where: str) -> str:
     if "by" in entry:
         return {"formula": SAME, "none": SILENT}[entry["by"]]
-    expect, judged = entry["expect"], values[: entry.get("judged", len(values))]
+    expect = entry["expect"]
+    judged = values[: entry.get("judged", len(values))]
     if expect == "rising":
         as_said = all(a < b for a, b in pairwise(judged))
     elif expect == "falling":
@@ -155,7 +156,8 @@ def drawing(results: Path, entry: dict[str, Any]) -> Path | None:
 
 
 def _line(results: Path, one: Shown) -> tuple[str, ...]:
-    entry, file = one.entry, drawing(results, one.entry)
+    entry = one.entry
+    file = drawing(results, one.entry)
     at = entry["arxiv"]
     link = f"https://{at}" if "/" in at else f"https://arxiv.org/abs/{at}"
     ours = f"{one.sentence}. `{one.command}`"

@@ -44,11 +44,13 @@ class Interval(NamedTuple):
 
 def interval(statement: Statement, found: Read) -> Interval:
     """Returns the interval of what `statistics.measured` found, without nan among its values."""
-    values, bound = found.value.to_numpy(float), statement.threshold
+    values = found.value.to_numpy(float)
+    bound = statement.threshold
     if found.items:
         return _of_ranks(values, found.items, bound)
     if len(values) == 1:
-        return _of_one(values[0], float(found.down.iloc[0]), float(found.up.iloc[0]), bound)
+        down, up = float(found.down.iloc[0]), float(found.up.iloc[0])
+        return _of_one(values[0], down, up, bound)
     if statement.across == "median":
         middle = float(np.median(values))
         return Interval(middle, *median_interval(values), p=_sign_p(values, bound))
@@ -81,7 +83,8 @@ def learning(values, bound: float = PASSED) -> tuple[tuple[float, float], float]
     exact interval; p tests the share at which this mean meets the bound.
     """
     values = np.asarray(values, float)
-    passed, failed = values[values >= PASSED], values[values < PASSED]
+    passed = values[values >= PASSED]
+    failed = values[values < PASSED]
     k, n = len(passed), len(values)
     above = float(passed.mean()) if k else 1.0
     below = float(failed.mean()) if k < n else 0.0
@@ -105,7 +108,9 @@ def _of_ranks(values, items: int, bound: float) -> Interval:
     p = Mean(found.value - bound, found.errors).p if items > 3 else np.nan
     further = np.tanh(abs(bound) + found.detectable)
     near = abs(float(further - np.tanh(abs(bound))))
-    return Interval(effect, min(float(low), effect), max(float(high), effect), near, p)
+    low = min(float(low), effect)
+    high = max(float(high), effect)
+    return Interval(effect, low, high, near, p)
 
 
 def _of_one(value: float, down: float, up: float, bound: float) -> Interval:
@@ -123,6 +128,7 @@ def _of_one(value: float, down: float, up: float, bound: float) -> Interval:
 
 def _sign_p(values, bound: float) -> float:
     """Returns the two-sided p value of the sign test, which inverts to order statistics."""
-    above, below = int((values > bound).sum()), int((values < bound).sum())
+    above = int((values > bound).sum())
+    below = int((values < bound).sum())
     tail = float(bdtr(min(above, below), len(values), 0.5))
     return min(1.0, 2 * tail)

@@ -145,7 +145,8 @@ def _check_entry(path: Path, entry: dict[str, Any]) -> None:
 
 
 def _sentence(entry: Any, common: dict, folder: Path, rows: Rows, judged) -> str:
-    says, where = entry["says"], f"{folder / FILE}: {entry['says'][:60]}"
+    says = entry["says"]
+    where = f"{folder / FILE}: {entry['says'][:60]}"
     try:
         parts = [*Formatter().parse(says)]
     except ValueError as error:  # a brace without its other half
@@ -154,7 +155,8 @@ def _sentence(entry: Any, common: dict, folder: Path, rows: Rows, judged) -> str
     if places != len(entry["each"]):
         raise UserError(where, problem=f"{places} places for {len(entry['each'])} of each")
     own = common | {name: value for name, value in entry.items() if name not in ("says", "each")}
-    each, out = iter(entry["each"]), ""
+    each = iter(entry["each"])
+    out = ""
     for words, name, form, _ in parts:
         out += words
         if name is not None:
@@ -202,8 +204,10 @@ def value_of(entry: dict, rows: pd.DataFrame, where: str) -> float:
     if "count" in entry:
         kept = selected(rows, columns).groupby(entry["count"])["value"]
         values = kept.agg(COUNTED.get(take, "mean"))
-        above, below = fields.get("above", -np.inf), fields.get("below", np.inf)
-        number, n = int(((values >= above) & (values < below)).sum()), len(values)
+        above = fields.get("above", -np.inf)
+        below = fields.get("below", np.inf)
+        number = int(((values >= above) & (values < below)).sum())
+        n = len(values)
         if take not in SHARES:
             return float(number)
         _known(number / n if n else np.nan, entry, "no rows", where)

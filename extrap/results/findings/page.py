@@ -100,9 +100,8 @@ def survive(found: list[Finding]) -> str:
     parts = []
     for verdict in ("holds", "fails"):
         of = np.array([one.verdict == verdict for one in own])
-        strict, loose = (
-            int((adjust(p)[of] <= 1 - LEVEL).sum()) for adjust in (holm, benjamini_hochberg)
-        )
+        strict = int((holm(p)[of] <= 1 - LEVEL).sum())
+        loose = int((benjamini_hochberg(p)[of] <= 1 - LEVEL).sum())
         parts.append(f"of {of.sum()} that {verdict[:-1]}, {strict} survive Holm and {loose}")
     words = " and ".join(f"{part} Benjamini and Hochberg" for part in parts)
     return (
@@ -190,7 +189,8 @@ def _declared(results: Path, folder: Path, found: dict[str, list[Finding]]) -> s
 
 def _board(results: Path, rows: Callable[[str], pd.DataFrame]) -> str:
     """The leaderboard of the models that results/numbers.yaml names; empty without any."""
-    path, parts = results / numbers.FILE, []
+    path = results / numbers.FILE
+    parts = []
     given = numbers.read(path)
     recipes = rows(given["recipes"]) if "recipes" in given else None
     for one in given.get("models", []):

@@ -196,8 +196,10 @@ def _check_kinds(where: str, entry: dict[str, Any]) -> None:
 
 def _check_statistic(where: str, entry: dict[str, Any]) -> None:
     """Checks the statistic, and the fields that one statistic needs and another forbids."""
-    statistic, across = entry.get("statistic", SUM), entry.get("across", "mean")
-    unit, over = entry.get("unit", []), entry.get("over", "scheme")
+    statistic = entry.get("statistic", SUM)
+    across = entry.get("across", "mean")
+    unit = entry.get("unit", [])
+    over = entry.get("over", "scheme")
     _need(
         statistic in STATISTICS,
         where,

@@ -125,7 +125,9 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
     for terms in statement.contrasts:
         parts = [_term(statement, term, rows) for term in terms]
         read = [part for part, _ in parts]
-        values.append([*map(_deviations, read)] if statement.across == DEVIATION else read)
+        if statement.across == DEVIATION:
+            read = [_deviations(part) for part in read]
+        values.append(read)
         weights.append([term.times for term in terms])
         states += [status for _, status in parts]
     p, items = 0.0, 0
@@ -145,7 +147,8 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
 def _correlated(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, float, int]:
     """Returns (COLUMNS by seed, p, items) of the orders of two terms."""
     a, b = first["value"].unstack(), second["value"].unstack()  # (seeds, items)
-    a, b = (one.round(TIED) for one in a.align(b, join="inner"))
+    a, b = a.align(b, join="inner")
+    a, b = a.round(TIED), b.round(TIED)
     orders = {seed: spearman(a.loc[seed], b.loc[seed]) for seed in a.index}
     found = _exact(pd.Series(orders, dtype=float))
     p = 1.0 if found["value"].isna().any() else permutation_p(a, b)
@@ -184,7 +187,8 @@ def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.Data
 
 def _deviations(readings: pd.DataFrame) -> pd.DataFrame:
     """Returns how far each seed lies from the median of all."""
-    return _exact((readings["value"] - readings["value"].median(skipna=False)).abs())
+    middle = readings["value"].median(skipna=False)
+    return _exact((readings["value"] - middle).abs())
 
 
 def _whole(part: pd.DataFrame, over: str | None, wanted: dict[str, list]) -> bool:

@@ -67,7 +67,8 @@ def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
     statements = read(study)
     if rows is None or rows.empty:
         return [Finding(one, "not measured", "no rows yet") for one in statements]
-    own, found = table(rows), []
+    own = table(rows)
+    found = []
     other = cache(lambda name: table(open_study(root(study), name)))
     for one in statements:
         terms = chain.from_iterable(one.contrasts)
@@ -118,7 +119,8 @@ def _verdict(statement: Statement, found: Read, low: float, high: float, detecta
         many = "a median of fewer than six" if median else "two" if len(found.value) == 2 else ""
         reason = f"{many} seeds support no interval" if many else "no interval"
         return "undecided", reason + f", {chance}" * bool(found.p)
-    beyond, short = low > statement.threshold, high < statement.threshold
+    beyond = low > statement.threshold
+    short = high < statement.threshold
     if statement.direction == "below":
         beyond, short = short, beyond
     if beyond and found.p > 1 - LEVEL:

@@ -111,7 +111,8 @@ def t_interval(values):
         values: (seeds, ...), n >= 1.
     """
     values = np.asarray(values, float)
-    n, mean = len(values), values.mean(0)
+    n = len(values)
+    mean = values.mean(0)
     if n == 1:
         none = np.full_like(mean, np.nan)
         return _pair(none, none)
@@ -165,12 +166,16 @@ def depth_contrasts(depths) -> dict[str, np.ndarray]:
     ValueError where 0, 1 or the middle is not among the depths.
     """
     depths = np.asarray(depths, float)
-    start, end, middle = depths == 0, depths == 1, (depths >= 0.25) & (depths <= 0.75)
+    start = depths == 0
+    end = depths == 1
+    middle = (depths >= 0.25) & (depths <= 0.75)
     if not (start.sum() == end.sum() == 1 and middle.any()):
         raise ValueError(
             f"a U curve needs depth 0, depth 1 and one in [.25, .75], got {depths.tolist()}"
         )
-    start, end, mid = start.astype(float), end.astype(float), middle / middle.sum()
+    start = start.astype(float)
+    end = end.astype(float)
+    mid = middle / middle.sum()
     return {
         "mid": mid,
         "primacy": start - mid,
@@ -213,7 +218,8 @@ def bootstrap_share(correct) -> tuple[float, float, float]:
     trials.
     """
     correct = np.asarray(correct, float)
-    share, trials = float(correct.mean()), len(correct)
+    share = float(correct.mean())
+    trials = len(correct)
     if share in (0, 1):
         return share, *wilson(share * trials, trials)
     return share, *bootstrap_mean(correct.sum(1), np.full(trials, correct.shape[1]))

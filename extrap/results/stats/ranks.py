@@ -60,7 +60,8 @@ def concordance(table: np.ndarray) -> float:
     for one order. https://en.wikipedia.org/wiki/Kendall%27s_W
     """
     units, items = table.shape
-    one, other = table[:, :, None], table[:, None, :]  # (units, items, items)
+    one = table[:, :, None]
+    other = table[:, None, :]  # (units, items, items)
     tied = (one == other).sum(2)  # how many are alike, itself included
     ranks = (one > other).sum(2) + (tied + 1) / 2
     ties = (tied**2 - 1).sum()  # each of t tied values adds t^2 - 1
