@@ -19,7 +19,9 @@ class AllLayers(SchemeExtension):
     layers = "all"
 
     def __init__(self, method: SchemeExtension):
-        self.method, self.factor, self.tuned_at = method, method.factor, method.tuned_at
+        self.method = method
+        self.factor = method.factor
+        self.tuned_at = method.tuned_at
 
     def effective(self, n: int, length: int) -> float:
         return self.method.effective(n, length)

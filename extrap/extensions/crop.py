@@ -47,9 +47,10 @@ class Crop(Extension):
                 return model(tokens, last=last)
             ends = range(T, max(L, T - last), -stride)
             spans = [tokens[:, end - L + 1 : end] for end in reversed(ends)]
-            windows = torch.stack([torch.cat([tokens[:, :1], span], 1) for span in spans])
-            tail = model(windows.flatten(0, 1), last=stride).unflatten(0, windows.shape[:2])
-            tail = tail.transpose(0, 1).flatten(1, 2)
+            bos = tokens[:, :1]
+            windows = torch.stack([torch.cat([bos, span], 1) for span in spans])
+            ends_read = model(windows.flatten(0, 1), last=stride)
+            tail = ends_read.unflatten(0, windows.shape[:2]).transpose(0, 1).flatten(1, 2)
             left = T - len(ends) * stride
             head = model(tokens[:, :left]) if T - left < last else tail[:, :0]
             return torch.cat([head, tail], 1)[:, -last:]

@@ -85,7 +85,8 @@ class ByRow(Rescored):
     def _rows(self, q: Tensor, k: Tensor, at: Where) -> Iterator[tuple[Tensor, Tensor, Where]]:
         """Yields rotated queries and keys and their place, by rows that share a spectrum."""
         inside = int((at.i < self.shape.length).sum())
-        for start, stop in pairwise([0, *range(max(1, inside), len(at.i) + 1)]):
+        ends = range(max(1, inside), len(at.i) + 1)
+        for start, stop in pairwise([0, *ends]):
             i = at.i[start:stop]
             here = replace(at, q=at.q[start:stop], i=i, length=int(i[-1]) + 1, memo={})
             yield *self.part.rotate(q[:, :, start:stop], k, here), here

@@ -79,7 +79,8 @@ class Frequencies(SchemeExtension):
         return sqrt(self.heat(n, length))
 
     def acts_on(self, scheme: Scheme) -> set[int]:
-        turning, far = turning_layers(scheme), super().acts_on(scheme)
+        turning = turning_layers(scheme)
+        far = super().acts_on(scheme)
         if turning and not turning & far:
             raise ValueError(
                 "channels turn in its local layers alone, which see no farther than in training "
@@ -94,7 +95,8 @@ class Frequencies(SchemeExtension):
         for p in turning:
             for n in (1, 2 * p.length):  # raises now for options that do not fit the pairs
                 self.change(p, n)
-        shape, heats = scheme.shape, type(self).heat is not Frequencies.heat
+        shape = scheme.shape
+        heats = type(self).heat is not Frequencies.heat
         turning_parts = [part for part in parts(scheme) if turns_pairs(part)]
         published = all(isinstance(part, Rotary) and part.published for part in turning_parts)
         channels = self.temperature == "channels" or (self.temperature is None and published)
@@ -118,7 +120,8 @@ class Frequencies(SchemeExtension):
             )
         turning = 2 * len(pairs(part).theta)
         order = part.layout if isinstance(part.layout, list) else list(range(turning))
-        slower, shape = respectrum(part, self.change), part.shape
+        slower = respectrum(part, self.change)
+        shape = part.shape
         if not part.louder:
             return slower
         louder = Louder(shape, order[:turning], lambda n: self.amplitude(n, shape.length))

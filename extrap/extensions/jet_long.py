@@ -52,14 +52,15 @@ class Bifocal(Near):
 
     def group(self, at: Where) -> int:
         """Returns G of the whole text, tokens that this forward leaves out included."""
-        text = at.length + (0 if at.left_out is None else int(at.left_out[-1]))
-        return max(1, ceil(text / self.shape.length))
+        left_out = 0 if at.left_out is None else int(at.left_out[-1])
+        return max(1, ceil((at.length + left_out) / self.shape.length))
 
     def places(self, at: Where) -> list[Where]:
         G = self.group(at)
         if G == 1:
             return [at]
-        q, k = (whole_steps(t / G).double() for t in (at.q, at.k))
+        q = whole_steps(at.q / G).double()
+        k = whole_steps(at.k / G).double()
         return [at, at.moved(q, k, self)]
 
     def zone(self, at: Where) -> Tensor:

@@ -57,7 +57,8 @@ class LayerFactors(SchemeExtension):
 
     def curve(self, layer: int, layers: int) -> float:
         """Returns s_l."""
-        x, M = layer / max(1, layers - 1), len(self.controls) - 1
+        x = layer / max(1, layers - 1)
+        M = len(self.controls) - 1
         shares = [comb(M, m) * x**m * (1 - x) ** (M - m) for m in range(M + 1)]
         return sum(share * c for share, c in zip(shares, self.controls, strict=True))
 

@@ -18,17 +18,24 @@ ROWS = 129
 
 def global_layers(scheme: Scheme) -> set[int]:
     """Returns the layers that are not local; all layers if every one is."""
-    layers, L = set(range(scheme.shape.layers)), scheme.shape.length
+    layers = set(range(scheme.shape.layers))
+    L = scheme.shape.length
     if not scheme.uses("sees"):
         return layers
-    late = ((layer, late_rows(scheme, layer, 4 * L)) for layer in layers)
-    return {layer for layer, at in late if int(at.visible.sum(-1).max()) > L} or layers
+    found = set[int]()
+    for layer in layers:
+        late = late_rows(scheme, layer, 4 * L)
+        if int(late.visible.sum(-1).max()) > L:
+            found.add(layer)
+    return found or layers
 
 
 def late_rows(scheme: Scheme, layer: int, n: int) -> Where:
     """Returns some queries at places L to n against all n keys in one layer."""
     shape = scheme.shape
-    tokens, x = torch.zeros(1, n, dtype=torch.long), torch.zeros(1, 1, 1).expand(1, n, shape.dim)
-    whole = place(scheme, torch.arange(n, dtype=torch.float64), tokens=tokens).at_layer(layer, x)
+    tokens = torch.zeros(1, n, dtype=torch.long)
+    x = torch.zeros(1, 1, 1).expand(1, n, shape.dim)
+    t = torch.arange(n, dtype=torch.float64)
+    whole = place(scheme, t, tokens=tokens).at_layer(layer, x)
     rows = torch.linspace(shape.length, n - 1, ROWS).long().unique()
     return replace(whole, q=whole.q[rows], i=whole.i[rows], memo={})

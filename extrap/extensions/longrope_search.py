@@ -32,21 +32,25 @@ def search(
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> tuple[list[float], float]:
     """Returns (factors, loss): non-decreasing factors in 1 .. most, no worse than any start."""
-    total, done = len(starts) + 2 * len(STEPS) * ROUNDS * len(starts[0]), 0
+    total = len(starts) + 2 * len(STEPS) * ROUNDS * len(starts[0])
+    done = 0
 
     def tried(factors: list[float]) -> tuple[float, list[float]]:
         nonlocal done
         value = loss(factors)
-        progress(done := done + 1, total)
-        return (value if isfinite(value) else inf), factors
+        done += 1
+        progress(done, total)
+        return value if isfinite(value) else inf, factors
 
     best = min(tried(start) for start in starts)
     for step in STEPS:
         for _ in range(ROUNDS):
             before = best
             for p in reversed(range(len(best[1]))):
-                steps = [moved(best[1], p, best[1][p] * by, most) for by in (step, 1 / step)]
-                best = min(best, *map(tried, steps))
+                _, factors = best
+                more = moved(factors, p, factors[p] * step, most)
+                less = moved(factors, p, factors[p] * (1 / step), most)
+                best = min(best, tried(more), tried(less))
             if best == before:
                 break
     progress(total, total)
@@ -56,8 +60,11 @@ def search(
 def moved(factors: list[float], p: int, value: float, most: float) -> list[float]:
     """Returns factors with factor p at a value; the others give way and stay non-decreasing."""
     value = min(max(value, 1.0), most)
-    before, after = factors[:p], factors[p + 1 :]
-    return [min(f, value) for f in before] + [value] + [max(f, value) for f in after]
+    before = factors[:p]
+    after = factors[p + 1 :]
+    lowered = [min(factor, value) for factor in before]
+    raised = [max(factor, value) for factor in after]
+    return [*lowered, value, *raised]
 
 
 def beginnings(trained: Pairs, s: float) -> list[list[float]]:

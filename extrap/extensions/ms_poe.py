@@ -61,7 +61,8 @@ class MsPoE(SchemeExtension):
         return replace_parts(scheme, plain_rotary, partial(PerHead, self.ratios))
 
     def ratios(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        last = (q[:, :, -1:] @ k.transpose(-1, -2) * at.scale).float().softmax(-1)  # (B, H, 1, T)
+        logits = q[:, :, -1:] @ k.transpose(-1, -2) * at.scale
+        last = logits.float().softmax(-1)  # (B, H, 1, T)
         aware = (last > self.times / last.shape[-1]).double().mean((-1, -2))
         rank = (-aware).argsort(dim=-1, stable=True).argsort(dim=-1)
         return self.least + (self.most - self.least) * rank / q.shape[1]
@@ -86,5 +87,6 @@ class PerHead(Scheme):
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         theta = self.rotary.theta(at)
         r = self.ratios(q, k, at)[..., None, None]
-        of_q, of_k = (phase(self.rotary.angle(t, theta) / r, q.dtype) for t in (at.q, at.k))
+        of_q = phase(self.rotary.angle(at.q, theta) / r, q.dtype)
+        of_k = phase(self.rotary.angle(at.k, theta) / r, q.dtype)
         return turn(q, of_q, self.rotary.layout), turn(k, of_k, self.rotary.layout)

@@ -64,9 +64,11 @@ class NBCE(Extension):
 
         def read(tokens: Tensor, last: int | None = None) -> Tensor:
             T = tokens.shape[1]
-            last, parts = T if last is None else last, []
+            last = T if last is None else last
+            parts = []
             while last > 0 and T > L:
-                parts.append(self._end(model, tokens[:, :T], window, L - window)[:, -last:])
+                end = self._end(model, tokens[:, :T], window, L - window)
+                parts.append(end[:, -last:])
                 T, last = T - L + window, last - L + window
             if last > 0:
                 parts.append(model(tokens[:, :T], last=last))
@@ -77,7 +79,8 @@ class NBCE(Extension):
     def _end(self, model: GPT, tokens: Tensor, window: int, predictions: int) -> Tensor:
         """Returns log p (B, predictions, V) of the last predictions of a text (B, T)."""
         cut = tokens.shape[1] - predictions + 1
-        bos, shared = tokens[:, :1], tokens[:, cut:]
+        bos = tokens[:, :1]
+        shared = tokens[:, cut:]
         contexts = tokens[:, 1:cut].flip(1).split(window, 1)
 
         def answers(contexts: Sequence[Tensor]) -> Tensor:
@@ -90,28 +93,34 @@ class NBCE(Extension):
         rows = torch.cat([answers(list(group)) for _, group in groups])
         alone = answers([bos[:, :0]])[0]
         pooled = rows.mean(0) if self.pool == "mean" else self._surest(rows)
-        return merged(pooled, alone, len(rows) - 1 if self.beta is None else self.beta)
+        beta = len(rows) - 1 if self.beta is None else self.beta
+        return merged(pooled, alone, beta)
 
     def _surest(self, rows: Tensor) -> Tensor:
         """Returns the row of least entropy of each prediction, (n, B, P, V) -> (B, P, V)."""
-        h, winners = entropy(rows, self.top_p), []
+        h = entropy(rows, self.top_p)
+        winners = []
         for t in range(h.shape[2]):
             if winners:
                 bonus = h.new_full((1, h.shape[1]), -self.stickiness)
                 h[:, :, t].scatter_add_(0, winners[-1][None], bonus)
             winners.append(h[:, :, t].argmin(0))
-        return rows.take_along_dim(torch.stack(winners, 1)[None, :, :, None], 0)[0]
+        chosen = torch.stack(winners, 1)[None, :, :, None]
+        return rows.take_along_dim(chosen, 0)[0]
 
 
 def entropy(log_p: Tensor, top_p: float) -> Tensor:
     """Returns the entropy in nats of the likeliest tokens that hold top_p: (..., V) -> (...)."""
     log_p = log_p.sort(-1).values
     p = log_p.exp()
-    return -(p * log_p.clamp(min=LOWEST)).masked_fill(p.cumsum(-1) <= 1 - top_p, 0).sum(-1)
+    terms = p * log_p.clamp(min=LOWEST)
+    unlikely = p.cumsum(-1) <= 1 - top_p
+    return -terms.masked_fill(unlikely, 0).sum(-1)
 
 
 def merged(pooled: Tensor, alone: Tensor, beta: float) -> Tensor:
     """Returns (beta + 1) log p pooled - beta log p alone, normalised (..., V); pooled itself for
     tokens whose probability alone is near 0.
     """
-    return torch.where(alone > LOWEST, (1 + beta) * pooled - beta * alone, pooled).log_softmax(-1)
+    contrast = (1 + beta) * pooled - beta * alone
+    return torch.where(alone > LOWEST, contrast, pooled).log_softmax(-1)

@@ -38,18 +38,21 @@ class Windows(Scheme):
         t = i - n + self.shape.length  # the end of the text and the last window lie there
         windows = (self.window - t.clamp(max=self.window)) // self.window + (t <= self.window)
         windows = torch.where(i > 0, windows, 0)
-        return torch.where(i > 0, t + (windows - 1).clamp(min=0) * self.window, 0), windows
+        shift = (windows - 1).clamp(min=0) * self.window
+        return torch.where(i > 0, t + shift, 0), windows
 
     def positions(self, t: Tensor) -> Tensor:
         n = len(t)
         if n <= self.shape.length:
             return t
-        return t[self.place(torch.arange(n, device=t.device), n)[0]]
+        coordinates, _ = self.place(torch.arange(n, device=t.device), n)
+        return t[coordinates]
 
     def sees(self, at: Where) -> Tensor | None:
         if at.length <= self.shape.length:
             return None
-        of_q, of_k = self.place(at.i, at.length)[1][:, None], self.place(at.j, at.length)[1]
+        of_q = self.place(at.i, at.length)[1][:, None]
+        of_k = self.place(at.j, at.length)[1]
         return (of_q == 0) | (of_q == of_k) | (at.j == 0)
 
 

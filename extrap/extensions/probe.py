@@ -38,7 +38,8 @@ def check_distances(scheme: Scheme) -> None:
     have even coordinates below L that follow the given ones, and attention changes with the spread
     of coordinates and not with a shift of all, at 256 coordinates or more.
     """
-    L, reading = scheme.shape.length, deepcopy(scheme).eval()
+    L = scheme.shape.length
+    reading = deepcopy(scheme).eval()
     t = torch.arange(L, dtype=torch.float64)
     places = reading.positions(t)
     uneven = even_spacing(places) is None or draws_positions(reading)
@@ -65,8 +66,10 @@ def check_changes(plain: Scheme, extended: Scheme) -> None:
     if defined[0] != defined[1]:
         return
     t = t if all(defined) else t[:L]
-    for text in (t[:SHORT], t) if len(t) > SHORT else (t,):
-        own, other = (deepcopy(scheme).eval().positions(text) for scheme in (plain, extended))
+    texts = [t[:SHORT], t] if len(t) > SHORT else [t]
+    for text in texts:
+        own = deepcopy(plain).eval().positions(text)
+        other = deepcopy(extended).eval().positions(text)
         if own.shape != other.shape:
             at = "".join(defined_at(part.positions) for part in parts(extended))
             problem = f"positions{at} returned {tuple(other.shape)} for {len(text)} tokens"
@@ -78,9 +81,10 @@ def check_changes(plain: Scheme, extended: Scheme) -> None:
 
 def _defined(scheme: Scheme, t: Tensor) -> bool:
     try:
-        return float(deepcopy(scheme).eval().positions(t).max()) < scheme.limit
+        places = deepcopy(scheme).eval().positions(t)
     except OutOfRange:
         return False
+    return float(places.max()) < scheme.limit
 
 
 def _long(L: int) -> int:
@@ -93,7 +97,9 @@ def check_reads_on(scheme: Scheme, kept: int) -> None:
     mask, all layers together look less than `kept` tokens back, masks and temperatures do not
     depend on the beginning of the text, and only distances between coordinates matter.
     """
-    layers, L, uses = range(scheme.shape.layers), scheme.shape.length, scheme.uses
+    layers = range(scheme.shape.layers)
+    L = scheme.shape.length
+    uses = scheme.uses
     masked = [n for n in layers if uses("sees", layer=n) and not uses("attend", layer=n)]
     late = [late_rows(scheme, layer, _long(L)) for layer in masked]
     back = sum(int(torch.where(at.visible, at.back, 0).max()) for at in late)
@@ -109,8 +115,11 @@ def _moves_along(scheme: Scheme, late: Where) -> bool:
     moved = replace(late, i=late.i - LATER, q=late.q - LATER, memo={})
     if not torch.equal(late.visible[:, LATER:], moved.visible[:, :-LATER]):
         return False
-    warm = [scheme.temperature(at) for at in (late, moved)]
-    return warm[0] is None or warm[1] is None or torch.allclose(warm[0], warm[1], rtol=0, atol=SAME)
+    here = scheme.temperature(late)
+    there = scheme.temperature(moved)
+    if here is None or there is None:
+        return True
+    return torch.allclose(here, there, rtol=0, atol=SAME)
 
 
 def reads_coordinates(part: Scheme) -> bool:
@@ -141,8 +150,10 @@ def _acted(part: Scheme, u: float) -> Tensor:
     here = Where.whole(t, part.scale, tokens=tokens).at_layer(0, x)
     turned = part.rotate(q, k, here)
     done = [part.embed(x, here), *turned, part.score(*turned, here)]
-    done.append(part.mix(torch.ones(1, q.shape[1], 2, 2, dtype=q.dtype), v, here))
-    b, without = (part.bias(y, z, here) for y, z in (turned, (0 * turned[0], 0 * turned[1])))
+    ones = torch.ones(1, q.shape[1], 2, 2, dtype=q.dtype)
+    done.append(part.mix(ones, v, here))
+    b = part.bias(*turned, here)
+    without = part.bias(0 * turned[0], 0 * turned[1], here)
     if b is not None and without is not None:
         done.append(b - without)
     return torch.cat([z.flatten() for z in done])
@@ -180,8 +191,10 @@ def _read(scheme: Scheme, qkv: Tensor, x: Tensor, at: Where, embedded: bool) -> 
     q, k = scheme.rotate(q, k, at)
     of_rows = []
     for i in rows:
-        here, keys = at.block(i, i + 1), slice(i + 1)
-        o = attend_rows(scheme, q[:, :, i : i + 1], k[:, :, keys], v[:, :, keys], here)[0]
+        here = at.block(i, i + 1)
+        keys = slice(i + 1)
+        row = q[:, :, i : i + 1]
+        o = attend_rows(scheme, row, k[:, :, keys], v[:, :, keys], here)[0]
         seen = (here.visible * (here.j + 1.0).sqrt()).sum()
         of_rows.append(torch.cat([o, seen.expand(len(o), 1, 1)], -1))
     return torch.cat(of_rows, 1)
@@ -191,10 +204,12 @@ def drawn(scheme: Scheme, T: int) -> tuple[Scheme, Tensor, Tensor, Tensor]:
     """Returns a copy in float64 with parameters from N(0, 1); and for it q, k, v (3, 1, H, T, D),
     x (1, T, C) and tokens (1, T).
     """
-    shape, g = scheme.shape, torch.Generator().manual_seed(0)
+    shape = scheme.shape
+    g = torch.Generator().manual_seed(0)
     normal = partial(torch.randn, generator=g, dtype=torch.float64)
     parameters = {id(p): nn.Parameter(normal(p.shape)) for p in scheme.parameters()}
-    qkv, x = normal(3, 1, shape.heads, T, shape.head_dim), normal(1, T, shape.dim)
+    qkv = normal(3, 1, shape.heads, T, shape.head_dim)
+    x = normal(1, T, shape.dim)
     tokens = torch.randint(shape.vocab, (1, T), generator=g)
     return deepcopy(scheme, parameters).cpu().double().eval(), qkv, x, tokens
 
