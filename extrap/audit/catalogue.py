@@ -92,7 +92,8 @@ def _shares(line: pd.Series) -> str:
 
 def _when(line: pd.Series) -> str:
     when = "never" if pd.isna(line["steps"]) else f"{line['steps']:.0f}"
-    seeds, arrived = int(line["seeds"]), line["arrived"]  # nan without a step
+    seeds = int(line["seeds"])
+    arrived = line["arrived"]  # nan without a step
     missed = int(line["seeds"] - line["passed"])
     said = []
     if 0 < arrived < seeds:  # the mean over the seeds that arrived

@@ -78,7 +78,8 @@ def prefix(make: Make) -> None:
 def kernel(make: Make) -> None:
     """every kernel computes attention as defined, in blocks of any height"""
     model = make()
-    scheme, (q, k, v, x) = model.scheme, qkvx(model)
+    scheme = model.scheme
+    (q, k, v, x) = qkvx(model)
     at = model.where(tokens()).at_layer(1, x)
     whole = scheme.attend(q, k, v, at)
     every = {kernels.kernel(scheme, at)}
@@ -130,7 +131,8 @@ def reached(make: Make) -> None:
 
 def past(make: Make) -> None:
     """past the training length it is defined, or says that it is not"""
-    model, x = make(), tokens(128)
+    model = make()
+    x = tokens(128)
     if model.scheme.limit >= 128:
         return _need(model(x).isfinite().all(), "NaN or infinite logits at 2 L")
     try:
@@ -167,7 +169,8 @@ def apart(make: Make) -> None:
     a, b = make(seed=0), make(seed=1)
     b.load_state_dict(a.state_dict())
     close(a(tokens()), b(tokens()), 0)
-    alone, other = a(tokens()), make(dim=64, heads=2, layers=3, length=96)
+    alone = a(tokens())
+    other = make(dim=64, heads=2, layers=3, length=96)
     other(tokens(seed=3))
     close(a(tokens()), alone, 0)
 

@@ -32,7 +32,8 @@ SHORT, LONGEST = 8, 64
 @torch.no_grad()
 def defined(subject: Subject) -> int:
     """Returns the largest multiple of L in range; 1 if logits at 4 L are not finite."""
-    model, most = subject.drawn, 1
+    model = subject.drawn
+    most = 1
     for m in MULTIPLES:
         try:
             t = model.scheme.positions(torch.arange(m * L, dtype=torch.float64))
@@ -56,7 +57,8 @@ def growth(subject: Subject) -> float:
     """
     if (most := defined(subject)) < 16:
         return nan
-    near, far = (sizes(subject.drawn, n * L) for n in (SHORT, min(most, LONGEST)))
+    near = sizes(subject.drawn, SHORT * L)
+    far = sizes(subject.drawn, min(most, LONGEST) * L)
     return max(b / a for a, b in zip(near, far, strict=True))
 
 
@@ -68,13 +70,15 @@ def sizes(model: GPT, T: int) -> list[float]:
     found = [size(model.scheme.embed(x, at.at_layer(0, x)).movedim(1, -1))]
     for q, k, v, here in layers(model, x, at):
         if model.scheme.uses("attend", layer=here.layer):
-            found.append(size(model.scheme.attend(q, k, v, here).movedim(2, -1)))
-        else:  # by distance
-            found.append(size(last_logits(model.scheme, q, k, here).flip(-1)))
+            by_place = model.scheme.attend(q, k, v, here).movedim(2, -1)
+        else:
+            by_place = last_logits(model.scheme, q, k, here).flip(-1)  # by distance
+        found.append(size(by_place))
     return found
 
 
-READ, VANISHED = 8, -150 * log(2)
+READ = 8
+VANISHED = -150 * log(2)
 """Text that `blind` reads, in L; logarithm of the greatest weight that float32 rounds to 0."""
 
 
@@ -128,10 +132,12 @@ def decay(equal: bool, subject: Subject) -> float:
     """
     model = subject.fresh
     same = draw(TEXTS, 1, SHAPE.dim).expand(-1, L, -1)
-    gaussian = by_distance(model, *(draw(TEXTS, L, SHAPE.dim, seed=seed) for seed in (7, 8)))
+    of_q, of_k = (draw(TEXTS, L, SHAPE.dim, seed=seed) for seed in (7, 8))
+    gaussian = by_distance(model, of_q, of_k)
     s = by_distance(model, same, same) if equal else gaussian
     spread = float((gaussian - gaussian.mean(0)).std())
-    return float(s[..., :4].mean() - s[..., L // 2 :].mean()) / spread if spread else 0.0
+    fall = float(s[..., :4].mean() - s[..., L // 2 :].mean())
+    return fall / spread if spread else 0.0
 
 
 def by_distance(model: GPT, of_q: Tensor, of_k: Tensor) -> Tensor:
@@ -143,8 +149,10 @@ def by_distance(model: GPT, of_q: Tensor, of_k: Tensor) -> Tensor:
 
 def heads(model: GPT, x: Tensor, at: Where) -> tuple[Tensor, Where]:
     """(B, H, T, D): the input with what positions add to it, normed, cut into heads."""
-    normed = F.rms_norm(model.scheme.embed(x, at.at_layer(0, x)), (SHAPE.dim,))
-    return normed.unflatten(-1, (SHAPE.heads, -1)).transpose(1, 2), at.at_layer(0, normed)
+    coded = model.scheme.embed(x, at.at_layer(0, x))
+    normed = F.rms_norm(coded, (SHAPE.dim,))
+    of_heads = normed.unflatten(-1, (SHAPE.heads, -1)).transpose(1, 2)
+    return of_heads, at.at_layer(0, normed)
 
 
 FAR = (

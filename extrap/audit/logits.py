@@ -38,15 +38,18 @@ def unique(subject: Subject) -> int:
     """
     model = subject.drawn
     tokens, x = repeated(4, L)
-    scheme, found = model.scheme, []
+    scheme = model.scheme
+    found = []
     for q, k, v, here in layers(model, x, model.where(tokens)):
         s = last_logits(scheme, q, k, here)
-        found += [finite(s).flatten(0, 1), (s > -torch.inf).double().flatten(0, 1)]
+        visible = (s > -torch.inf).double()
+        found += [finite(s).flatten(0, 1), visible.flatten(0, 1)]
         if scheme.uses("normalise", layer=here.layer):
             found.append(last_logits(scheme, q, k, here, weighed=True).flatten(0, 1))
         if scheme.uses("mix"):
             one = torch.eye(L, dtype=v.dtype)[:, None, None].expand(L, SHAPE.heads, 1, L)
-            given = scheme.mix(one, v[:1].expand(L, -1, -1, -1), here.block(L - 1, L))
+            values = v[:1].expand(L, -1, -1, -1)
+            given = scheme.mix(one, values, here.block(L - 1, L))
             found.append(given[:, :, 0].flatten(1).T)
     signatures = torch.cat(found).T
     largest = max(float(signatures.abs().max()), 1e-300)
@@ -54,7 +57,8 @@ def unique(subject: Subject) -> int:
     return int((~same.tril(-1).any(1)).sum())
 
 
-NEAR, SAME_AT_ANY_LENGTH = L // 2, 1e-6
+NEAR = L // 2
+SAME_AT_ANY_LENGTH = 1e-6
 
 
 def length(subject: Subject) -> float:
@@ -64,14 +68,16 @@ def length(subject: Subject) -> float:
     Weights that are no softmax of logits are compared up to a factor: a denominator over all keys
     changes it, as under a softmax.
     """
-    short, *longer = [s for n in (1, 2, 4, 8) if (s := recent(subject.drawn, n * NEAR)) is not None]
+    found = [recent(subject.drawn, n * NEAR) for n in (1, 2, 4, 8)]
+    short, *longer = [s for s in found if s is not None]
     return max(float((s - short).abs().max() / short.std()) for s in longer)
 
 
 @torch.no_grad()
 def recent(model: GPT, T: int) -> Tensor | None:
     """(layers, H, L/2): logits of the last query of T tokens to the last L/2; None if undefined."""
-    tokens, x = words(8 * NEAR)[:, -T:], draw(1, 8 * NEAR, SHAPE.dim)[:, -T:]
+    tokens = words(8 * NEAR)[:, -T:]
+    x = draw(1, 8 * NEAR, SHAPE.dim)[:, -T:]
     try:
         at = model.where(tokens)
     except OutOfRange:
@@ -80,7 +86,9 @@ def recent(model: GPT, T: int) -> Tensor | None:
     for q, k, _, here in layers(model, x, at):
         s = finite(last_logits(model.scheme, q, k, here, weighed=True))[0, :, -NEAR:]
         weights = model.scheme.uses("normalise", "attend", layer=here.layer)
-        found.append(s / s.abs().sum(-1, keepdim=True).clamp(min=1e-300) if weights else s)
+        if weights:
+            s = s / s.abs().sum(-1, keepdim=True).clamp(min=1e-300)
+        found.append(s)
     return torch.stack(found)
 
 
@@ -96,7 +104,8 @@ def shift(by: int, subject: Subject) -> float:
     """
     model = subject.drawn.float()
     try:
-        plain, shifted = answers(model, 0), answers(model, by)
+        plain = answers(model, 0)
+        shifted = answers(model, by)
     except OutOfRange:
         return nan
     finally:
@@ -108,8 +117,10 @@ def shift(by: int, subject: Subject) -> float:
 @torch.no_grad()
 def answers(model: GPT, shift: float) -> list[Tensor]:
     """Returns logits of the last query and outputs of all, for each layer."""
-    tokens, x = words(L - 4), draw(1, L - 4, SHAPE.dim).float()
-    at, found = model.where(tokens), []
+    tokens = words(L - 4)
+    x = draw(1, L - 4, SHAPE.dim).float()
+    at = model.where(tokens)
+    found = []
     if shift:
         at = moved(model.scheme, at, at.q + shift)
     for q, k, v, here in layers(model, x, at):
@@ -124,7 +135,8 @@ TOKENS, BACK = 24, 5
 def real(subject: Subject) -> bool:
     """True if a key that moves by half a token gets a logit other than at both whole distances."""
     whole, half, next_one = (logit(subject.drawn, by) for by in (0.0, 0.5, 1.0))
-    return all(float((half - other).abs().max()) > 1e-9 for other in (whole, next_one))
+    apart = [float((half - other).abs().max()) for other in (whole, next_one)]
+    return all(distance > 1e-9 for distance in apart)
 
 
 @torch.no_grad()

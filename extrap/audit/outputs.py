@@ -56,7 +56,8 @@ def linear_codes(subject: Subject) -> float:
 
 def residual(p: Tensor, k: int) -> float:
     """|| p(i + k) - M p(i) || / || p(i + k) || for the best M, over i."""
-    now, later = p[:-k], p[k:]
+    now = p[:-k]
+    later = p[k:]
     best = torch.linalg.lstsq(now, later, driver="gelsd").solution
     return float((later - now @ best).norm() / later.norm())
 
@@ -76,7 +77,8 @@ def norm(subject: Subject) -> float:
     here = model.where(words(L)).at_layer(0, x)
     q, k = draw(2, 1, SHAPE.heads, L, SHAPE.head_dim, seed=5)
     q_turned, k_turned = model.scheme.rotate(q, k, here)
-    pairs = (x, model.scheme.embed(x, here)), (q, q_turned), (k, k_turned)
+    x_coded = model.scheme.embed(x, here)
+    pairs = (x, x_coded), (q, q_turned), (k, k_turned)
     changes = []
     for before, after in pairs:
         ratio = after.norm(dim=-1) / before.norm(dim=-1)
@@ -89,7 +91,8 @@ def bent(model: GPT, here: Where) -> float:
     D, H, T = SHAPE.head_dim, SHAPE.heads, here.length
     one = torch.eye(D, dtype=torch.float64)
     a, b = one.repeat_interleave(D, 0), one.repeat(D, 1)
-    q, k = (e[:, None, None].expand(-1, H, T, -1) for e in (a, b))
+    q = a[:, None, None].expand(-1, H, T, -1)
+    k = b[:, None, None].expand(-1, H, T, -1)
     q, k = model.scheme.rotate(q, k, here)
     last = here.block(T - 1, T)
     scores = model.scheme.score(q[:, :, -1:], k, last).view(D, D, H, T)

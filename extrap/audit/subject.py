@@ -123,7 +123,8 @@ def last_logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where, weighed: bool =
     if scheme.uses("attend", layer=at.layer):
         return attention_weights(scheme, q, k, at)[:, :, -1]
     q, k = scheme.rotate(q, k, at)
-    last, here = q[:, :, -1:], at.block(T - 1, T)
+    last = q[:, :, -1:]
+    here = at.block(T - 1, T)
     normalises = scheme.uses("normalise", layer=at.layer)
     read = weights if weighed and normalises else logits
     return read(scheme, last, k, here)[:, :, 0]

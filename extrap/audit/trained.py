@@ -23,7 +23,8 @@ def trained(name: str, option: str = "--run") -> GPT:
         )
     identity = read_json(run.folder / "config.json").get("identity") or {}
     try:
-        model, vocab = identity["model"], len(load(run.weights)["embedding.weight"])
+        model = identity["model"]
+        vocab = len(load(run.weights)["embedding.weight"])
         shape = shape_of(model, identity["data"]["length"], vocab)
         dtype = DTYPES[full_name(identity.get("precision"))]
     except (KeyError, TypeError) as error:
