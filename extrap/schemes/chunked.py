@@ -49,7 +49,8 @@ class StepHeat(Scheme):
 
     def __init__(self, shape: Shape, slope: NotNegative = 0.1, share: Positive = 0.25):
         super().__init__(shape)
-        self.slope, self.step = slope, max(1, round(share * shape.length))
+        self.slope = slope
+        self.step = max(1, round(share * shape.length))
 
     def temperature(self, at: Where) -> Tensor:
         steps = torch.div(at.count, self.step, rounding_mode="floor").double()

@@ -30,7 +30,8 @@ class ConcatenatedProjected(Scheme):
 
     def __init__(self, shape: Shape, width: Pairs | None = None, base: Base = 10000.0):
         super().__init__(shape)
-        self.width, self.base = max(2, shape.dim // 2 * 2) if width is None else width, base
+        self.width = max(2, shape.dim // 2 * 2) if width is None else width
+        self.base = base
         rows = shape.dim + self.width
         self.projection = nn.Parameter(torch.randn(rows, shape.dim) * rows**-0.5)
 
@@ -58,7 +59,8 @@ class ConcatenatedSplit(Scheme):
 
     def __init__(self, shape: Shape, width: Pairs | None = None, base: Base = 10000.0):
         super().__init__(shape)
-        self.width, self.base = max(2, shape.dim // 8 * 2) if width is None else width, base
+        self.width = max(2, shape.dim // 8 * 2) if width is None else width
+        self.base = base
         if self.width >= shape.dim:
             raise ValueError(
                 f"width={self.width}: must leave channels to the token, dim={shape.dim}"

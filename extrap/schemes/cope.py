@@ -48,7 +48,8 @@ class CoPE(Scheme):
         p = wide(gates).cumsum(-1)
         if p.device.type == "cpu" and not torch.compiler.is_compiling():
             # without the first keys, which no query counts any more
-            p = p[..., : int((p.detach().flatten(0, -2).amin(0) < self.pmax - 1).sum())]
+            least = p.detach().flatten(0, -2).amin(0)
+            p = p[..., : int((least < self.pmax - 1).sum())]
         p = p.clamp(max=self.pmax - 1)
         n = p.detach().long()
         step = F.pad(z.diff(dim=-1), (0, 1))  # nothing follows the last embedding

@@ -47,13 +47,15 @@ class GatedDeltaRule(Scheme):
         self.c = nn.Parameter(torch.full((layers, H), -3.0))
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        q, k = (wide(self.key(z, n, at.layer)) for n, z in enumerate((q, k)))
+        q = wide(self.key(q, 0, at.layer))
+        k = wide(self.key(k, 1, at.layer))
         wa, wb, A, c = (p[at.layer].to(at.x.dtype) for p in (self.wa, self.wb, self.A, self.c))
         log_a = -A.exp() * F.softplus(F.linear(at.x, wa, c))
         b = F.linear(at.x, wb).sigmoid()
         log_a, b = (wide(z.transpose(1, 2)) for z in (log_a, b))  # (B, H, T)
         values = (q * at.scale, k, wide(v), log_a, b)
-        return read(*values, state=self.first_state(*values))[0].to(v.dtype)
+        o, _ = read(*values, state=self.first_state(*values))
+        return o.to(v.dtype)
 
     def first_state(self, *values: Tensor) -> Tensor | None:
         """Returns the state (B, H, E, D) from which texts start; None for 0."""
@@ -89,9 +91,12 @@ class PassedState(GatedDeltaRule):
 
     @torch.no_grad()
     def first_state(self, *values: Tensor) -> Tensor | None:
+        if not self.training:
+            return None
         state = None
-        for _ in range(min(self.texts, len(values[0]) - 1) if self.training else 0):
-            state = read(*values, state=state)[1].roll(1, 0)
+        for _ in range(min(self.texts, len(values[0]) - 1)):
+            _, last = read(*values, state=state)
+            state = last.roll(1, 0)
         return state
 
 
@@ -102,7 +107,8 @@ def read(
     D), v (B, H, T, E), ln a, b and the first state, 0 by default.
     """
     outputs = []
-    for Q, K, V, G, beta in zip(*(z.split(CHUNK, 2) for z in (q, k, v, log_a, b)), strict=True):
+    chunks = [z.split(CHUNK, 2) for z in (q, k, v, log_a, b)]
+    for Q, K, V, G, beta in zip(*chunks, strict=True):
         log_g = G.cumsum(-1)
         n = log_g.shape[-1]
         after = torch.ones(n, n, dtype=torch.bool, device=q.device).triu(1)

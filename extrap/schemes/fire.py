@@ -42,7 +42,8 @@ class FIRE(Scheme):
         sharing: Literal["per-layer", "shared"] = "per-layer",
     ):
         super().__init__(shape)
-        default, last = max(shape.length // 4, 1), shape.length - 1
+        default = max(shape.length // 4, 1)
+        last = shape.length - 1
         self.threshold = table_limit("threshold", threshold, default, 1, last)
         layers = shape.layers if sharing == "per-layer" else 1
         self.f = nn.ModuleList(
@@ -58,7 +59,8 @@ class FIRE(Scheme):
             return self.f[layer](x.to(self.c.dtype)[..., None]).movedim(-1, 0)
         # f on [0, 1] is n + 1 straight pieces, n <= hidden: far fewer than its inputs
         inner, _, outer = cast("tuple[nn.Linear, nn.ReLU, nn.Linear]", self.f[layer])
-        w1, b1 = inner.weight[:, 0].double(), inner.bias.double()
+        w1 = inner.weight[:, 0].double()
+        b1 = inner.bias.double()
         w2, b2 = outer.weight.double(), outer.bias.double()
         with torch.no_grad():
             knots = -b1 / w1
@@ -66,7 +68,8 @@ class FIRE(Scheme):
             ends = F.pad(F.pad(edges, (1, 0)), (0, 1), value=1.0)
             middles = (ends[:-1] + ends[1:])[:, None] / 2
             active = (w1 * middles + b1 > 0).double()  # (n + 1, hidden)
-        slope, height = w2 @ (active * w1).T, w2 @ (active * b1).T + b2[:, None]  # (H, n + 1)
+        slope = w2 @ (active * w1).T
+        height = w2 @ (active * b1).T + b2[:, None]  # (H, n + 1)
         piece = torch.bucketize(x.detach().contiguous(), edges.to(x.dtype)).flatten()
         slope, height = (p.to(x.dtype).index_select(1, piece) for p in (slope, height))
         return torch.addcmul(height, slope, x.flatten()).unflatten(-1, x.shape)

@@ -60,7 +60,8 @@ class Flow(nn.Module):
         b, d = wide(self.outer.weight), wide(self.outer.bias)
         if a.shape[1] == self.dim:
             return lambda t, p: F.linear(F.linear(p, a, c).relu(), b, d)
-        (a, at), (b, bt) = a.split([self.dim, 1], 1), b.split([self.dim, 1], 1)
+        a, at = a.split([self.dim, 1], 1)
+        b, bt = b.split([self.dim, 1], 1)
         at, bt = at[:, 0], bt[:, 0]
         return lambda t, p: F.linear(F.linear(p, a, c + t * at).relu(), b, d + t * bt)
 
@@ -69,7 +70,9 @@ class Flow(nn.Module):
         passed, index = coordinates.double().unique(return_inverse=True)
         gaps = passed.diff(prepend=passed.new_zeros(1)).tolist()
         steps = [self.steps * ceil(gap - 1e-6) for gap in gaps]
-        return rk4(self.field(), wide(start), (passed * self.delta).tolist(), steps)[index]
+        times = (passed * self.delta).tolist()
+        states = rk4(self.field(), wide(start), times, steps)
+        return states[index]
 
 
 class Floater(Scheme):
@@ -135,7 +138,8 @@ class FloaterQKV(Scheme):
         return p.unflatten(-1, (self.shape.heads, -1)).transpose(0, 1)
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        return q + self.state(0, at.q, at).to(q.dtype), k + self.state(1, at.k, at).to(k.dtype)
+        of_q, of_k = self.state(0, at.q, at), self.state(1, at.k, at)
+        return q + of_q.to(q.dtype), k + of_k.to(k.dtype)
 
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
         return a @ (v + self.state(2, at.k, at).to(v.dtype))

@@ -55,7 +55,8 @@ class FoPE(Scheme):
             )
         P = min(W, max(1, shape.head_dim // 4))
         leads = torch.zeros(W, P)
-        leads[torch.arange(0, W, ceil(W / P)), torch.arange(ceil(W / ceil(W / P)))] = 1
+        step = ceil(W / P)
+        leads[torch.arange(0, W, step), torch.arange(ceil(W / step))] = 1
         for name in ("A", "B"):
             series = torch.empty(shape.kv_heads or shape.heads, W, P)
             self.register_buffer(name, leads + nn.init.xavier_normal_(series, gain=noise))

@@ -34,6 +34,7 @@ class Forgetting(Scheme):
         self.b = nn.Parameter(torch.full((shape.layers, shape.heads), float(gate)))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        f = F.linear(at.x, self.w[at.layer].to(at.x.dtype), self.b[at.layer].to(at.x.dtype))
+        w, b = self.w[at.layer].to(at.x.dtype), self.b[at.layer].to(at.x.dtype)
+        f = F.linear(at.x, w, b)
         kept = F.logsigmoid(f.double()).cumsum(1).transpose(1, 2)  # ln of the share left, (B, H, T)
         return kept[..., at.i, None] - kept[..., None, at.j]

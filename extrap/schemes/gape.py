@@ -47,7 +47,8 @@ class GAPE(RoPE):
         self.gamma = nn.Parameter(torch.full(of_head, 1.0).expm1().log())  # softplus(gamma) = 1
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        slope = F.softplus(self.gamma[at.layer])[:, None] * F.softplus(self._read(0, q, at.q, at))
+        of_query = F.softplus(self._read(0, q, at.q, at))
+        slope = F.softplus(self.gamma[at.layer])[:, None] * of_query
         spared = torch.sigmoid(self._read(1, k, at.k, at))
         far = at.distance.to(slope.dtype) / self.shape.length
         return -slope[..., :, None] * (1 - spared)[..., None, :] * far
@@ -55,5 +56,6 @@ class GAPE(RoPE):
     def _read(self, gate: int, x: Tensor, t: Tensor, at: Where) -> Tensor:
         """Returns the logit of a gate for rotated queries or keys at coordinates t: (B, H, T)."""
         before = wide(turn(x, self.phases(t, at, x.dtype).conj(), self.layout))
-        w, b = self.w[gate, at.layer], self.b[gate, at.layer]
-        return (before * w[:, None].to(before.dtype)).sum(-1) + b[:, None].to(before.dtype)
+        w = self.w[gate, at.layer][:, None].to(before.dtype)
+        b = self.b[gate, at.layer][:, None].to(before.dtype)
+        return (before * w).sum(-1) + b

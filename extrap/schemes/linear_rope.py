@@ -27,8 +27,10 @@ EPS = 1e-6
 def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Returns sum_{j <= i} <q_i, k_j> v_j, in memory linear in T."""
     state, out = None, []
-    for a, b, c in zip(q.split(CHUNK, 2), k.split(CHUNK, 2), v.split(CHUNK, 2), strict=True):
-        own, more = (a @ b.transpose(-1, -2)).tril() @ c, b.transpose(-1, -2) @ c
+    chunks = [z.split(CHUNK, 2) for z in (q, k, v)]
+    for a, b, c in zip(*chunks, strict=True):
+        own = (a @ b.transpose(-1, -2)).tril() @ c
+        more = b.transpose(-1, -2) @ c
         out.append(own if state is None else own + a @ state)
         state = more if state is None else state + more
     return torch.cat(out, 2)
@@ -77,7 +79,9 @@ class CosineLinearRoPE(LinearAttention):
     def ratio(self, q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor) -> Tensor:
         q = turn(F.normalize(q, dim=-1), of_q, self.layout)
         k = turn(F.normalize(k, dim=-1), of_k, self.layout)
-        q, k, v = (F.pad(x, (0, 1), value=one) for x, one in ((q, 1 + EPS), (k, 1.0), (v, 1.0)))
+        q = F.pad(q, (0, 1), value=1 + EPS)
+        k = F.pad(k, (0, 1), value=1.0)
+        v = F.pad(v, (0, 1), value=1.0)
         sums = causal_sum(q, k, v)
         return sums[..., :-1] / sums[..., -1:]
 

@@ -62,9 +62,11 @@ class PaTH(Scheme):
 
     def products(self, q: Tensor, k: Tensor, w: Tensor, b: Tensor, at: Where) -> Tensor:
         """Returns <k_j, H_{j+1} .. H_i q_i> (B, H, Tq, Tk), chunk by chunk towards the start."""
-        first, n = int(at.i[0]), len(at.i)
+        first = int(at.i[0])
+        n = len(at.i)
         own = slice(first, first + n)
-        m, seen = middle(w[:, :, own], b[:, :, own]), q @ w[:, :, own].transpose(-1, -2)
+        m = middle(w[:, :, own], b[:, :, own])
+        seen = q @ w[:, :, own].transpose(-1, -2)
         through = seen.tril() @ m
         between = (w[:, :, own] @ k[:, :, own].transpose(-1, -2)).tril(-1)
         scores = [q @ k[:, :, own].transpose(-1, -2) - through @ between]

@@ -55,7 +55,8 @@ class RandomisedPositions(Scheme):
         self.test = test
 
     def positions(self, t: Tensor) -> Tensor:
-        n, stride = len(t), self.test == "stride" and not self.training
+        n = len(t)
+        stride = self.test == "stride" and not self.training
         if n > (most := self.longest if stride else self.maximum):
             raise OutOfRange(
                 f"{n} tokens lie past the {most} that randomised positions were laid out for; "

@@ -39,5 +39,6 @@ class RelativeProjection(Scheme):
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         w, c, e = (p[at.layer].to(at.x.dtype) for p in (self.w, self.c, self.e))
-        a = F.linear(at.x[:, at.i], w, c).unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
+        a = F.linear(at.x[:, at.i], w, c)
+        a = a.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
         return by_step(F.pad(a @ e, (0, 1)), at)  # 0 from the extent on

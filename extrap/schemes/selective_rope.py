@@ -61,6 +61,7 @@ class SelectiveRoPE(Turning):
     def angles(self, x: Tensor, layer: int) -> Tensor:
         """Returns a (B, H, T, D/2), float64, from x (B, T, C)."""
         down, up, taps = (p[layer].to(x.dtype) for p in (self.down, self.up, self.taps))
-        phi = causal_convolution(F.normalize(x, dim=-1) @ down.T @ up.T, taps)
+        read = F.normalize(x, dim=-1) @ down.T @ up.T
+        phi = causal_convolution(read, taps)
         sums = phi.double().cumsum(1).unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
         return sums * frequencies(self.shape.head_dim, self.base).to(x.device)

@@ -65,6 +65,7 @@ class TransformerXL(Scheme):
         """Returns <q_i, W R_n> / sqrt(D): (B, H, Tq, D), distances (N,) -> (B, H, Tq, N)."""
         angle = n.clamp(max=self.clamp)[:, None] * frequencies(self.shape.dim).to(n.device)
         r = torch.cat([angle.sin(), angle.cos()], -1).to(q.dtype)
-        keys = (r @ self.w[at.layer].to(q.dtype).T).unflatten(-1, (self.shape.heads, -1))
+        keys = r @ self.w[at.layer].to(q.dtype).T
+        keys = keys.unflatten(-1, (self.shape.heads, -1))
         # scale the small factor: scaling the product would be a pass over all pairs
         return q * at.scale @ keys.movedim(1, 0).transpose(-1, -2)

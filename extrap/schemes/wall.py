@@ -42,7 +42,8 @@ class Wall(Scheme):
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         q, k = wide(q), wide(k)
-        g = F.linear(at.x, self.w[at.layer].to(at.x.dtype), self.b[at.layer].to(at.x.dtype))
+        w, b = self.w[at.layer].to(at.x.dtype), self.b[at.layer].to(at.x.dtype)
+        g = F.linear(at.x, w, b)
         kept = F.logsigmoid(g.double()).cumsum(1)  # P, in float64: scores are differences of P
         kept = kept.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)  # (B, H, T, D)
         starts = range(0, len(at.i), CHUNK)
