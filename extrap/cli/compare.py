@@ -66,7 +66,7 @@ def text(results: Path, study: str, names: list[str], declared: list[str]) -> st
     lines = [f"Study {study}, paired by seed and by item. {method}"]
     for other, pair in zip(others, pairs, strict=True):
         lines += ["", f"A = {first.label}, B = {other.label}"]
-        lines += [line for line in map(_untrained, (first, other)) if line]
+        lines += [line for line in map(_below_gate, (first, other)) if line]
         lines += [*_table(pair), *_verdict(pair)]
     return "\n".join(lines)
 
@@ -121,7 +121,7 @@ def _missing(study: str, tasks: list[str]) -> str:
     )
 
 
-def _untrained(s: Series) -> str | None:
+def _below_gate(s: Series) -> str | None:
     """Returns the tasks that a series has not learned; their protocols if others are learned."""
     failed = s.rows[s.rows["mark"] != "ok"]
     words = []

@@ -37,7 +37,7 @@ def factors(job: Any) -> list[float]:
     from extrap.extensions.longrope_search import find_factors
     from extrap.runs import validate
     from extrap.runs.evaluate import trained_model
-    from extrap.runs.folder import untrained
+    from extrap.runs.folder import not_trained_yet
     from extrap.utils.progress import Progress
 
     validate.check(job)
@@ -46,7 +46,7 @@ def factors(job: Any) -> list[float]:
         raise UserError("extension", job.choices["extension"], problem)
     if not job.run.trained:
         remedy = "train it with `extrap stage=train` and the same options"
-        raise untrained(job.run, "extension", job.choices["extension"], remedy)
+        raise not_trained_yet(job.run, "extension", job.choices["extension"], remedy)
     s = job.extension.factor
     held_out = texts(job.source.corpus, job.source.vocabulary.bos, int(s * job.source.length))
     torch.set_num_threads(job.config["threads"])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from extrap.runs.build import find
-from extrap.runs.folder import fingerprint
+from extrap.runs.identity import fingerprint
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_yaml
 

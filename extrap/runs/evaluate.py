@@ -16,8 +16,8 @@ from extrap.model.gpt import GPT
 from extrap.model.inspection import InspectedModel
 from extrap.results import left_out, rows
 from extrap.runs.checkpoint import curve_rows
-from extrap.runs.folder import as_before, identity_hash
-from extrap.runs.folder import untrained as not_trained
+from extrap.runs.folder import not_trained_yet
+from extrap.runs.identity import as_before, identity_hash
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
 from extrap.runs.on_device import OnDevice
@@ -176,7 +176,7 @@ def check_trained(job: Job) -> None:
         assert job.training is not None  # a checkpoint without a training counts as trained
         verb = job.training.verb
         remedy = f"{verb} it with stage=train or stage=all"
-        raise not_trained(job.run, "stage", job.stage, remedy, verb.removesuffix("e") + "ed")
+        raise not_trained_yet(job.run, "stage", job.stage, remedy, verb.removesuffix("e") + "ed")
 
 
 def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Reader]]) -> Result:
@@ -198,7 +198,7 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
     if isinstance(model, OnDevice) and model.lost:
         result = result.lost(min(model.lost))  # of a task that compares an argmax by itself
     # nobody knows the data of a checkpoint
-    return result if source.published or _taught(job, task) else result.untrained()
+    return result if source.published or _taught(job, task) else result.not_trained()
 
 
 def _taught(job: Job, task: Task) -> bool:

@@ -20,8 +20,9 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.runs.build import build
 from extrap.runs.choices import changed, describe_data, node
-from extrap.runs.folder import Run, as_before, untrained
+from extrap.runs.folder import Run, not_trained_yet
 from extrap.runs.fresh import Fresh
+from extrap.runs.identity import as_before
 from extrap.runs.source import Source, check_memory
 from extrap.runs.training.finetune import Tuning
 from extrap.runs.training.optim import Optim
@@ -201,7 +202,7 @@ class FineTuned:
         check_memory(tuned, frozen, "tune fewer of them with finetune=lora, or a smaller model")
         if source.trainer.processes > 1 and not source.run.trained:
             remedy = "on several devices train it first, by itself"
-            raise untrained(source.run, "finetune", source.choices["finetune"], remedy)
+            raise not_trained_yet(source.run, "finetune", source.choices["finetune"], remedy)
 
 
 Training = Fresh | FineTuned

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from extrap.results.sheets import DIGITS, Sheet
+from extrap.runs.identity import identity_hash
 from extrap.runs.layout import DIRECT, RUNS
 from extrap.utils import files as atomic
 from extrap.utils import lock, untrusted
@@ -37,47 +38,6 @@ MOST = 5
 
 PUBLISHED = "published"
 """State of a run that others trained, with its weights elsewhere."""
-
-
-def fingerprint(value: Any) -> str:
-    """First 12 hex digits of the SHA-256 of a plain value in canonical JSON."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
-
-
-LATER = {"temperature": None}
-"""Options of extensions that are younger than committed rows, and their values in these rows."""
-
-
-def as_before(options: Any) -> Any:
-    """Returns the configuration of an extension without the options of LATER at these values, so
-    that runs keep their names, and evaluations their hashes.
-    """
-    if isinstance(options, list):
-        return [as_before(one) for one in options]
-    if not isinstance(options, dict):
-        return options
-    kept = {name: x for name, x in options.items() if name not in LATER or x != LATER[name]}
-    return {name: as_before(x) for name, x in kept.items()}
-
-
-def identity_hash(value: Any) -> str:
-    """Returns the `fingerprint` of a configuration with classes without their module, so that code
-    may move: `extrap.schemes.rope.RoPE` counts as `RoPE`, a class of a plug-in as
-    `my_package.RoPE`. Class names of extrap are unique (tests/contracts/test_class_names.py).
-    """
-    return fingerprint(_without_modules(value))
-
-
-def _without_modules(value: Any, key: str = "") -> Any:
-    if isinstance(value, dict):
-        return {name: _without_modules(inner, name) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_modules(inner) for inner in value]
-    if key != "_target_":
-        return value
-    package, _, rest = str(value).partition(".")
-    name = rest.rpartition(".")[2]
-    return name if package == "extrap" else f"{package}.{name}"
 
 
 def write_json(path: Path, value: Any, sync: bool = True) -> None:
@@ -276,7 +236,7 @@ class Run(Folder):
         write_json(self.folder / "config.json", self.about | own | {"schema": schema.RUN})
 
 
-def untrained(
+def not_trained_yet(
     run: Run, option: str, value: object, remedy: str, done: str = "trained"
 ) -> UserError:
     """Returns the error about a run that is not trained yet; it names trained runs of its label."""

@@ -18,7 +18,7 @@ from extrap.model.watched import watch
 from extrap.runs.build import build
 from extrap.runs.choices import node
 from extrap.runs.finetuned import FineTuned
-from extrap.runs.folder import fingerprint
+from extrap.runs.identity import fingerprint
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE
 from extrap.tasks.base import Diagnostic

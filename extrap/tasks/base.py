@@ -70,11 +70,12 @@ class Result:
     rows: list[dict] = field(default_factory=list)
     items: list[dict] = field(default_factory=list)
 
-    def untrained(self) -> "Result":
+    def not_trained(self) -> "Result":
         """Returns the result with every `ok` row marked `not trained`."""
-        rows = [
-            row | {"status": "not trained"} if row["status"] == "ok" else row for row in self.rows
-        ]
+        rows = []
+        for row in self.rows:
+            status = "not trained" if row["status"] == "ok" else row["status"]
+            rows.append(row | {"status": status})
         return Result(rows, self.items)
 
     def lost(self, length: int) -> "Result":
@@ -84,8 +85,13 @@ class Result:
         if any(row["status"] == "diverged" for row in self.rows):
             return self
         none = {"value": math.nan, "low": math.nan, "high": math.nan, "status": "diverged"}
-        rows = [row | none if (row.get("length") or 0) >= length else row for row in self.rows]
-        return Result(rows, [item for item in self.items if (item.get("length") or 0) < length])
+
+        def reaches(row: dict) -> bool:
+            return (row.get("length") or 0) >= length
+
+        rows = [row | none if reaches(row) else row for row in self.rows]
+        items = [item for item in self.items if not reaches(item)]
+        return Result(rows, items)
 
 
 class Task(ABC):

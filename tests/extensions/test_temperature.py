@@ -8,7 +8,7 @@ import torch
 from extrap.extensions.by_parts import NTKByParts, YaRN
 from extrap.extensions.longrope import LongRoPE
 from extrap.model.scheme import Shape, place, weights
-from extrap.runs.folder import as_before
+from extrap.runs.identity import as_before
 from extrap.schemes.partial_rope import PartialRoPE
 from extrap.schemes.rope import RoPE
 from tests.support.discover import node

@@ -3,7 +3,7 @@
 import pytest
 
 from extrap.runs.evaluate import planned
-from extrap.runs.folder import identity_hash
+from extrap.runs.identity import identity_hash
 from extrap.runs.job import make
 from tests.support.jobs import job
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from extrap.runs.folder import fingerprint
+from extrap.runs.identity import fingerprint
 from extrap.runs.layout import DIRECT
 
 LONGEST_TAG, LONGEST_ID = 64, 64

@@ -10,7 +10,7 @@ from extrap.figures.report.text import number
 from extrap.runs.dashboard.page import BEST
 from extrap.runs.dashboard.study import BELOW, COLUMNS, DRAWN, PASSED, Study
 from extrap.runs.dashboard.view import AXES
-from extrap.runs.folder import fingerprint
+from extrap.runs.identity import fingerprint
 from extrap.utils import markdown
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_yaml
