@@ -17,7 +17,8 @@ from extrap.results.findings import page as findings
 from extrap.results.places import place
 from extrap.runs.dashboard import Mode, WandB, library, workspace
 from extrap.runs.dashboard.library import reason
-from extrap.runs.dashboard.study import COLUMNS, DRAWN, Study, read
+from extrap.runs.dashboard.series_table import COLUMNS
+from extrap.runs.dashboard.study import DRAWN, Study, read
 from extrap.runs.dashboard.trackio import Trackio
 from extrap.runs.layout import RESULTS
 from extrap.utils import files as atomic

@@ -13,7 +13,7 @@ from extrap.results.places import place
 from extrap.results.summary import ACCURACIES, FAR, PROTOCOLS, summary
 from extrap.runs.dashboard import study as shown_study
 from extrap.runs.dashboard import workspace
-from extrap.runs.dashboard.study import BELOW, COLUMNS, PASSED
+from extrap.runs.dashboard.series_table import BELOW, COLUMNS, PASSED
 
 ROOT = Path(__file__).parents[2]
 STUDIES = rows.studies(ROOT / "results")

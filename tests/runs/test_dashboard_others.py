@@ -8,7 +8,8 @@ import pytest
 
 from extrap.cli import dashboard as command
 from extrap.runs.dashboard import view
-from extrap.runs.dashboard.study import COLUMNS, read
+from extrap.runs.dashboard.series_table import COLUMNS
+from extrap.runs.dashboard.study import read
 from extrap.runs.folder import read_json
 from extrap.runs.train import train
 from tests.support.jobs import job

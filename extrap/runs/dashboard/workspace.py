@@ -8,7 +8,8 @@ from typing import Any
 
 from extrap.figures.report.text import number
 from extrap.runs.dashboard.page import BEST
-from extrap.runs.dashboard.study import BELOW, COLUMNS, DRAWN, PASSED, Study
+from extrap.runs.dashboard.series_table import BELOW, COLUMNS, PASSED
+from extrap.runs.dashboard.study import DRAWN, Study
 from extrap.runs.dashboard.view import AXES
 from extrap.runs.identity import fingerprint
 from extrap.utils import markdown
