@@ -13,7 +13,7 @@ from extrap.cli import report
 from extrap.cli.part import SERIES, words
 from extrap.cli.shared import argument, command
 from extrap.figures import available
-from extrap.results.findings import page as findings
+from extrap.results.findings import markdown_pages
 from extrap.results.places import place
 from extrap.runs.dashboard import Mode, WandB, library, workspace
 from extrap.runs.dashboard.library import reason
@@ -132,8 +132,12 @@ def _built(board: WandB, study: Study, space: bool, story: bool, share: bool) ->
         built = workspace.workspace(study, board.project, entity)
         yield str(built.save().url) if online else _written(f"workspace-{study.name}", built)
     if story:
-        known = study.name in findings.declared(RESULTS)
-        part = findings.part(study.name, findings.judged(RESULTS, study.name)) if known else ""
+        known = study.name in markdown_pages.declared(RESULTS)
+        part = (
+            markdown_pages.part(study.name, markdown_pages.judged(RESULTS, study.name))
+            if known
+            else ""
+        )
         built = workspace.report(study, board.project, entity, _question(study), part)
         yield str(built.save().url) if online else _written(f"report-{study.name}", built)
         if share:

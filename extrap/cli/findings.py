@@ -13,7 +13,7 @@ from extrap.cli.columns import aligned
 from extrap.cli.experiments import seeds
 from extrap.cli.shared import argument, as_json, command, need_study, plain
 from extrap.results.findings.design import limit
-from extrap.results.findings.page import ALL, judged, number, reason, summary, written
+from extrap.results.findings.markdown_pages import ALL, judged, number, reason, summary, written
 from extrap.results.findings.verdict import Finding
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError

@@ -13,7 +13,7 @@ from extrap.cli.columns import aligned
 from extrap.cli.report import NAME
 from extrap.figures.drawing.formats import latex as escaped
 from extrap.figures.drawing.paper import Paper
-from extrap.figures.report.page import page
+from extrap.figures.report.html_page import page
 from extrap.figures.report.text import number
 from extrap.figures.report.verdict import NOTE, parts, section, sentence
 from extrap.results.beside import Beside

@@ -12,7 +12,7 @@ from extrap.cli import spent
 from extrap.cli.experiments import commands
 from extrap.cli.shared import argument, command, need_studies
 from extrap.cli.table import differences
-from extrap.figures.report.page import page
+from extrap.figures.report.html_page import page
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import findings
 from extrap.results.places import place

@@ -18,9 +18,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from extrap.figures.drawing.caption import environment
+from extrap.figures.drawing.dimensions import fitted, noted
 from extrap.figures.drawing.fitting import made_for
 from extrap.figures.drawing.formats import WRITERS
-from extrap.figures.drawing.page import fitted, noted
 from extrap.figures.drawing.palette import chosen
 from extrap.figures.drawing.paper import FAMILIES, HOUSE, Paper
 from extrap.figures.drawing.style import RC

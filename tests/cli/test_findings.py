@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from extrap.cli import experiments, findings
-from extrap.results.findings import page
-from extrap.results.findings.page import summary, survive
+from extrap.results.findings import markdown_pages
+from extrap.results.findings.markdown_pages import summary, survive
 from extrap.results.findings.statement import read
 from extrap.results.places import place
 from extrap.results.stats.paired import holm
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-judged = cache(page.judged)
+judged = cache(markdown_pages.judged)
 
 
 def test_the_terminal_and_json_say_the_same(capsys):
@@ -32,13 +32,13 @@ def test_the_terminal_and_json_say_the_same(capsys):
 
 def test_a_twin_is_counted_once():
     found = judged(RESULTS, "reference")
-    assert "55 statements, 1 of them counted with its twin: " in page.summary(found)
-    counts = page.summary(found).split(": ")[1]
+    assert "55 statements, 1 of them counted with its twin: " in markdown_pages.summary(found)
+    counts = markdown_pages.summary(found).split(": ")[1]
     assert sum(int(word) for word in counts.rstrip(".").split() if word.isdigit()) == 54
 
 
 def test_every_twin_has_the_effect_of_the_statement_that_is_counted():
-    every = {study: read(place(RESULTS, study)) for study in page.declared(RESULTS)}
+    every = {study: read(place(RESULTS, study)) for study in markdown_pages.declared(RESULTS)}
     for study in [study for study, found in every.items() if any(one.twin for one in found)]:
         found = {one.statement.id: one for one in judged(RESULTS, study)}
         for one in found.values():

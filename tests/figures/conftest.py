@@ -2,7 +2,7 @@
 
 import pytest
 
-from extrap.figures.report import page
+from extrap.figures.report import html_page
 from tests.support.plausible import study_rows
 from tests.support.serving import serving, small  # noqa: F401  fixtures
 
@@ -16,4 +16,4 @@ def study(frame):
 @pytest.fixture(scope="package")
 def text(study):
     """Its page, without pictures."""
-    return page.page(study, images=False)
+    return html_page.page(study, images=False)

@@ -11,9 +11,9 @@ from matplotlib.text import Text
 
 from extrap import figures
 from extrap.cli import plot
+from extrap.figures.drawing.dimensions import HIGH, fitted
 from extrap.figures.drawing.fitting import made_for
 from extrap.figures.drawing.formats import latex, pgf
-from extrap.figures.drawing.page import HIGH, fitted
 from extrap.figures.drawing.paper import HOUSE, PAPERS
 from extrap.figures.drawing.part import Part
 from extrap.figures.drawing.style import RC

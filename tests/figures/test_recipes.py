@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from extrap.figures import served
-from extrap.results.findings.page import judged
+from extrap.results.findings.markdown_pages import judged
 from extrap.results.rows import read
 from extrap.results.series import select
 from extrap.studies.bands.figures import frequency_band

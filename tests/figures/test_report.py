@@ -8,7 +8,7 @@ import yaml
 
 from extrap import figures
 from extrap.cli import report
-from extrap.figures.report import page, sections
+from extrap.figures.report import html_page, sections
 from extrap.results import rows
 from extrap.results.findings.statement import FILE
 from extrap.runs.study import Entry
@@ -19,7 +19,7 @@ HOSTILE = "<script>alert(1)</script>\"'&"
 
 
 def test_the_same_rows_are_the_same_bytes(study, text):
-    assert page.page(study.sample(frac=1, random_state=0), images=False) == text
+    assert html_page.page(study.sample(frac=1, random_state=0), images=False) == text
 
 
 def test_the_page_loads_nothing(text):
@@ -45,8 +45,8 @@ def test_names_from_rows_stay_text(frame, columns):
         | {column: (row.get(column) or "") * (columns != NAMES) + HOSTILE for column in columns}
         for row in run_rows("rope")
     ]
-    hostile = page.page(frame(said), images=False)
-    plain = page.page(frame(run_rows("rope")), images=False)
+    hostile = html_page.page(frame(said), images=False)
+    plain = html_page.page(frame(run_rows("rope")), images=False)
     count = lambda text: [tag for tag, _ in Tags(text).tags].count("script")  # noqa: E731
     assert count(hostile) == count(plain) == 1
     assert HOSTILE not in hostile
@@ -68,13 +68,15 @@ def test_findings_stand_with_their_verdicts(tmp_path):
 def test_figures_stand_in_the_page_as_far_as_it_has_room(frame, monkeypatch):
     some = frame(run_rows("rope"))
     names = [name for name, figure in figures.available().items() if figures.served(figure, some)]
-    whole = page.page(some)
+    whole = html_page.page(some)
     assert re.findall(r'<figure id="figure-(\w+)">', whole) == names
     assert all(figures.caption(figures.available()[name])[:20] in whole for name in names)
-    assert len(whole.encode()) < page.LARGEST
-    monkeypatch.setattr(page, "LARGEST", len(page.page(some, images=False).encode()) + 90_000)
-    small = page.page(some)
-    assert len(small.encode()) < page.LARGEST
+    assert len(whole.encode()) < html_page.LARGEST
+    monkeypatch.setattr(
+        html_page, "LARGEST", len(html_page.page(some, images=False).encode()) + 90_000
+    )
+    small = html_page.page(some)
+    assert len(small.encode()) < html_page.LARGEST
     kept = re.findall(r'<figure id="figure-(\w+)">', small)
     assert 0 < len(kept) < len(names)
     left = re.search(r"extrap plot demo ([\w ]+)</code>", small).group(1).split()
@@ -83,8 +85,8 @@ def test_figures_stand_in_the_page_as_far_as_it_has_room(frame, monkeypatch):
 
 def test_the_page_names_the_experiments_of_its_study(study):
     """Rows do not hold every option, so a command made of rows would not make them again."""
-    assert "extrap experiment=demo\n" not in page.page(study, images=False)
-    asked = page.page(study, images=False, commands=report.commands("extension"))
+    assert "extrap experiment=demo\n" not in html_page.page(study, images=False)
+    asked = html_page.page(study, images=False, commands=report.commands("extension"))
     steps = "extension", "extension-options", "extension-tuned"
     assert "<code>" + "\n".join(f"extrap experiment={step}" for step in steps) in asked
     assert report.commands("reference") == ["extrap experiment=reference/headline"]

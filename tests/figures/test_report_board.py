@@ -7,7 +7,7 @@ import pytest
 
 from extrap import figures
 from extrap.cli.table import text as table_text
-from extrap.figures.report import page
+from extrap.figures.report import html_page
 from extrap.figures.report.text import number
 from extrap.results import ranking
 from extrap.results.series import select, steps, whole
@@ -21,7 +21,7 @@ def test_seeds_below_the_gate_are_told_and_marked(frame):
         row | ({"status": "not trained"} if row["task"] == "kv" and row["seed"] == 1 else {})
         for row in study_rows(("rope",), (0, 1, 2))
     ]
-    said = page.page(frame(lost), images=False)
+    said = html_page.page(frame(lost), images=False)
     titles = "".join(Tags(said).inside["title"])
     assert "3 seeds, 1 below the gate" in titles and "hollow" in said
     assert "below the gate: " in said, "what did not train is listed with its gate"
@@ -46,11 +46,11 @@ def test_a_sentence_at_the_top_says_what_the_leaderboard_says(frame, text):
     lead = re.search(r'<p class="lead">(.*?)</p>', text).group(1)
     assert lead.startswith("At 4 times the training length, <b>alibi</b> has the best retrieval")
     assert "Every other series lies below it." in lead and "The last of 2, <b>rope</b>, has" in lead
-    one = page.page(frame(study_rows(("rope", "alibi"), (0,))), images=False)
+    one = html_page.page(frame(study_rows(("rope", "alibi"), (0,))), images=False)
     assert "With fewer than three seeds, this order may be chance." in one
     found = frame([one for seed in range(3) for one in run_rows("alibi", seed=seed)])
     twins = pd.concat([found, found.assign(scheme="twin", run="twin-" + found["run"])])
-    assert "do not tell it apart from <b>twin</b>" in page.page(twins, images=False)
+    assert "do not tell it apart from <b>twin</b>" in html_page.page(twins, images=False)
 
 
 def test_report_and_table_count_the_same_seeds(frame):
@@ -73,18 +73,18 @@ def test_report_and_table_count_the_same_seeds(frame):
 def test_runs_that_learned_nothing_are_told_in_the_first_sentence(frame):
     rows = frame(study_rows(("rope", "alibi"), (0, 1, 2)))
     lead = "No run here has learned retrieval within its training length: "
-    assert lead not in page.page(rows, images=False)
+    assert lead not in html_page.page(rows, images=False)
     lost = rows.assign(status=rows["status"].mask(rows["task"] == "kv", "not trained"))
-    said = page.page(lost[lost["task"] == "kv"], images=False)
+    said = html_page.page(lost[lost["task"] == "kv"], images=False)
     assert f'<p class="lead">{lead}' in said
 
 
 def test_runs_of_other_steps_are_marked_in_the_leaderboard(frame):
     rows = frame(study_rows(("rope", "alibi"), (0, 1, 2)))
-    assert "steps of training" not in page.page(rows, images=False)
+    assert "steps of training" not in html_page.page(rows, images=False)
     points = sorted(rows.loc[rows["axis"] == "step", "at"].unique())
     later = (rows["axis"] == "step") & (rows["at"] > points[1])
-    board = page.page(rows[~later | (rows["scheme"] != "rope")], images=False)
+    board = html_page.page(rows[~later | (rows["scheme"] != "rope")], images=False)
     cells = re.findall(r'<td data-v="\d+">(\d+)</td></tr>', board)
     assert {f"{points[-1]:g}", f"{points[1]:g}"} <= {*cells}
 
@@ -97,7 +97,7 @@ def test_runs_of_other_lengths_of_training_are_marked(frame):
     assert steps(fewer) == "", "a curve of 14 points in place of 15 is no shorter training"
     rows.loc[curve, "at"] *= 3
     assert steps(rows).startswith("trained for ")
-    assert steps(rows) in page.page(rows, images=False) and steps(rows) in table_text(rows)
+    assert steps(rows) in html_page.page(rows, images=False) and steps(rows) in table_text(rows)
     for name in ("loss_length", "kv_length"):
         made = figures.drawn(figures.available()[name], rows)
         notes = [text.get_text() for text in made.texts]

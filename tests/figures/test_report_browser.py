@@ -6,7 +6,7 @@ Skipped where this machine has no Chromium: `apt-get install chromium chromium-d
 
 import pytest
 
-from extrap.figures.report.page import page
+from extrap.figures.report.html_page import page
 from extrap.results import rows
 from tests.support import browser as chromium
 from tests.support.plausible import study_rows

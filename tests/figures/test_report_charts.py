@@ -8,14 +8,14 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from extrap.figures.drawing.palette import COLOURS
-from extrap.figures.report import page, views
+from extrap.figures.report import html_page, views
 from extrap.figures.report.chart import MARKS, mark
 from extrap.figures.report.text import number
 from extrap.results.series import select, spread, whole
 from tests.support.plausible import run_rows
 from tests.support.tags import Tags
 
-HERE = Path(page.__file__).parent
+HERE = Path(html_page.__file__).parent
 
 
 def test_every_curve_is_what_spread_says_of_its_series(study):

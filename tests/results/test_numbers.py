@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from extrap.results.findings import numbers, page
+from extrap.results.findings import markdown_pages, numbers
 from extrap.results.findings.verdict import Finding, table
 from extrap.results.rows import frame
 from extrap.utils.errors import UserError
@@ -83,7 +83,7 @@ def test_a_page_holds_no_measured_number_outside_its_generated_parts(path):
 @pytest.mark.slow
 def test_pages_are_those_of_the_rows():
     """Written by `make tables`."""
-    for path, text in page.written(RESULTS).items():
+    for path, text in markdown_pages.written(RESULTS).items():
         assert text == path.read_text(), path
 
 
@@ -185,7 +185,9 @@ def test_the_verdict_of_today_is_written(tmp_path):
     entry = {"says": "declared: {verdict}, it {fails}", "each": each}
     (tmp_path / numbers.FILE).write_text(yaml.safe_dump({"found": [entry]}))
     (one,) = (
-        one for one in page.judged(RESULTS, "mqar") if one.statement.id == "attention-at-any-width"
+        one
+        for one in markdown_pages.judged(RESULTS, "mqar")
+        if one.statement.id == "attention-at-any-width"
     )
     text = numbers.filled(PAGE, tmp_path, lambda study: ROWS, lambda study, name: one)
     assert "- declared: fails, it fails\n" in text

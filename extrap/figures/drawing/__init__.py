@@ -17,10 +17,10 @@ from extrap.figures.drawing.axes import (
     spread_note,
     ticks,
 )
+from extrap.figures.drawing.dimensions import POINT, WIDTH, text_width
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
 from extrap.figures.drawing.layout import leftmost, lowest, panels, wrapped
 from extrap.figures.drawing.lines import curve, line
-from extrap.figures.drawing.page import POINT, WIDTH, text_width
 from extrap.figures.drawing.palette import BELOW_GATE, COLOURS
 from extrap.figures.drawing.style import (
     CONDITIONS,

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from matplotlib.figure import Figure
 
+from extrap.figures.drawing.dimensions import SAID
 from extrap.figures.drawing.formats import latex
-from extrap.figures.drawing.page import SAID
 
 TEXT_WIDTH = 4.0
 """Inches from which on a figure spans both columns of a page of two."""

@@ -7,11 +7,11 @@ from itertools import chain
 import numpy as np
 
 from extrap.figures.drawing.axes import DOTS, SHARE, level, span, spread_note
+from extrap.figures.drawing.dimensions import NARROW, PAGE, WIDTH
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
 from extrap.figures.drawing.layout import leftmost, lowest, panels
 from extrap.figures.drawing.length_panels import with_ends
 from extrap.figures.drawing.lines import curve
-from extrap.figures.drawing.page import NARROW, PAGE, WIDTH
 from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
 from extrap.results.series import Series, select, series

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from scipy.optimize import isotonic_regression
 
-from extrap.figures.drawing.page import LABEL, LEGEND, NAMED, PITCH, POINT, WIDTH, text_width
+from extrap.figures.drawing.dimensions import LABEL, LEGEND, NAMED, PITCH, POINT, WIDTH, text_width
 from extrap.figures.drawing.style import Style
 
 BELOW = 2

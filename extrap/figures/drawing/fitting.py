@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from extrap.figures.drawing.page import HIGH, PAGE, STACKED, fitted
+from extrap.figures.drawing.dimensions import HIGH, PAGE, STACKED, fitted
 from extrap.figures.drawing.paper import Paper
 from extrap.figures.drawing.titles import EDGE, trim
 from extrap.utils.errors import UserError

@@ -10,8 +10,8 @@ from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.dimensions import NARROW, PAGE, POINT, WIDTH, text_width
 from extrap.figures.drawing.layout import leftmost, lowest, wrapped
-from extrap.figures.drawing.page import NARROW, PAGE, POINT, WIDTH, text_width
 from extrap.figures.drawing.palette import BELOW_GATE, ink_on
 from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle, folded

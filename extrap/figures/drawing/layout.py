@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 from matplotlib.figure import Figure
 
+from extrap.figures.drawing.dimensions import SHORTER, STACKED, WIDTH
 from extrap.figures.drawing.ends import label_height, label_room
-from extrap.figures.drawing.page import SHORTER, STACKED, WIDTH
 from extrap.utils.errors import UserError
 
 NARROWEST, LOWEST = 0.85, 0.5

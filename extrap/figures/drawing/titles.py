@@ -5,8 +5,7 @@ import textwrap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from extrap.figures.drawing.layout import leftmost
-from extrap.figures.drawing.page import (
+from extrap.figures.drawing.dimensions import (
     BARE,
     LABEL,
     NAMED,
@@ -17,6 +16,7 @@ from extrap.figures.drawing.page import (
     WIDTH,
     text_width,
 )
+from extrap.figures.drawing.layout import leftmost
 
 CHARACTER = 0.052
 """Inches that a character of the small note takes, with some room."""

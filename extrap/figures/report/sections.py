@@ -7,7 +7,7 @@ import pandas as pd
 
 from extrap.figures.drawing.axes import larger, span
 from extrap.figures.report.text import Html, interval, table
-from extrap.results.findings.page import reason, summary
+from extrap.results.findings.markdown_pages import reason, summary
 from extrap.results.findings.verdict import Finding
 from extrap.results.series import settings, status_name, steps
 
