@@ -4,7 +4,7 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
@@ -156,22 +156,42 @@ def other_arguments(cls: type) -> str:
     base class in extrap, the expected ones, and what new ones among them have.
     """
     bases = [c for c in cls.__mro__ if c.__module__.split(".")[0] == "extrap"]
-    for name, method in inspect.getmembers(cls, inspect.isfunction) if cls not in bases else ():
+    if cls in bases:
+        return ""
+    for name, method in inspect.getmembers(cls, inspect.isfunction):
         ours = [vars(base).get(name) for base in bases]
         base = next(filter(inspect.isfunction, reversed(ours)), method)
         if base is method or (name.startswith("_") and name != "__call__"):
             continue
         wanted = inspect.signature(base).parameters
-        plain = (p for p in wanted.values() if p.kind is p.POSITIONAL_OR_KEYWORD)
         takes = inspect.signature(method)
-        try:
-            takes.bind(*[p.name for p in plain if p.default is p.empty])
-        except TypeError:
+        if not _callable_as(takes, wanted) or _unpacked(takes, wanted):
             known, expected = ", ".join(takes.parameters), ", ".join(wanted)
             new = [p for p in wanted.values() if p.name not in takes.parameters]
             held = "".join(_attributes(p) for p in new)
             return f"{name}({known}){defined_at(method)}: expected {name}({expected}){held}"
     return ""
+
+
+def _callable_as(takes: inspect.Signature, wanted: Mapping[str, inspect.Parameter]) -> bool:
+    """True if a method can be called with the arguments that its base needs."""
+    plain = (p for p in wanted.values() if p.kind is p.POSITIONAL_OR_KEYWORD)
+    try:
+        takes.bind(*[p.name for p in plain if p.default is p.empty])
+    except TypeError:
+        return False
+    return True
+
+
+def _unpacked(takes: inspect.Signature, wanted: Mapping[str, inspect.Parameter]) -> bool:
+    """True if a method takes a field of a dataclass where its base takes the dataclass: the old
+    form, whose other arguments may have defaults.
+    """
+    for own, expected in zip(takes.parameters.values(), wanted.values(), strict=False):
+        held = expected.annotation
+        if is_dataclass(held) and own.name in {field.name for field in fields(held)}:
+            return True
+    return False
 
 
 def _attributes(parameter: inspect.Parameter) -> str:

@@ -84,6 +84,14 @@ SIGNATURES = {
         "check(self, corpus, vocabulary, train_length)",
         "check(self, setting), where setting has corpus, vocabulary and length",
     ),
+    "Mine(NLL)": (
+        "check(self, corpus, vocabulary=None, train_length=0)",
+        "check(self, setting), where setting has corpus, vocabulary and length",
+    ),
+    "Mine(Gap)": (
+        "run(self, model, corpus, vocabulary=None, train_length=0, progress=None)",
+        "run(self, model, setting, progress), where setting has corpus, vocabulary and length",
+    ),
 }
 
 
@@ -91,9 +99,11 @@ SIGNATURES = {
 def test_a_method_that_takes_other_arguments_is_refused_with_its_line(mine, name):
     sys.path.append(str(mine))
     takes, wanted = SIGNATURES[name]
-    imports = "from extrap import *\nfrom extrap.tasks.kv import KV\n"
+    tasks = "from extrap.tasks import gap, kv, nll; Gap, KV, NLL = gap.Gap, kv.KV, nll.NLL"
+    imports = f"from extrap import *\n{tasks}\n"
     Path("my_package/other.py").write_text(f"{imports}class {name}:\n    def {takes}: ...\n")
-    line = rf"{re.escape(takes)} in .*my_package/other\.py, line 4: expected {re.escape(wanted)}; "
+    named = re.sub(r"=\w+", "", takes)
+    line = rf"{re.escape(named)} in .*my_package/other\.py, line 4: expected {re.escape(wanted)}; "
     with pytest.raises(UserError, match=rf"^x\._target_=my_package\.other\.Mine: {line}"):
         find("my_package.other.Mine", "x", ["my_package"])
 
