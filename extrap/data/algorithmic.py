@@ -123,7 +123,8 @@ class Judged(Algorithmic):
         """Returns the answer, 0 or 1."""
 
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> Drawn:
-        bits, mark = rng.integers(2, size=n), vocabulary.key(self.mark)
+        bits = rng.integers(2, size=n)
+        mark = vocabulary.key(self.mark)
         answer = vocabulary.value(self.answer(bits))
         return self._string([mark, *vocabulary.value(bits), mark, answer], n)
 

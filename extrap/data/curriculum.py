@@ -109,7 +109,8 @@ def counts(
     """Draws `size` whole numbers in [fewest, most]: uniform with probability `difficulty`, else
     log-uniform; fewest >= 1.
     """
-    low, high = np.log(fewest), np.log(most + 1)
+    low = np.log(fewest)
+    high = np.log(most + 1)
     easy = np.exp(rng.uniform(low, high, size)).astype(np.int64)
     easy = easy.clip(fewest, most)
     hard = rng.integers(fewest, most + 1, size)

@@ -219,13 +219,15 @@ class Batches:
 
     def at(self, t: int, switches: Switches) -> Batch:
         mixture = [own for start, own in self.stages if start <= t][-1]
-        drawn, weights = [], dict[str, float]()
+        drawn = []
+        weights = dict[str, float]()
         for i, (name, part) in enumerate(mixture._every.items()):
             if not part.size:
                 continue
             phase, step, difficulty = 0, t, 1.0
             if self.after:
-                phase, step = 3, self.after + t
+                phase = 3
+                step = self.after + t
             elif isinstance(part, Graded):
                 switch = switches.at(name)
                 phase, step = (1, t) if t < switch else (2, t - switch)

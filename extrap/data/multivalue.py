@@ -135,7 +135,8 @@ def needles(trials: Trials, m: int, queries: int) -> Needles:
     """Draws contexts of m needles. queries: 1, of one key with m different values; or m, of m keys
     with a value each, asked in a random order, the answers of all but the last in the context.
     """
-    vocabulary, turns = trials.vocabulary, trials.vocabulary.turns
+    vocabulary = trials.vocabulary
+    turns = trials.vocabulary.turns
     layout = vocabulary.layout
     trials = trials.shorter(turns.extra)
     at = places(trials.length, m, queries, layout)

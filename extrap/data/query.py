@@ -65,7 +65,9 @@ class Query(Graded):
 
     def _row(self, context: Context, n: int, cue: int) -> Drawn:
         """Returns one sequence of n records; cue: the token after the records of `both`."""
-        rng, bos, length = context.rng, context.vocabulary.bos, context.length
+        rng = context.rng
+        bos = context.vocabulary.bos
+        length = context.length
         pairs = np.stack([context.keys(n), context.values(n)], 1)
         room = max(1, (length - 1 - 2 * n) // 3)
         order = rng.permutation(n)
@@ -102,7 +104,8 @@ class QueryForm(Form):
         check_keys(vocabulary, self.records(length), length)
 
     def question(self, context: Context, depth: float) -> Questions:
-        length, bos = context.length, context.vocabulary.bos
+        length = context.length
+        bos = context.vocabulary.bos
         n = self.records(length)
         index = round(depth * (n - 1))
         keys = context.keys(n)

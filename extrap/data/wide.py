@@ -61,7 +61,8 @@ class WideForm(Form):
         most = min(vocabulary.keys, int(MOST ** (1 / self.width) + 1e-9))
         why = f"for data.vocabulary.keys={vocabulary.keys} and pool^width up to {MOST}"
         at_most(f"{option}.pool", self.pool, most, why)
-        n, keys = self.records(length), self.pool**self.width
+        n = self.records(length)
+        keys = self.pool**self.width
         check_records(f"{option}.width", length, n)
         if n > keys:
             problem = f"it makes {keys} keys for {n} records in {length} tokens"

@@ -104,7 +104,8 @@ def caption(figure: Any) -> str:
 
 def served(figure: Any, rows: pd.DataFrame) -> bool:
     """True if the rows that a figure needs are there, and `enough` of them if it says so."""
-    own, other = rows["study"].to_numpy(), getattr(figure, "BESIDE", None)
+    own = rows["study"].to_numpy()
+    other = getattr(figure, "BESIDE", None)
     if other is not None and other not in own:
         return False
     found = select(rows[own != other], **figure.NEEDS)
@@ -133,7 +134,8 @@ def command(figure: Any, study: str) -> str:
     """Returns the command that makes the rows of a figure: its task and the words of MAKE. A list
     of values makes a sweep.
     """
-    task, make = figure.NEEDS["task"], getattr(figure, "MAKE", "")
+    task = figure.NEEDS["task"]
+    make = getattr(figure, "MAKE", "")
     named = "" if task == "train" or " task=" in make else f" task={task}"
     words = f"extrap study={study}{named}{make}"
     return words + (" -m" if "," in words else "")

@@ -31,7 +31,8 @@ def enough(rows) -> bool:
 def draw(rows):
     rows = rows[rows["extension"] == "direct"]
     found = {s.label: s for s in series(rows.assign(status="ok"))}
-    table, lines = reach(rows), {}
+    table = reach(rows)
+    lines = {}
     for label in table.index:
         length = float(found[label].rows["train_length"].iloc[0])
         cells = [_over(cell, length) for cell in table.loc[label]]
@@ -40,10 +41,15 @@ def draw(rows):
     columns = [*table.columns, *(["average"] if table.shape[1] > 1 else [])]
     left = 0.25 + POINT * text_width(order, 7.5)
     wide = POINT * text_width(columns, 7)
-    head, most, turn, page = 0.75 * wide + 0.5, len(columns), 45, WIDTH.get() or 99
+    head = 0.75 * wide + 0.5
+    most = len(columns)
+    turn = 45
+    page = WIDTH.get() or 99
     right = max(0.15, head - CELL / 2)
     if left + LEAST * most + right > page:  # columns go into several blocks
-        right, head, turn = 0.15, wide + 0.5, 90
+        right = 0.15
+        head = wide + 0.5
+        turn = 90
         most = min(most, max(1, int((page - left - right) / LEAST)))
     blocks = [columns[k : k + most] for k in range(0, len(columns), most)]
     margins = {"left": left, "right": right, "top": head, "between": head - 0.3}

@@ -67,7 +67,8 @@ def draw(rows):
 
 def _end(panel, s: Series, protocol: str, last: float) -> End:
     """Draws a series in one panel, grey and hollow where every seed is below the gate."""
-    rows, style = s.rows[(s.rows["protocol"] == protocol) & (s.rows["at"] <= last)], style_of(s)
+    rows = s.rows[(s.rows["protocol"] == protocol) & (s.rows["at"] <= last)]
+    style = style_of(s)
     if rows.empty:
         return End(s.label, style, last, math.nan, elsewhere=True)
     if (rows["mark"] != "ok").all():
@@ -89,7 +90,9 @@ def trained(rows) -> dict[str, float]:
     """Returns {protocol: the longest evaluated problem that training held}. The gate is the mean
     over these lengths, so its n counts them.
     """
-    gates, cells, out = select(rows, **NEEDS | {"metric": "gate"}), select(rows, **NEEDS), {}
+    gates = select(rows, **NEEDS | {"metric": "gate"})
+    cells = select(rows, **NEEDS)
+    out = {}
     for protocol, gate in gates.groupby("protocol"):
         here = cells[cells["protocol"] == protocol]
         inside = round(gate["n"].max() / here["n"].max())

@@ -40,7 +40,8 @@ def draw(rows):
     figure, ((panel,),) = panels((1, 1), (3.6, 2.6), labels=[s.label for s, _ in found])
     ends = []
     for s, table in found:
-        style, drawn = style_of(s), table.rename_axis("at").reset_index().melt("at").dropna()
+        style = style_of(s)
+        drawn = table.rename_axis("at").reset_index().melt("at").dropna()
         drawn = drawn.assign(low=np.nan, high=np.nan, metric=NEEDS["metric"])
         band = 0.15 * (table.shape[1] > 2)
         end = line(panel, drawn, "at", style, s.label, band=band, marker="")
@@ -48,7 +49,8 @@ def draw(rows):
     panel.axhline(0, color=QUIET, linewidth=0.8, label="zero", zorder=1.5)
     trained = sorted(rows["train_length"].unique())
     low = min(float(table.mean(axis=1).min()) for _, table in found)
-    L, longest = int(min(trained)), int(rows["length"].max())
+    L = int(min(trained))
+    longest = int(rows["length"].max())
     log2_axis(panel, [L * 2.0**k for k in range(-2, 12) if L * 2.0**k <= longest])
     panel.set(xlim=(L / 4, longest * 1.06), ylim=(min(-0.1, 1.3 * low), CUT))
     mark_training(panel, trained)

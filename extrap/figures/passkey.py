@@ -52,5 +52,6 @@ def pooled(rows):
     form = dict.fromkeys(rows, "first") | {"value": "sum", "n": "sum", "at": "mean"}
     out = rows.groupby([*place, "group"], dropna=False, as_index=False).agg(form)
     low, high = wilson(out["value"].round(), out["n"])
-    at, value = np.exp(out["at"]).round(6), out["value"] / out["n"].astype(float)
+    at = np.exp(out["at"]).round(6)
+    value = out["value"] / out["n"].astype(float)
     return out.assign(value=value, low=low, high=high, at=at)

@@ -10,7 +10,8 @@ from extrap.figures.drawing import entitle
 from extrap.figures.drawing.palette import COLOURS
 
 ROW, FIRST, CELL, HEAD = 0.155, 1.5, 0.66, 1.0
-HOLDS, FAILS = to_rgba(COLOURS["azure"], 0.35), to_rgba(COLOURS["amber"], 0.45)
+HOLDS = to_rgba(COLOURS["azure"], 0.35)
+FAILS = to_rgba(COLOURS["amber"], 0.45)
 NOTE_LINE, NOTE_COLUMNS = 0.115, 2
 
 
@@ -19,7 +20,8 @@ def paint(cells: pd.DataFrame, verdicts: pd.DataFrame, notes: list[str]) -> Figu
     properties, over notes, a line on each property.
     """
     lines = -(-len(notes) // NOTE_COLUMNS)
-    bottom, across = NOTE_LINE * (lines + 2) + 0.3, FIRST + CELL * cells.shape[1] + 0.2
+    bottom = NOTE_LINE * (lines + 2) + 0.3
+    across = FIRST + CELL * cells.shape[1] + 0.2
     down = bottom + ROW * len(cells) + HEAD
     figure = Figure(figsize=(across, down))
     size = CELL * cells.shape[1] / across, ROW * len(cells) / down

@@ -34,7 +34,8 @@ def draw(rows):
     left = 0.35 + 0.065 * max(map(len, order))
     figure, ((panel,),) = panels((1, 1), (3.6, 0.26 * len(order)), right=0.5, left=left)
     for place, label in enumerate(order):
-        values, style = table.loc[label].to_numpy(), style_of(found[label])
+        values = table.loc[label].to_numpy()
+        style = style_of(found[label])
         mean, *ends = mean_over_seeds(values, (0, 1))
         panel.barh(place, mean, height=0.7, color=style.colour, alpha=0.75, label=label)
         if len(values) > 1:

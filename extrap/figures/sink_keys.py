@@ -20,9 +20,11 @@ def draw(rows):
     uniform = select(rows, **NEEDS | {"metric": "mass_uniform"})
     rows = select(rows, **NEEDS)
     rows, uniform = (where_known(part[part["at"] == 0]) for part in (rows, uniform))
-    trained, untrained = of_state(rows, "trained"), of_state(rows, "untrained")
+    trained = of_state(rows, "trained")
+    untrained = of_state(rows, "untrained")
     one = trained["seed"].nunique() == 1
-    data, (height, room) = sorted(trained["data"].unique()), beside_columns(rows, 2.2)
+    data = sorted(trained["data"].unique())
+    height, room = beside_columns(rows, 2.2)
     figure, axes = panels((1, len(data)), (2.4, height), right=room, gap=0.25)
     for panel, name in zip(axes[0], data, strict=True):
         before, after, even = (part[part["data"] == name] for part in (untrained, trained, uniform))

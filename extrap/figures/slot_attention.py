@@ -23,12 +23,14 @@ def draw(rows):
     metrics = ("slot_mass", "calibrated", "slot_mass_uniform")
     raw, calibrated, uniform = (select(rows, **NEEDS | {"metric": metric}) for metric in metrics)
     raw, calibrated = (part[part["layer"].isna()] for part in (raw, calibrated))
-    data, lengths = sorted(raw["data"].unique()), sorted(raw["length"].unique())
+    data = sorted(raw["data"].unique())
+    lengths = sorted(raw["length"].unique())
     height, room = beside_columns(raw, 1.8)
     margins = {"right": room, "gap": 0.5, "between": 0.62, "left": 0.95}
     figure, axes = panels((len(data), 2 * len(lengths)), (2.5, height), **margins)
     for (i, j), panel in np.ndenumerate(axes):
-        n, position = lengths[j % len(lengths)], j < len(lengths)
+        n = lengths[j % len(lengths)]
+        position = j < len(lengths)
         every = raw if position else calibrated
         here = every[every["length"] == n]
         here = here.assign(at=here["at"] / raw.loc[raw["length"] == n, "at"].max())

@@ -20,7 +20,8 @@ SHOWN = (
 
 def draw(rows):
     rows = select(rows, task="speed").assign(status="ok")
-    found, lengths = series(rows)[::-1], sorted(rows["length"].unique())
+    found = series(rows)[::-1]
+    lengths = sorted(rows["length"].unique())
     margins = {"right": 0.5, "gap": 0.45, "between": 0.62, "top": 0.8}
     margins["left"] = 0.35 + 0.065 * max(len(s.label) for s in found)
     figure, axes = panels((len(lengths), 3), (2.1, 0.2 * len(found)), **margins)

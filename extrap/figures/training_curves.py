@@ -80,7 +80,8 @@ def judged(part: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _curve(panel, s) -> End:
-    style, table = style_of(s), seeds(s.rows, "at")
+    style = style_of(s)
+    table = seeds(s.rows, "at")
     thin_lines(panel, table, style)
     every = table.dropna()  # a mean of other seeds at the next step would be a jump of its own
     middle = (table if every.empty else every).mean(axis=1)

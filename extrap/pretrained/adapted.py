@@ -89,7 +89,8 @@ class Adapted(GPT):
             except Exception as error:  # of whatever class the code of a model raises
                 if full(error):
                     raise
-                T, said = tokens.shape[1], str(error)
+                T = tokens.shape[1]
+                said = str(error)
                 table = "out of range" in said or "out of bounds" in said
                 if not table and self.scheme.shape.length >= T:
                     raise
@@ -116,7 +117,8 @@ class Adapted(GPT):
         keep a state that a past does not have.
         """
         tokens = 7 * torch.arange(KNOWN + 8)[None] % len(self.embedding.weight)
-        tokens, past = tokens.to(device_of(self.net)), Past()
+        tokens = tokens.to(device_of(self.net))
+        past = Past()
         whole = self(tokens, last=8)
         try:
             self.hidden(tokens[:, :KNOWN], last=1, past=past)
@@ -148,14 +150,16 @@ class Adapted(GPT):
         usual = self.scheme.shape.head_dim**-0.5
 
         def attend(m: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any, more: Any) -> Tensor:
-            n, D = number[m], v.shape[-1]
+            n = number[m]
+            D = v.shape[-1]
             s = self.layers[n].scale
             if (sink := more.get("s_aux")) is not None:
                 at.memo[GivenSink, n] = sink
             q = q if s == usual else q * (s / usual)
             v = F.pad(v, (0, max(0, q.shape[-1] - D)))  # fused kernels want one width
             # a model on several devices: attention on the one that reads ids
-            away, home = q.device, at.q.device
+            away = q.device
+            home = at.q.device
             x, q, k, v = (each.to(home) for each in (inputs[n], q, k, v))
             new = q.shape[2]
             if past is not None:

@@ -34,7 +34,8 @@ def converted(net: Any, length: int) -> GPT | None:
     """Returns a GPT with the weights of a transformers model, which both share; None for a family
     outside READ, a model on several devices, or a variant that a GPT has no form for.
     """
-    config, empty = net.config, device_of(net).type == "meta"
+    config = net.config
+    empty = device_of(net).type == "meta"
     family = READ.get(config.model_type)
     if family is None or spread(net):
         return None
@@ -87,7 +88,8 @@ def adapt(net: Any, length: int | None = None) -> GPT:
     can be reached, or where the logits differ from the model's.
     """
     transformers()
-    kind, length = net.config.model_type, length or length_of(net.config)
+    kind = net.config.model_type
+    length = length or length_of(net.config)
     if length is None:
         problem = "does not say for which context it was trained"
         raise UserError("model_type", kind, problem, "give model.train_length")

@@ -19,7 +19,8 @@ from extrap.utils.bounded import bounded
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json, read_text
 
-SECONDS, MEMORY = 5.0, 2**29
+SECONDS = 5.0
+MEMORY = 2**29
 """Processor time and bytes of memory of a template."""
 
 LONGEST = 2**20

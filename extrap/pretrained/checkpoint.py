@@ -43,7 +43,8 @@ def files(folder: Path) -> list[Path]:
     shards that an index names. Raises UserError without any, for a broken index, and for a file
     that is missing, no file or damaged.
     """
-    found, index = folder / "model.safetensors", folder / INDEX
+    found = folder / "model.safetensors"
+    index = folder / INDEX
     names = [found.name]
     if not os.path.lexists(found) and index.is_file():
         try:
@@ -125,7 +126,8 @@ class Checkpoint:
     @cached_property
     def given(self) -> Any:
         """The config as transformers reads it. Raises UserError for one that is no decoder's."""
-        kind, auto = self.settings.get("model_type"), self._package()
+        kind = self.settings.get("model_type")
+        auto = self._package()
         if (self.folder / "adapter_config.json").exists():
             problem = "holds adapter_config.json, an adapter"
             raise UserError(self.place, problem=problem, remedy="merge the adapter into the model")

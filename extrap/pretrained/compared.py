@@ -84,13 +84,15 @@ def _in_float32(tensors: list[Tensor]) -> Iterator[None]:
 
 
 def _largest(own: Tensor, apart: Tensor) -> float:
-    off, most = float(apart.abs().max()), 1e-4 * max(1.0, float(own.std()))
+    off = float(apart.abs().max())
+    most = 1e-4 * max(1.0, float(own.std()))
     return 0.0 if off <= most else off
 
 
 def _both(made: GPT, net: Any, length: int, whole: bool) -> tuple[Tensor, Tensor]:
     """Returns the model's own logits, and what the others are away from them, in float32."""
-    rows, device = len(made.embedding.weight), device_of(net)
+    rows = len(made.embedding.weight)
+    device = device_of(net)
     g = torch.Generator().manual_seed(0)
     near = (whole or length <= NEAR) and device.type == "cpu"  # a GPU asserts past a table
     inside = length if whole else min(PROBE, length)

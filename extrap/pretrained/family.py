@@ -127,7 +127,8 @@ class Family:
 
     def exported(self, model: GPT) -> Exported:
         """Returns config and tensors of our model. Raises UserError if the family has no equal."""
-        block, own = model.blocks[0], model.config
+        block = model.blocks[0]
+        own = model.config
         self.check(own)
         self.require(block.clip is None, "attn_config.clip_qkv=null")
         usual_eps = torch.finfo(model.norm.weight.dtype).eps
@@ -170,13 +171,16 @@ class Family:
 
     def write(self, model: GPT) -> dict[str, Tensor]:
         """Returns the tensors of a model."""
-        found, biases, block = {}, self.biases(model), model.blocks[0]
+        found = {}
+        biases = self.biases(model)
+        block = model.blocks[0]
         if model.head is not None:
             found[f"{self.head}.weight"] = model.head.weight
         elif model.head_scale is not None:
             found[f"{self.head}.weight"] = model.embedding.weight * model.head_scale
         for ours, theirs in self.names(len(model.blocks)).items():
-            module, last = model.get_submodule(ours), ours.rpartition(".")[2]
+            module = model.get_submodule(ours)
+            last = ours.rpartition(".")[2]
             parts = {"weight": module.weight}
             if last in biases:
                 zeros = module.weight.new_zeros(len(module.weight))
@@ -203,7 +207,8 @@ class RotaryFamily(Family):
 
     def rows(self, model: GPT, qkv: Tensor) -> Tensor:
         """Pair p of the channels that turn stands at p and p + width / 2."""
-        block, scheme = model.blocks[0], model.scheme
+        block = model.blocks[0]
+        scheme = model.scheme
         width = scheme.turned or block.head_dim
         q, k, v = qkv.split(_sizes(block))
 

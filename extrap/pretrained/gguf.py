@@ -89,7 +89,8 @@ def _unpack(path: Path, folder: Path) -> None:
         if fields.get("general.architecture") in _of_transformers():
             return _through_transformers(path, folder, fields, [t.name for t in reader.tensors])
         tensors = {t.name: dequantize(t.data, t.tensor_type) for t in reader.tensors}
-        config, made = _config(path, fields, tensors), tokenizer(path, fields)
+        config = _config(path, fields, tensors)
+        made = tokenizer(path, fields)
     except UserError:
         raise
     except Exception as error:  # of whatever class the libraries raise for a field of another type

@@ -29,7 +29,8 @@ def tokenizer(path: Path, fields: dict[str, Any]) -> Any:
     if kind != "gpt2":
         problem = f"tokenizer.ggml.model={kind!s:.40} is not supported"
         raise UserError(path, problem=problem, remedy="gpt2, byte-level BPE, is")
-    words, merges = fields["tokenizer.ggml.tokens"], fields["tokenizer.ggml.merges"]
+    words = fields["tokenizer.ggml.tokens"]
+    merges = fields["tokenizer.ggml.merges"]
     kinds = fields.get("tokenizer.ggml.token_type", [])
     # the tokenizer of Llama 3 takes a word that is a token whole, whatever its merges would make
     whole = fields.get("tokenizer.ggml.pre") == "llama-bpe"

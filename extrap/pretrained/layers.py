@@ -54,10 +54,13 @@ def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
     doubled = _reading(copy, tokens, sources, 0.0, times=2.0)
     layers = []
     for module, (z, heads, mask, more) in plain.items():
-        D, name, scale = z.shape[-1], names[module], more.get("scaling")
+        D = z.shape[-1]
+        name = names[module]
+        scale = more.get("scaling")
         layer = Layer(name, _block(copy, name), *heads, D, D**-0.5 if scale is None else scale)
         layer.inputs = [names[m] for m in before[module] if m in set(module.modules())]
-        layer.cap, layer.sink = more.get("softcap"), more.get("s_aux") is not None
+        layer.cap = more.get("softcap")
+        layer.sink = more.get("s_aux") is not None
         if more.get("position_bias") is not None:
             raise Unreadable("adds a bias of its own to the logits")
         if strange := [word for word, x in more.items() if _acts(word, x)]:
@@ -167,7 +170,8 @@ def _visible(rule: Callable[..., Any] | None, length: int) -> tuple[int | None, 
         raise Unreadable("has a mask of its own")
 
     def row(i: int) -> Tensor:
-        zero, j = torch.tensor(0), torch.arange(i + 1)
+        zero = torch.tensor(0)
+        j = torch.arange(i + 1)
         return torch.as_tensor(rule(zero, zero, torch.tensor(i), j)).expand(len(j))
 
     last = min(max(16 * length, 2**16), 2**22)

@@ -36,11 +36,16 @@ class Plain(nn.Module):
 
     def __init__(self, net: Any, length: int, why: str = "no way to its positions"):
         super().__init__()
-        self.net, self.length, self.why, self.name = net, length, why, name_of(net)
+        self.net = net
+        self.length = length
+        self.why = why
+        self.name = name_of(net)
         self.option, self.rows = "model", None
         self.cuts, self.more, self.single = False, {}, False
         if config_of(net) is not None:
-            self.option, self.rows, self.more = "model_type", table_rows(net), {"use_cache": False}
+            self.option = "model_type"
+            self.rows = table_rows(net)
+            self.more = {"use_cache": False}
             self.cuts = "logits_to_keep" in inspect.signature(net.forward).parameters
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
@@ -122,7 +127,8 @@ def table_rows(net: Any) -> int | None:
     """Returns the positions of a table of positions; None without a table. The table of positions
     has a row for each position, and at most two unused rows before them in some families.
     """
-    words, length = net.get_input_embeddings(), length_of(net.config)
+    words = net.get_input_embeddings()
+    length = length_of(net.config)
     tables = (m for m in net.modules() if isinstance(m, nn.Embedding) and m is not words)
     if length is not None and any(length <= m.num_embeddings <= length + 2 for m in tables):
         return length

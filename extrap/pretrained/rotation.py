@@ -71,7 +71,8 @@ class Amplitude(Scheme):
 
     def __init__(self, shape: Shape, layer: Layer):
         super().__init__(shape)
-        self.layer, self.channels = layer, layer.pairs.flatten().tolist()
+        self.layer = layer
+        self.channels = layer.pairs.flatten().tolist()
         self._kept: dict[int, float] = {}
 
     def by(self, n: int) -> float:

@@ -29,7 +29,8 @@ def scaling_of(config: Any) -> str | None:
 
 def window_of(config: Any) -> int | None:
     """Returns the context before the scaling, in tokens; None if the config does not say it."""
-    text, found = config.get_text_config(), _scaled(config)
+    text = config.get_text_config()
+    found = _scaled(config)
     names = "original_max_position_embeddings"
     given = [*(part.get(names) for part in found), getattr(text, names, None)]
     if any(part["rope_type"] == "dynamic" for part in found):

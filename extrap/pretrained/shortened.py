@@ -58,7 +58,8 @@ def of_each_kind(made: nn.Module, layers: list[Layer]) -> nn.Module:
     layers: what a probe found. Layers are of one kind if it found the same in both, and if their
     modules, shapes and options are the same.
     """
-    fewer, found = deepcopy(made), {layer.block: layer for layer in layers}
+    fewer = deepcopy(made)
+    found = {layer.block: layer for layer in layers}
     for name in {block.rpartition(".")[0] for block in found}:
         blocks = fewer.get_submodule(name)
         if not isinstance(blocks, nn.ModuleList):

@@ -22,7 +22,8 @@ from extrap.utils.errors import UserError
 MODULES, FREE_MODULES = 50, 10_000
 """Modules for each tensor of the files, and beside them."""
 
-NUMBERS, FREE_NUMBERS = 16, 2**24
+NUMBERS = 16
+FREE_NUMBERS = 2**24
 """Numbers for each byte of the files, and beside them. Tied and loaded weights count twice."""
 
 LAYERS = 10_000

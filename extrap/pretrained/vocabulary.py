@@ -78,7 +78,8 @@ class PublishedVocabulary(Vocabulary):
         if isinstance(tokens, Pieces) and tokens.ids > size:
             tokens = tokens.below(size)
         self.encoder, self.text, self.size, self.bos = tokens, size, size, bos
-        self.turns, self._place = Turns((bos,)), place
+        self.turns = Turns((bos,))
+        self._place = place
 
     @classmethod
     def of_folder(cls, folder: Path, size: int, bos: int, place: str, chat: bool = False):
@@ -144,7 +145,8 @@ class WordVocabulary(PublishedVocabulary):
         ids = self.encoder(text.encode())[0].tolist()
         places = [n for n, i in enumerate(ids) if i in (key, value)]
         if len(places) == 3 and places[0] == 0:
-            between, behind = ids[1 : places[1]], ids[places[1] + 1 : places[2]]
+            between = ids[1 : places[1]]
+            behind = ids[places[1] + 1 : places[2]]
             if ids[places[2] :] == [key, *between] and ids[places[1]] == value:
                 return RecordLayout(tuple(between), tuple(behind))
         problem, remedy = "its tokenizer merges the words of records", "nll,gap,lost-in-the-middle"

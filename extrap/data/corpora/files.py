@@ -22,7 +22,8 @@ MOST = 500_000
 SAVED = ("state.json", "dataset_info.json", "dataset_dict.json")
 """Files of `save_to_disk` that are no text."""
 
-SECONDS, MEMORY = 5.0, 2**31
+SECONDS = 5.0
+MEMORY = 2**31
 """Processor time for `begins` in a text, and a second more for every MiB; bytes of its memory."""
 
 
@@ -118,7 +119,8 @@ class Files(Source):
             with bounded(SECONDS + len(whole) / 2**20, MEMORY):
                 return [match.start() for match in re.finditer(f"(?m){self.begins}", whole)]
         except Exceeded as error:
-            problem, remedy = f"{error} on {name}", "give a simpler pattern"
+            problem = f"{error} on {name}"
+            remedy = "give a simpler pattern"
             raise UserError("data.corpus.begins", self.begins, problem, remedy) from None
 
     def _text(self, place: str, row: object) -> bytes:
@@ -150,16 +152,19 @@ class Files(Source):
             problem, remedy = "the name is longer than a file system allows", "give a shorter one"
             raise UserError("data.corpus.path", f"{self.path:.60}...", problem, remedy)
         if path.is_file():
-            root, found = path.parent, [path]
+            root = path.parent
+            found = [path]
         elif path.is_dir():
-            root, found = path, list(islice(path.rglob("*"), MOST + 1))
+            root = path
+            found = list(islice(path.rglob("*"), MOST + 1))
         else:
             matching = islice(iglob(str(path), recursive=True), MOST + 1)
             found = list(map(Path, matching))
             fixed = takewhile(lambda part: not set(part) & set("*?["), path.parts)
             root = Path(*fixed)
         if len(found) > MOST:
-            problem, remedy = f"leads to more than {MOST:,} files and folders", "name fewer"
+            problem = f"leads to more than {MOST:,} files and folders"
+            remedy = "name fewer"
             raise UserError("data.corpus.path", self.path, problem, remedy)
         names = {p.relative_to(root): p for p in found if p.is_file() and p.stat().st_size}
         named = {
@@ -173,7 +178,8 @@ class Files(Source):
             raise UserError("data.corpus.path", self.path, _why(path), remedy)
         if any(kind(p) == "arrow" for p in named.values()):
             named = {name: p for name, p in named.items() if p.name not in SAVED}
-        inside, once = root.resolve(), dict[Path, Path]()
+        inside = root.resolve()
+        once = dict[Path, Path]()
         for name in sorted(named):
             there = named[name].resolve()
             if not (self.links or path.is_file() or there.is_relative_to(inside)):

@@ -107,7 +107,8 @@ def _divided(
     name: str, text: Text, most: int | None, end: Callable[[bytearray], int]
 ) -> Iterator[tuple[str, bytes]]:
     """Yields a document cut at `end` as long as more than `most` bytes are held."""
-    held, count = bytearray(), 0
+    held = bytearray()
+    count = 0
     for block in [text] if isinstance(text, bytes) else text:
         held += block
         while most is not None and len(held) > most:

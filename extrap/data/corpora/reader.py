@@ -45,7 +45,8 @@ def streamed(kind: str, **options: Any) -> Iterator:
     # takes a second to import, which a corpus that is already mapped need not wait for
     import datasets
 
-    bars, level = not datasets.are_progress_bars_disabled(), datasets.logging.get_verbosity()
+    bars = not datasets.are_progress_bars_disabled()
+    level = datasets.logging.get_verbosity()
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity(datasets.logging.CRITICAL)
     # Even a stream leaves a lock file in its cache folder, which lies in the home folder unless

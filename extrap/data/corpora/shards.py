@@ -58,7 +58,8 @@ def encoded(
 ) -> Iterator[Piece]:
     """Yields texts with their tokens. Small texts are encoded in this process."""
     shards = grouped(texts, SHARD, _bytes)
-    begin, more = next(shards, []), next(shards, None)
+    begin = next(shards, [])
+    more = next(shards, None)
     if more is None:
         for batch in grouped(begin, BATCH, _bytes):
             tokens = _tokens(encoder, [text for _, text in batch])
@@ -95,7 +96,8 @@ def _bytes(text: tuple[str, bytes]) -> int:
 
 def grouped(items: Iterable[T], most: int, size: Callable[[T], int]) -> Iterator[list[T]]:
     """Yields items in lists; each list but the last has a size of `most` or more."""
-    held, total = list[T](), 0
+    held = list[T]()
+    total = 0
     for item in items:
         held.append(item)
         total += size(item)

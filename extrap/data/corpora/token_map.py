@@ -152,7 +152,8 @@ def _publish(folder: Path, cache: Path, sha256: str, encoder: Encoder) -> None:
         with open(path, "rb") as file:
             os.fsync(file.fileno())
     atomic.sync_folder(folder)
-    target, damaged = cache / sha256, folder.with_name(folder.name + "-damaged")
+    target = cache / sha256
+    damaged = folder.with_name(folder.name + "-damaged")
     handle = os.open(cache, os.O_RDONLY | os.O_DIRECTORY)
     try:
         lock_descriptor(handle)

@@ -85,7 +85,8 @@ class Questions(NamedTuple):
 
     def laid(self, turns: Turns) -> "Questions":
         """Returns the questions in the turns of a dialogue, `turns.extra` tokens longer."""
-        tokens, behind = turns.laid(self.tokens, self.tail), len(turns.behind)
+        tokens = turns.laid(self.tokens, self.tail)
+        behind = len(turns.behind)
         return self._replace(tokens=tokens, distance=self.distance + behind)
 
 

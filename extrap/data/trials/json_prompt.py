@@ -112,7 +112,8 @@ def read(option: str, path: str, at_most: int) -> list[Example]:
     Raises UserError, naming file and line, for a line of another format than LINE, for a key that
     occurs twice or not at all, and for another value than the record has.
     """
-    file, examples = Path(os.path.expanduser(path)), list[Example]()
+    file = Path(os.path.expanduser(path))
+    examples = list[Example]()
     if not file.is_file():  # a pipe or a device would be read for ever
         remedy = "give a jsonl or jsonl.gz file, or null for generated records"
         raise UserError(option, path, "there is no such file", remedy)

@@ -32,7 +32,8 @@ def length_axis(axes, lengths, train_lengths) -> None:
     """Makes a log2 x axis in tokens with a tick at every whole power of two of the training length
     and, if there is one training length, r on top.
     """
-    lengths, base = np.unique(np.asarray(lengths, float)), float(min(train_lengths))
+    lengths = np.unique(np.asarray(lengths, float))
+    base = float(min(train_lengths))
     whole = lengths[np.log2(lengths / base) % 1 == 0]
     powers = whole if len(whole) else lengths
     log2_axis(axes, powers)
@@ -81,7 +82,8 @@ def note(rows: pd.DataFrame) -> str:
     """
     model = ["scheme", "data", "extension", "train_length", "params"]
     counts = rows.groupby(model, dropna=False)["seed"].nunique()
-    least, seeds = counts.min(), max(counts.max(), 1)
+    least = counts.min()
+    seeds = max(counts.max(), 1)
     several = f"{least} to {seeds}" if least < seeds else f"{seeds}"
     lengths = ", ".join(str(length) for length in sorted(rows["train_length"].unique()))
     parents = rows["parent"].unique() if "parent" in rows else []

@@ -65,7 +65,8 @@ def depth_figure(
     broken = len({panel.get_position().y0 for panel in axes.flat}) > len(shown)
     for (i, j), panel in np.ndenumerate(axes):
         protocol, column = shown[i], columns[j]
-        here, words = rows[rows["panel"] == column], protocols[protocol]
+        here = rows[rows["panel"] == column]
+        words = protocols[protocol]
         _guesses(panel, here["length"], guesses, protocol)
         for s in series(every) if lines else []:
             lines(panel, s)
@@ -116,7 +117,8 @@ def _title(column, here, items: str, counted: bool) -> str:
     """Returns `8 items (256 tokens)` if counted, else `2x (256 tokens, items = 8)`."""
     if counted:
         return f"{column:g} {items} ({span(here['length'])} tokens)"
-    lengths, counts = here["length"].unique(), here["at"].dropna().unique()
+    lengths = here["length"].unique()
+    counts = here["at"].dropna().unique()
     inside = [f"{lengths[0]} tokens"] if len(lengths) == 1 else []
     inside += [f"{items} = {counts[0]:g}"] if items and len(counts) == 1 else []
     name = "training length" if column == 1 else f"{column:g}x"

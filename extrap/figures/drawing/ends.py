@@ -67,7 +67,8 @@ def thin_lines(axes, table, style: Style) -> None:
     """
     if table.shape[1] < 2:
         return
-    x, y = table.index, table.to_numpy(float)
+    x = table.index
+    y = table.to_numpy(float)
     if table.shape[1] > MANY:
         count = table.shape[1]
         x = np.tile([*x, math.nan], count)
@@ -111,7 +112,8 @@ def label_ends(axes, ends: list[End]) -> None:
     width, height = np.asarray(axes.get_position().size) * axes.figure.get_size_inches() / POINT
     tails = [axes.transLimits.transform(axes.transScale.transform((end.x, end.y))) for end in ends]
     heights = np.array([-0.1 if math.isnan(y) else np.clip(y, 0, 1) for _, y in tails])
-    places, under = np.empty(len(ends)), np.array(early) & (sum(early) <= BELOW)
+    places = np.empty(len(ends))
+    under = np.array(early) & (sum(early) <= BELOW)
     gap = PITCH / POINT / height
     places[under] = -gap * (1.6 + np.arange(under.sum()))  # clear of the numbers of the axis
     beside = np.flatnonzero(~under)

@@ -49,7 +49,8 @@ def _lower(paper: Paper, draw: Callable[[], Figure], width: float | None) -> Fig
             made = draw()
         if paper.bare:
             trim(made)
-        over, stacked = made.get_figheight() - limit, STACKED.get(made, 0.0)
+        over = made.get_figheight() - limit
+        stacked = STACKED.get(made, 0.0)
         if over <= 0 or not stacked:
             break
         shorter *= max(0.05, (stacked - over - EDGE) / stacked)
@@ -102,12 +103,14 @@ def _crop(figure: Figure) -> None:
     """Cuts what is empty around all that a figure shows."""
     trim(figure)
     wide, box = figure.get_figwidth(), figure.get_tightbbox()
-    left, right = EDGE - box.x0, box.x1 + EDGE - wide
+    left = EDGE - box.x0
+    right = box.x1 + EDGE - wide
     across = wide + left + right
     places = [(panel, panel.get_position()) for panel in figure.axes]
     figure.set_figwidth(across)
     for panel, at in places:
-        x, width = at.x0 * wide + left, at.width * wide
+        x = at.x0 * wide + left
+        width = at.width * wide
         panel.set_position((x / across, at.y0, width / across, at.height))
     for text in figure.texts:
         text.set_x((text.get_position()[0] * wide + left) / across)

@@ -61,7 +61,8 @@ def pdf(figure: Figure, scale: float = 1.0) -> bytes:
     """Returns PDF with its fonts."""
     buffer = io.BytesIO()
     width, height = figure.get_size_inches()
-    dots, figure.dpi = figure.dpi, 72
+    dots = figure.dpi
+    figure.dpi = 72
     file = PdfFile(buffer, metadata=EMPTY)
     file.newPage(width * scale, height * scale)
     file.output(scale, 0, 0, scale, 0, 0, Op.concat_matrix)

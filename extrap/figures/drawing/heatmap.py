@@ -17,8 +17,13 @@ from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle, folded
 from extrap.results.series import select, series
 
-ACROSS, DISTANCES, INK = 5, (1, 2, 4), "#ff1f5b"
-CELL, SMALL, LOW, TITLE = (0.34, 0.225), 0.08, 0.045, 7.5
+ACROSS = 5
+DISTANCES = (1, 2, 4)
+INK = "#ff1f5b"
+CELL = (0.34, 0.225)
+SMALL = 0.08
+LOW = 0.045
+TITLE = 7.5
 """Inches: a cell, the least width and height of one; points of a title."""
 FULL = 8.6
 """Inches of height that maps take at most."""
@@ -62,7 +67,8 @@ def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):
     maps = []
     for protocol in protocols:
         maps += [(s, protocol) for s in series(rows[rows["protocol"] == protocol])]
-    depths, lengths = np.unique(rows["depth"]), np.unique(rows["length"].astype(int))
+    depths = np.unique(rows["depth"])
+    lengths = np.unique(rows["length"].astype(int))
     margins = NARROW_MARGINS if (WIDTH.get() or PAGE) < NARROW else MARGINS
     columns, size = _grid(len(maps), len(depths), len(lengths), margins)
     figure, found = wrapped(len(maps), columns, size, **margins, least=0, low=LOW * len(depths))
@@ -71,7 +77,8 @@ def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):
         look = {"color": style_of(s).text, "fontsize": TITLE, "pad": 3}
         panel.set_title(_titled(s.label, protocol, size[0]), **look)
         _axes(panel, depths, lengths, size[0])
-    box, inch = found[columns - 1].get_position(), 1 / figure.get_size_inches()[0]
+    box = found[columns - 1].get_position()
+    inch = 1 / figure.get_size_inches()[0]
     away = (margins["right"] - 0.6) * inch
     beside = figure.add_axes((box.x1 + away, box.y0, 0.1 * inch, box.height))
     bar = figure.colorbar(ScalarMappable(Normalize(0, 1), "viridis"), cax=beside, label="accuracy")

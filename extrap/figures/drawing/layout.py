@@ -50,9 +50,12 @@ def panels(
     (rows, columns), (width, height), bottom = grid, size, 0.72
     _check(grid)
     if labels:
-        room, height = label_room(labels), label_height(len(labels), height)
-        right, gap = right + room, gap + room * each
-    across, page = columns, WIDTH.get()
+        room = label_room(labels)
+        height = label_height(len(labels), height)
+        right = right + room
+        gap = gap + room * each
+    across = columns
+    page = WIDTH.get()
     if page and left + columns * width + (columns - 1) * gap + right > page:
         room = page - left - right
         across, width = _fitting(columns, width, room, gap, least)
@@ -124,7 +127,8 @@ def leftmost(panel) -> bool:
 
 def lowest(panel) -> bool:
     """True if no panel of its figure stands below it."""
-    own, boxes = panel.get_position(), [one.get_position() for one in panel.figure.axes]
+    own = panel.get_position()
+    boxes = [one.get_position() for one in panel.figure.axes]
     column = [box for box in boxes if abs(box.x0 - own.x0) < 1e-9]
     return not any(box.y0 < own.y0 - 1e-9 for box in column)
 

@@ -51,7 +51,8 @@ def line(
         shade = {"color": style.colour, "alpha": band, "linewidth": 0}
         panel.fill_between(middle.index, low, high, **shade)
     panel.plot(middle.index, middle["value"], label=label, zorder=zorder, **style.stroke | stroke)
-    place, count = (middle.index[-1], middle["value"].iloc[-1]), table.shape[1]
+    place = (middle.index[-1], middle["value"].iloc[-1])
+    count = table.shape[1]
     errors = table.std(axis=1, ddof=1) / table.notna().sum(axis=1) ** 0.5
     error = float(errors.max()) if count > 1 else math.nan
     return End(label, style, *place, seeds=count, error=error)

@@ -63,7 +63,8 @@ def colour_and_marker(name: str, group: str = "scheme") -> tuple[str, str]:
     the longest name that begins it. Within `chosen`, a name without a colour has what the rows use
     least.
     """
-    name, known = ALIASES.get().get(name, name), registered(group)
+    name = ALIASES.get().get(name, name)
+    known = registered(group)
     if name in known:
         return known[name]
     if (group, name) in (given := GIVEN.get()):
@@ -111,7 +112,8 @@ def chosen(*rows: pd.DataFrame) -> Iterator[None]:
 
 
 def _assigned(group: str, names: set[str]) -> dict[tuple[str, str], tuple[str, str]]:
-    known, aliases = registered(group), ALIASES.get()
+    known = registered(group)
+    aliases = ALIASES.get()
     names = {aliases.get(name, name) for name in names}
     taken = [known[name] for name in sorted(names) if name in known]
     found = {}

@@ -63,7 +63,8 @@ def entitle(figure: Figure, title: str, note: str) -> None:
         height = _grow(figure, below, 0)
     if BARE.get():
         return
-    top, bottom = {"va": "top", "fontsize": 10}, {"va": "bottom", "fontsize": 6.5}
+    top = {"va": "top", "fontsize": 10}
+    bottom = {"va": "bottom", "fontsize": 6.5}
     bottom |= {"color": "#666666", "linespacing": 1.1}
     x = 0.12 / width
     figure.text(x, 1 - 0.1 / height, "\n".join(titles), ha="left", fontweight="bold", **top)
@@ -102,7 +103,8 @@ def _grow(figure: Figure, below: float, above: float) -> float:
     places = [(panel, panel.get_position()) for panel in figure.axes]
     figure.set_size_inches(width, taller)
     for panel, box in places:
-        y, h = box.y0 * height + below, box.height * height
+        y = box.y0 * height + below
+        h = box.height * height
         panel.set_position((box.x0, y / taller, box.width, h / taller))
     for text in figure.texts:
         text.set_y((text.get_position()[1] * height + below) / taller)
@@ -135,7 +137,8 @@ def _legend(
     figure: Figure, entries: dict, grid: tuple[int, int], corner: tuple[float, float]
 ) -> None:
     """Draws samples of lines with their names, in columns from a corner (inches)."""
-    (rows, columns), (width, height) = grid, figure.get_size_inches()
+    rows, columns = grid
+    width, height = figure.get_size_inches()
     for k, (label, style) in enumerate(entries.items()):
         x = corner[0] + (k // rows) * (width - 0.24) / columns
         y = corner[1] + PITCH * (rows - 0.5 - k % rows)

@@ -53,7 +53,8 @@ def axis(low: float, high: float, start: float, end: float, log: bool = False) -
     to = (lambda v: math.log(max(v, 1e-300))) if log else float
     low, high = to(low), to(high)
     room = (high - low) / 50  # beyond it a point stands at the border
-    ends, at = (low - room, high + room), ((end - start) / 50) * np.array([-1, 1]) + (start, end)
+    ends = (low - room, high + room)
+    at = ((end - start) / 50) * np.array([-1, 1]) + (start, end)
     return lambda v: float(np.interp(to(v), ends, at)) if high > low else (start + end) / 2
 
 

@@ -76,7 +76,8 @@ def _lead(found: Sequence[Series], order: Sequence[Place], of: Score, multiple: 
     if not order:
         return "No series was evaluated beyond its training length."
     name = {one.series: f"<b>{escape(found[one.series].label)}</b>" for one in order}
-    best, last = order[0], order[-1]
+    best = order[0]
+    last = order[-1]
     said = ""
     if of.sign > 0 and all((found[one.series].rows["mark"] != "ok").all() for one in order):
         said = f"No run here has learned {escape(TASKS.get(of.task, of.task).rstrip(','))} within "

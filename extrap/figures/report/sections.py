@@ -73,7 +73,8 @@ def findings(found: Sequence[Finding]) -> str:
         return "<p>This study declares no statements.</p>"
     lines = []
     for one in found:
-        told, sign = one.statement, SIGNS[one.verdict]
+        told = one.statement
+        sign = SIGNS[one.verdict]
         why = "; ".join(filter(None, (reason(one), told.note)))
         verdict = f'<b class="v-{one.verdict.split()[0]}">{sign} {one.verdict}</b>'
         verdict += f"<br><small>{escape(why)}</small>" if why else ""

@@ -21,7 +21,8 @@ NOTE = (
 
 def sentence(of: Beside, differences: pd.DataFrame) -> str:
     """Returns the place of the candidate in words, and whom it beats."""
-    place, count = of.place, sum(len(one.far) > 0 for one in of.order)
+    place = of.place
+    count = sum(len(one.far) > 0 for one in of.order)
     name = of.found[of.candidate].label
     ranks = f"{place.best}" if place.best == place.worst else f"{place.best} to {place.worst}"
     said = f"{name} has rank {ranks} of {count} at {of.multiple:g} L by retrieval accuracy "
@@ -35,7 +36,8 @@ def sentence(of: Beside, differences: pd.DataFrame) -> str:
         said += f"; {place.below} seeds below the gate, so that its curve says nothing about length"
     here = differences[(differences["task"] == "kv") & differences["depth"].isna()]
     here = here[here["multiple"] == of.multiple]
-    above, below = (here["low"] > 0).sum(), (here["high"] < 0).sum()
+    above = (here["low"] > 0).sum()
+    below = (here["high"] < 0).sum()
     said += f". It lies above {above} and below {below} of {len(here)}"
     return f"{said}; the others are not told apart."
 

@@ -60,7 +60,8 @@ def views(found: list[Series]) -> list[View]:
     if table.empty:
         return []
     place = ["task", "protocol", "metric"]
-    lengths, depths = cells(table), table[table["depth"].notna()]
+    lengths = cells(table)
+    depths = table[table["depth"].notna()]
     out = []
     for at, part in lengths.groupby(place):
         if part["length"].nunique() > 1:

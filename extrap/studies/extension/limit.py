@@ -25,7 +25,8 @@ def costs(rows: pd.DataFrame) -> pd.DataFrame:
     extension=pi-pair and extension=direct, which ask the same texts and records. Raises UserError
     for mixed corpora.
     """
-    rows, found = comparable(rows), []
+    rows = comparable(rows)
+    found = []
     pair = rows["extension"].str.extract(r"^pi-pair(?:,pair=(\d+|null))?$")[0]
     probes = rows[rows["extension"].str.startswith("pi-pair")].assign(
         pair=pair.replace("null", str(ALL)).fillna("0").astype(int)

@@ -46,7 +46,8 @@ def weight(share: float, n: int, layers: int) -> float:
     """a for which the last position has this share of the influence: how much attention weighs
     beside the residual of a model, which its initialisation decides.
     """
-    low, high = influence(n, layers, 1.0)[-1], 1.0
+    low = influence(n, layers, 1.0)[-1]
+    high = 1.0
     share = min(max(share, low), high)
     return brentq(lambda a: influence(n, layers, a)[-1] - share, 0.0, 1.0)
 

@@ -13,7 +13,9 @@ from extrap.studies.analytic.figures.panel import framed
 
 NEEDS: dict = {}
 
-TOKENS, HEADS, SHOWN = 16, 8, (0, 2, 4, 6)
+TOKENS = 16
+HEADS = 8
+SHOWN = (0, 2, 4, 6)
 
 
 def data() -> np.ndarray:
@@ -48,7 +50,8 @@ def draw():
             xticks=(0, 5, 10, 15),
             yticks=(0, 5, 10, 15),
         )
-    box, inch = axes[-1].get_position(), 1 / figure.get_size_inches()[0]
+    box = axes[-1].get_position()
+    inch = 1 / figure.get_size_inches()[0]
     figure.colorbar(
         shown,
         cax=figure.add_axes((box.x1 + 0.2 * inch, box.y0, 0.1 * inch, box.height)),

@@ -15,7 +15,9 @@ from extrap.studies.analytic.figures.rope_decay import data as bound
 
 NEEDS: dict = {}
 
-WIDTHS, BASE, DISTANCES = (64, 128), 1e4, 4501
+WIDTHS = (64, 128)
+BASE = 1e4
+DISTANCES = 4501
 
 
 def data(width: int = 128, distances: int = DISTANCES) -> np.ndarray:

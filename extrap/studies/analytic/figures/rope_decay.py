@@ -15,7 +15,9 @@ from extrap.studies.analytic.figures.panel import framed, named
 
 NEEDS: dict = {}
 
-WIDTHS, BASES, DISTANCES = (64, 128), (1e3, 1e4, 1e5), 257
+WIDTHS = (64, 128)
+BASES = (1e3, 1e4, 1e5)
+DISTANCES = 257
 
 
 def data(width: int = 128, base: float = 1e4, distances: int = DISTANCES) -> np.ndarray:

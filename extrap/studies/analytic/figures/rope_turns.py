@@ -37,7 +37,8 @@ def data(
 
 
 def draw():
-    found, index = data(), np.arange(WIDTH // 2)
+    found = data()
+    index = np.arange(WIDTH // 2)
     kept = found.pop("kept")
     note = (
         f"d = {WIDTH}, base {BASE:g}, L = {LENGTH}, s = {FACTOR:g}; shaded: pairs below one turn "

@@ -52,7 +52,8 @@ def check(model: GPT, run: str | None) -> None:
     """Raises UserError for a scheme that does not add to the token embedding, or that also acts on
     queries and keys.
     """
-    T, scheme = 4, model.scheme
+    T = 4
+    scheme = model.scheme
     x = torch.randn(
         1, T, scheme.shape.dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64
     )
@@ -99,7 +100,8 @@ def variances(model: GPT) -> str:
     """Variance over tokens and over positions, channel by channel, in groups of neighbouring
     channels.
     """
-    token, place = model.embedding.weight.detach().var(0), positions(model).var(0)
+    token = model.embedding.weight.detach().var(0)
+    place = positions(model).var(0)
     rows = [["channels", "token", "position"]]
     for group in torch.arange(len(token)).chunk(GROUPS):
         rows.append(
@@ -121,18 +123,22 @@ def split(model: GPT) -> dict[str, Tensor]:
     """{term: (B, H, T, T)} of <q_i, k_j> * scale in the first layer, for windows of the source of
     extrap/model/gpt.py as bytes.
     """
-    L, block = model.scheme.shape.length, model.blocks[0]
+    L = model.scheme.shape.length
+    block = model.blocks[0]
     ids = torch.tensor(list(inspect.getsource(text_source).encode()))
     tokens = (
         torch.stack([ids[n * L : (n + 1) * L] for n in range(min(TEXTS, len(ids) // L))])
         % model.scheme.shape.vocab
     )
-    e, p = model.embedding(tokens), positions(model)[None]
-    weight, scale = block.norm1.weight, scale_of(block.norm1, e + p)
+    e = model.embedding(tokens)
+    p = positions(model)[None]
+    weight = block.norm1.weight
+    scale = scale_of(block.norm1, e + p)
     constant = getattr(block.norm1, "bias", None)
     of_token = centred(block.norm1, e) * scale * weight + (0 if constant is None else constant)
     of_place = centred(block.norm1, p) * scale * weight
-    (q1, k1), (q2, k2) = heads(block, of_token, block.qkv.bias), heads(block, of_place, None)
+    q1, k1 = heads(block, of_token, block.qkv.bias)
+    q2, k2 = heads(block, of_place, None)
     f = model.scheme.scale
     return dict(
         zip(TERMS, (q1 @ k1.mT * f, q1 @ k2.mT * f, q2 @ k1.mT * f, q2 @ k2.mT * f), strict=True)

@@ -25,7 +25,8 @@ TOKENS = 12
 @torch.no_grad()
 def rows(model: GPT, tokens: Tensor, layers: int, causal: bool) -> Tensor:
     """(T, C) after so many layers."""
-    at, x = replace(model.where(tokens), causal=causal), model.embedding(tokens)
+    at = replace(model.where(tokens), causal=causal)
+    x = model.embedding(tokens)
     for layer, block in enumerate(model.blocks[:layers]):
         x = block(x, model.scheme, at, layer)
     return x[0]
@@ -35,7 +36,8 @@ def error(scheme: Scheme, layers: int, causal: bool) -> tuple[float, float]:
     """max |f(P x) - P f(x)| over all rows, and of the last row where P leaves the last token in its
     place.
     """
-    model, tokens = gpt(scheme).double(), words(TOKENS)
+    model = gpt(scheme).double()
+    tokens = words(TOKENS)
     order = torch.randperm(TOKENS - 1, generator=torch.Generator().manual_seed(1))
     order = torch.cat([order, torch.tensor([TOKENS - 1])])
     change = (

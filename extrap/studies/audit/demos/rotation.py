@@ -29,8 +29,10 @@ def show() -> str:
     for m in PLACES:
         y = turned(m)
         for p, theta in enumerate(frequencies(len(X)).tolist()):
-            angle, pair = torch.tensor(m * theta, dtype=torch.float64), slice(2 * p, 2 * p + 2)
-            before, after = torch.tensor(X[pair], dtype=torch.float64), y[pair]
+            angle = torch.tensor(m * theta, dtype=torch.float64)
+            pair = slice(2 * p, 2 * p + 2)
+            before = torch.tensor(X[pair], dtype=torch.float64)
+            after = y[pair]
             rows.append(
                 [
                     str(m),

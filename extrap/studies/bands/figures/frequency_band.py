@@ -39,7 +39,8 @@ def draw(rows):
     known = recipes(select(comparable(rows), **NEEDS))
     known = known[known["width"].notna() & (known["length"] == known["train_length"])]
     known = known.sort_values(["scheme", "width", "run", "protocol", "layer", "head"])
-    widths, schemes = np.sort(known["width"].unique()), sorted(known["scheme"].unique())
+    widths = np.sort(known["width"].unique())
+    schemes = sorted(known["scheme"].unique())
     margins = {"labels": [*schemes, "1 / W"], "left": 0.75, "top": 0.42}
     figure, ((panel,),) = panels((1, 1), (2.6, 2.3), **margins)
     ends = [_scheme(panel, scheme, known[known["scheme"] == scheme]) for scheme in schemes]

@@ -32,7 +32,8 @@ def enough(rows) -> bool:
 
 
 def draw(rows):
-    found, loss = select(means(rows), **FOUND), select(comparable(rows), **LOSS)
+    found = select(means(rows), **FOUND)
+    loss = select(comparable(rows), **LOSS)
     known = recipes(pd.concat([found, loss]))
     known = known[known["base"].notna()]
     known = known.assign(run=known["seed"].astype(str))  # a line is a seed over bases

@@ -103,7 +103,8 @@ def _shares(panel, rows: pd.DataFrame, whole) -> list:
     """
     ends = []
     for scheme, part in rows.sort_values("run").groupby("scheme"):
-        style, means = scheme_style(scheme), {}
+        style = scheme_style(scheme)
+        means = {}
         for share, seeds in part.groupby("share"):
             _dots(panel, share, seeds, style)
             if not whole(seeds):

@@ -50,7 +50,8 @@ def _several(rows) -> list[str]:
 
 def best(rows, shown: list[str]):
     """Returns {(method, length over training length): factor}, of ties the smaller factor."""
-    sign, found = 1 if set(rows["metric"]) == {"nll"} else -1, {}
+    sign = 1 if set(rows["metric"]) == {"nll"} else -1
+    found = {}
     for method in shown:
         read = rows[rows["method"].isin((method, "direct"))]
         means = read.groupby(["set_for", "multiple"])["value"].mean().unstack()
@@ -66,7 +67,8 @@ def draw(rows):
     labels = [title(m) for m in shown]
     figure, axes = panels((1, len(parts)), (2.0, 2.0), labels=labels, gap=0.35, top=0.5)
     for panel, (name, part) in zip(axes[0], parts.items(), strict=True):
-        found, ends = best(part, shown), []
+        found = best(part, shown)
+        ends = []
         for i, method in enumerate(shown):
             points = sorted(
                 (multiple, factor * 2 ** (0.04 * (i - len(shown) / 2)))

@@ -57,7 +57,8 @@ def _families(found) -> dict[str, list[str]]:
 
 
 def draw(rows):
-    every, rows = rows, _shown(rows)
+    every = rows
+    rows = _shown(rows)
     shown = [p for p in PROTOCOLS if p in set(rows["protocol"])]
     rows = rows[rows["protocol"].isin(shown)]
     names = _families(rows["method"])
@@ -67,7 +68,8 @@ def draw(rows):
     size = (2.0, label_height(max(map(len, names.values())), 2.1))
     margins = {"right": room, "gap": room + 0.1, "between": 0.75, "top": 0.86}
     figure, axes = panels((len(shown), len(kept)), size, **margins)
-    trained, floor = sorted(rows["train_length"].unique()), np.exp(rows["value"].min())
+    trained = sorted(rows["train_length"].unique())
+    floor = np.exp(rows["value"].min())
     counts = rows.groupby("method")["run"].nunique()
     for (i, j), panel in np.ndenumerate(axes):
         ends = _ends(panel, rows[rows["protocol"] == shown[i]], names[kept[j]], counts)
@@ -91,7 +93,8 @@ def draw(rows):
 
 def _ends(panel, rows, names: list[str], counts) -> list[End]:
     """Draws the methods of a family; a label says if its method has fewer seeds than others."""
-    here, out = set(rows["method"]), []
+    here = set(rows["method"])
+    out = []
     for method, style in told_apart([name for name in names if name in here]).items():
         part = rows[rows["method"] == method]
         end = line(panel, part, "length", style, title(method), through=np.exp, band=0)

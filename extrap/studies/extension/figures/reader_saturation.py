@@ -26,7 +26,8 @@ MAKE = " data=suite"
 def draw(rows):
     handed = select(rows, **NEEDS | {"metric": "handed"}).groupby("at")["value"].mean()
     rows = select(rows, **NEEDS)
-    found, counts = series(rows), np.unique(rows["at"])
+    found = series(rows)
+    counts = np.unique(rows["at"])
     figure, ((panel,),) = panels((1, 1), (4.6, 2.5), labels=[s.label for s in found], top=0.6)
     dashed = {"color": "black", "linestyle": (0, (4, 2)), "linewidth": 1.2, "zorder": 5}
     panel.plot(handed.index, handed, label="handed over", **dashed)

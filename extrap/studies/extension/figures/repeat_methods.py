@@ -26,7 +26,8 @@ def enough(rows) -> bool:
 
 
 def draw(rows):
-    every, gains = rows, select(rows, task="repeat", metric="gain", extension="direct")
+    every = rows
+    gains = select(rows, task="repeat", metric="gain", extension="direct")
     rows = compared(select(methods(rows), **NEEDS))
     far = max(rows["multiple"])
     columns = {
@@ -34,8 +35,10 @@ def draw(rows):
         f"later copies, {far:g}x": ("later", far),
         f"running text, {far:g}x": ("nonrepeated", far),
     }
-    shown, parents = order(rows["method"])[::-1], sorted(rows["parent"].unique())
-    left, size = label_room([title(m) for m in shown]) - 0.2, (1.75, 0.6 + 0.2 * len(shown))
+    shown = order(rows["method"])[::-1]
+    parents = sorted(rows["parent"].unique())
+    left = label_room([title(m) for m in shown]) - 0.2
+    size = (1.75, 0.6 + 0.2 * len(shown))
     figure, axes = panels((1, 3), size, right=0.2, gap=0.2, left=left, top=0.9)
     for panel, (name, (protocol, multiple)) in zip(axes[0], columns.items(), strict=True):
         here = rows[(rows["protocol"] == protocol) & (rows["multiple"] == multiple)]
@@ -65,7 +68,9 @@ def draw(rows):
 
 def _column(panel, rows, shown, parents) -> None:
     for (parent, log_n), part in rows.groupby(["parent", "log_n"], sort=True):
-        ink, places, found = INKS[parents.index(parent) % len(INKS)], [], []
+        ink = INKS[parents.index(parent) % len(INKS)]
+        places = []
+        found = []
         shift = 0.22 * (bool(log_n) - 0.6 * parents.index(parent))
         for i, method in enumerate(shown):
             if got := value(part[part["method"] == method]):

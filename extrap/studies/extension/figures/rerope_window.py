@@ -56,7 +56,8 @@ def _whole(rows):
 def draw(rows):
     every = select(methods(rows), **NEEDS)
     rows = _windows(every)
-    far, parents = max(rows["multiple"]), sorted(rows["parent"].unique())
+    far = max(rows["multiple"])
+    parents = sorted(rows["parent"].unique())
     rows = rows[(rows["multiple"] == far) & rows["protocol"].isin(PROTOCOLS)]
     groups = {
         f"{parent}{', log-n at test' * bool(log_n)}": _whole(part)

@@ -32,7 +32,8 @@ def tenths(share: float) -> str:
 
 
 def draw(rows):
-    every, rows = rows, compared(select(methods(rows), **NEEDS))
+    every = rows
+    rows = compared(select(methods(rows), **NEEDS))
     rows = rows[(rows["parent"] == min(rows["parent"])) & ~rows["log_n"]].dropna(subset="depth")
     measured = rows.groupby("method")["depth"].nunique()
     shown = order(measured.index[measured == measured.max()])

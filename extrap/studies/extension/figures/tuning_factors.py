@@ -38,7 +38,8 @@ def draw(rows):
     tuned = rows[rows["tuned"].notna() & (rows["method"] == rows["tuned_with"])]
     several = tuned.groupby("method")["tuned"].nunique()
     shown = order(several.index[several >= several.max()])
-    down, across = sorted({1.0, *tuned["tuned"]}), sorted(tuned["set_for"].unique())
+    down = sorted({1.0, *tuned["tuned"]})
+    across = sorted(tuned["set_for"].unique())
     figure, axes = panels(
         (len(found), len(shown)),
         (0.42 * len(across), 0.3 * len(down)),

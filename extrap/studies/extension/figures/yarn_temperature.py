@@ -43,7 +43,8 @@ def draw(rows):
     figure, ((panel,),) = panels((1, 1), (3.2, 2.5), labels=[*names.values()], top=0.5)
     ends = []
     for (n, name), ink, marker in zip(names.items(), cycle(INKS), cycle("os^Dv"), strict=False):
-        part, style = rows[rows["length"] == n], Style(ink, SOLID, marker)
+        part = rows[rows["length"] == n]
+        style = Style(ink, SOLID, marker)
         ends.append(line(panel, part, "slope", style, name))
         curve = part.groupby("slope")["value"].mean()
         star = {"color": style.colour, "markersize": 10, "label": "least", "zorder": 4}

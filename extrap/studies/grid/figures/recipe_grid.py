@@ -63,7 +63,8 @@ def readings(rows: pd.DataFrame) -> pd.DataFrame:
 
 def draw(rows):
     rows = comparable(rows)
-    found, loss = readings(select(means(rows), **NEEDS)), readings(select(rows, **LOSS))
+    found = readings(select(means(rows), **NEEDS))
+    loss = readings(select(rows, **LOSS))
     order = found.groupby("scheme")["value"].mean().sort_values(ascending=False).index
     shares = {"accuracy": explained(found), "loss": explained(loss)}
     names = [*dict.fromkeys(chain.from_iterable(shares.values()))]
@@ -77,7 +78,8 @@ def draw(rows):
     _lines(axes[0, 0], order, f"accuracy at {TIMES} L")
     for (what, part), look in zip(shares.items(), (("o", "blue"), ("x", "red")), strict=True):
         if names:
-            places, (marker, ink) = [names.index(name) for name in part], look
+            places = [names.index(name) for name in part]
+            marker, ink = look
             stroke = {"color": COLOURS[ink], "markersize": 4, "label": what}
             axes[0, 1].plot([*part.values()], places, marker, **stroke)
     if names:

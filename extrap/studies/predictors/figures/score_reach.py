@@ -43,7 +43,8 @@ def _by_scheme(rows: pd.DataFrame, needs: dict, times: int) -> pd.DataFrame:
 
 def draw(rows):
     rows = comparable(rows[rows["scheme"] != "nope"])  # it has a third layer
-    own, zoo = rows[rows["study"] != BESIDE], rows[rows["study"] == BESIDE]
+    own = rows[rows["study"] != BESIDE]
+    zoo = rows[rows["study"] == BESIDE]
     found = _by_scheme(zoo, FOUND, TIMES)
     scores = {words: _by_scheme(own, needs, at) for words, (needs, at) in SCORES.items()}
     scores = {words: score for words, score in scores.items() if len(score) >= 3}
@@ -53,7 +54,8 @@ def draw(rows):
     for panel, (words, score) in zip(axes, scores.items(), strict=True):
         both = score.index.intersection(found.index)
         seeds = score.columns.intersection(found.columns)
-        x, y = score.loc[both], found.loc[both, seeds]
+        x = score.loc[both]
+        y = found.loc[both, seeds]
         named = {"rope", *both.difference(scores[next(iter(SCORES))].index)}
         for scheme in both:
             style = scheme_style(scheme)

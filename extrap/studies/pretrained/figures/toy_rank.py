@@ -48,16 +48,20 @@ def _by_method(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
 
 
 def draw(rows):
-    small, real = rows[rows["study"] == BESIDE], rows[rows["study"] != BESIDE]
+    small = rows[rows["study"] == BESIDE]
+    real = rows[rows["study"] != BESIDE]
     # the control that was trained without repeated text is another model
     plain = small[small["data"] == small.loc[small["extension"] != "direct", "data"].min()]
-    across, up = _by_method(plain, TOY)["value"], _by_method(real, NEEDS)
+    across = _by_method(plain, TOY)["value"]
+    up = _by_method(real, NEEDS)
     shown = order(across.index.intersection(up.index))
     labels = [title(method) for method in shown]
     figure, ((panel,),) = panels((1, 1), (2.6, 2.6), labels=labels, top=0.86)
     ends = []
     for method, label in zip(shown, labels, strict=True):
-        x, (y, low, high), style = across[method], up.loc[method], method_style(method)
+        x = across[method]
+        (y, low, high) = up.loc[method]
+        style = method_style(method)
         if not math.isnan(low):
             panel.plot([x, x], [low, high], color=style.colour, linewidth=1.0)
         panel.plot([x], [y], label=label, **style.stroke)

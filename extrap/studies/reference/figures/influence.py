@@ -33,14 +33,16 @@ NEEDS = {"task": "diagnostics", "metric": "influence"}
 OF = " of whole records"
 LEAST = 0.2
 """Of an equal share. An untrained gate that forgets goes to 1e-20: it would flatten all else."""
-ACROSS, GREYS = 4, ("#c8c8c8", "#a0a0a0", "#787878", "#505050")
+ACROSS = 4
+GREYS = ("#c8c8c8", "#a0a0a0", "#787878", "#505050")
 
 THEORY = {"linestyle": (0, (3, 2)), "linewidth": 0.7}
 UNMASKED = {"color": "black", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
 
 
 def draw(rows):
-    agreed, rows = agreement(rows), where_known(select(rows, **NEEDS))
+    agreed = agreement(rows)
+    rows = where_known(select(rows, **NEEDS))
     trained = of_state(rows, "trained")
     data = sorted(set(trained["data"]), key=lambda name: (name in CONTROLS, name))
     schemes = sorted(set(zip(trained["scheme"], trained["extension"], strict=True)))
@@ -98,7 +100,8 @@ def _line(panel, rows, protocol: str, layers: int = 0, **stroke) -> None:
     rows = rows[rows["protocol"] == protocol]
     if rows.empty:
         return
-    n, curve = int(rows["length"].iloc[0]), rows.groupby("at")["value"].mean()
+    n = int(rows["length"].iloc[0])
+    curve = rows.groupby("at")["value"].mean()
     shown = by_record(curve, n)
     panel.plot(shown.index / (n - 1), shown * n, **{"linewidth": 0.9} | stroke)
     if layers:

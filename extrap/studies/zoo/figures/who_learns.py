@@ -43,7 +43,8 @@ def draw(rows):
     found = whole(shares)
     found = sorted(found, key=lambda s: -s.rows.groupby("multiple")["value"].mean().sum())
     left = 0.2 + POINT * text_width([s.label for s in found], 6.5)
-    size, margins = (1.1, LINE * len(found)), {"right": 0.15, "gap": 0.22, "top": 0.7}
+    size = (1.1, LINE * len(found))
+    margins = {"right": 0.15, "gap": 0.22, "top": 0.7}
     figure, axes = panels((1, 1 + len(MULTIPLES)), size, left=left, least=0.45, **margins)
     first, *others = axes[0]
     for panel, multiple in zip(others, MULTIPLES, strict=True):
