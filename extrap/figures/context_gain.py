@@ -22,7 +22,8 @@ def draw(rows):
     rows = select(rows, **NEEDS)
     drawn = pd.concat([rows[rows["protocol"] == "full"], over_crop(rows)])
     note = f"{spread_note(rows, 'bands: 95 % bootstrap over documents')} · above {CUT:g} is cut off"
-    form = {"size": (2.5, 2.5), "gap": 0.3, "limits": (1.25 * float(drawn["value"].min()), CUT)}
+    low = 1.25 * float(drawn["value"].min())
+    form = {"size": (2.5, 2.5), "gap": 0.3, "limits": (low, CUT)}
     form |= {"across": "visible context (tokens)", "also": zero}
     what, title = "change of loss (nats per token)", "What more context is worth"
     return length_figure(drawn, PANELS, what, title, note, **form)

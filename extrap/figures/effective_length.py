@@ -37,8 +37,15 @@ def draw(rows):
         length = float(found[label].rows["train_length"].iloc[0])
         cells = [_over(cell, length) for cell in table.loc[label]]
         lines[label] = [(cell, _interval(cell)) for cell in cells] + [_average(cells)]
-    order = sorted(lines, key=lambda label: (-lines[label][-1][0].tokens, label))
-    columns = [*table.columns, *(["average"] if table.shape[1] > 1 else [])]
+
+    def furthest(label: str) -> tuple[float, str]:
+        average, _ = lines[label][-1]
+        return -average.tokens, label
+
+    order = sorted(lines, key=furthest)
+    columns = [*table.columns]
+    if len(columns) > 1:
+        columns.append("average")
     left = 0.25 + POINT * text_width(order, 7.5)
     wide = POINT * text_width(columns, 7)
     head = 0.75 * wide + 0.5
@@ -50,7 +57,8 @@ def draw(rows):
         right = 0.15
         head = wide + 0.5
         turn = 90
-        most = min(most, max(1, int((page - left - right) / LEAST)))
+        room = page - left - right
+        most = min(most, max(1, int(room / LEAST)))
     blocks = [columns[k : k + most] for k in range(0, len(columns), most)]
     margins = {"left": left, "right": right, "top": head, "between": head - 0.3}
     size = (CELL * most, LINE * len(order))
@@ -88,7 +96,8 @@ def _average(cells: list[Effective]) -> tuple[Effective, str]:
 def _interval(cell: Effective) -> str:
     if np.isnan(cell.low):
         return ""
-    return f"{cell.low:.2g} {'on' if np.isinf(cell.high) else f'to {cell.high:.2g}'}"
+    end = "on" if np.isinf(cell.high) else f"to {cell.high:.2g}"
+    return f"{cell.low:.2g} {end}"
 
 
 def _cell(panel, j: int, i: int, cell: Effective, below: str) -> None:

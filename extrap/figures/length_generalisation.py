@@ -67,7 +67,8 @@ def draw(rows):
 
 def _end(panel, s: Series, protocol: str, last: float) -> End:
     """Draws a series in one panel, grey and hollow where every seed is below the gate."""
-    rows = s.rows[(s.rows["protocol"] == protocol) & (s.rows["at"] <= last)]
+    shown = (s.rows["protocol"] == protocol) & (s.rows["at"] <= last)
+    rows = s.rows[shown]
     style = style_of(s)
     if rows.empty:
         return End(s.label, style, last, math.nan, elsewhere=True)

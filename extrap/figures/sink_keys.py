@@ -19,7 +19,8 @@ NEEDS = {"task": "diagnostics", "metric": "mass"}
 def draw(rows):
     uniform = select(rows, **NEEDS | {"metric": "mass_uniform"})
     rows = select(rows, **NEEDS)
-    rows, uniform = (where_known(part[part["at"] == 0]) for part in (rows, uniform))
+    uniform = where_known(uniform[uniform["at"] == 0])
+    rows = where_known(rows[rows["at"] == 0])
     trained = of_state(rows, "trained")
     untrained = of_state(rows, "untrained")
     one = trained["seed"].nunique() == 1

@@ -28,8 +28,9 @@ def draw(rows):
     for (i, j), panel in np.ndenumerate(axes):
         protocol, metric, words = SHOWN[j]
         for place, s in enumerate(found):
-            here = s.rows[(s.rows["protocol"] == protocol) & (s.rows["metric"] == metric)]
-            _bar(panel, place, s, here[here["length"] == lengths[i]])
+            here = s.rows[s.rows["length"] == lengths[i]]
+            measured = (here["protocol"] == protocol) & (here["metric"] == metric)
+            _bar(panel, place, s, here[measured])
         panel.set(yticks=range(len(found)), ylim=(-0.6, len(found) - 0.4))
         panel.set_yticklabels([s.label for s in found] if j == 0 else [])
         panel.set_xlabel(words if i == len(lengths) - 1 else "")

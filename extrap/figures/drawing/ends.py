@@ -97,9 +97,9 @@ def label_ends(axes, ends: list[End]) -> None:
     """
     last = max((end.x for end in ends if not math.isnan(end.y)), default=math.inf)
     early = [(math.isnan(e.y) or e.x < last) and not e.elsewhere for e in ends]
-    labels = [
-        f"{e.label} (to {e.x:g})" if cut else e.label for e, cut in zip(ends, early, strict=True)
-    ]
+    labels = []
+    for end, cut in zip(ends, early, strict=True):
+        labels.append(f"{end.label} (to {end.x:g})" if cut else end.label)
     if WIDTH.get():
         named = NAMED.setdefault(axes.figure, {})
         for label, end in zip(labels, ends, strict=True):
@@ -110,7 +110,9 @@ def label_ends(axes, ends: list[End]) -> None:
     labels = [f"{label}{end.behind}" for label, end in zip(labels, ends, strict=True)]
     axes.get_xlim(), axes.get_ylim()  # reading the limits brings pending ones into force
     width, height = np.asarray(axes.get_position().size) * axes.figure.get_size_inches() / POINT
-    tails = [axes.transLimits.transform(axes.transScale.transform((end.x, end.y))) for end in ends]
+    to_scale = axes.transScale.transform
+    to_axes = axes.transLimits.transform
+    tails = [to_axes(to_scale((end.x, end.y))) for end in ends]
     heights = np.array([-0.1 if math.isnan(y) else np.clip(y, 0, 1) for _, y in tails])
     places = np.empty(len(ends))
     under = np.array(early) & (sum(early) <= BELOW)
@@ -126,7 +128,9 @@ def label_ends(axes, ends: list[End]) -> None:
     where = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center"}
     where |= {"fontsize": LABEL, "annotation_clip": False}
     for i in [*beside, *np.flatnonzero(under)]:
-        end, place, (x, y) = ends[i], places[i], tails[i]
+        end = ends[i]
+        place = places[i]
+        x, y = tails[i]
         if end.x == last and not math.isnan(y):
             leader = {"color": end.style.colour, "linewidth": 0.5, "alpha": 0.8}
             line((x, 1 + 5 / width), (np.clip(y, 0, 1), place), **leader)

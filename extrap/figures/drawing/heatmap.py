@@ -92,7 +92,8 @@ def _axes(panel, depths, lengths, width: float) -> None:
     shown = lengths if _fit(lengths, width) else lengths[:: max(1, len(lengths) - 1)]
     panel.set_xticks(np.searchsorted(lengths, shown) + 0.5, map(str, shown), fontsize=6.5)
     panel.set_xlabel("length (tokens)" if lowest(panel) else "")
-    crowded = _cell(panel, depths, lengths)[1] <= CROWDED
+    _, high = _cell(panel, depths, lengths)
+    crowded = high <= CROWDED
     named = [0, len(depths) - 1] if crowded else [*range(len(depths))]
     words = [f"{depths[k]:g}" if leftmost(panel) else "" for k in named]
     panel.set_yticks([k + 0.5 for k in named], words)
@@ -121,7 +122,8 @@ def _grid(maps: int, depths: int, lengths: int, margins: dict) -> tuple[int, tup
         columns = min(clear, key=lambda n: (-maps % n, n))
     else:
         columns = max([n for n in fine if fit(n, LOW)] or fine)
-    return columns, (min(CELL[0] * lengths, widths[columns]), CELL[1] * depths)
+    width = min(CELL[0] * lengths, widths[columns])
+    return columns, (width, CELL[1] * depths)
 
 
 def _titled(label: str, protocol: str, width: float) -> str:
@@ -135,7 +137,8 @@ def _titled(label: str, protocol: str, width: float) -> str:
 
 def _cell(panel, depths, lengths) -> np.ndarray:
     """Returns the width and height of a cell in inches."""
-    return panel.get_position().size * panel.figure.get_size_inches() / (len(lengths), len(depths))
+    inches = panel.get_position().size * panel.figure.get_size_inches()
+    return inches / (len(lengths), len(depths))
 
 
 def _fit(lengths, width: float) -> bool:
@@ -159,8 +162,9 @@ def _map(panel, s, depths, lengths) -> None:
     trained = int(s.rows["train_length"].min())
     border = np.searchsorted(lengths[:read], trained, side="right")
     panel.axvline(border, color=INK, linewidth=1.2, label="training length")
-    for distance in (multiple * trained for multiple in DISTANCES if read > 1):
-        _distance(panel, depths, lengths[:read], distance)
+    if read > 1:
+        for multiple in DISTANCES:
+            _distance(panel, depths, lengths[:read], multiple * trained)
     panel.tick_params(pad=2)
     panel.spines[:].set_visible(False)
 
@@ -173,10 +177,12 @@ def _distance(panel, depths, lengths, distance: int) -> None:
     depth = 1 - distance / np.exp(fine)
     inside = (depth >= depths[0]) & (depth <= depths[-1])
     if inside.sum() > 1:
-        x = np.interp(fine, log, [*np.arange(len(lengths)) + 0.5, len(lengths)])[inside]
+        columns = [*np.arange(len(lengths)) + 0.5, len(lengths)]
+        x = np.interp(fine, log, columns)[inside]
         y = np.interp(depth[inside], depths, np.arange(len(depths)) + 0.5)
         dashed = {"linestyle": (0, (3, 1.5)), "linewidth": 0.9, "color": INK}
         panel.plot(x, y, label=f"{distance} tokens to the query", **dashed)
-        if _cell(panel, depths, lengths)[0] > CROWDED:
+        wide, _ = _cell(panel, depths, lengths)
+        if wide > CROWDED:
             beside = {"textcoords": "offset points", "va": "center", "fontsize": 6}
             panel.annotate(f"{distance}", (x[-1], y[-1]), (1.5, 0), color=INK, **beside)

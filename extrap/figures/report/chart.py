@@ -135,7 +135,9 @@ def _group(view: View, curve: pd.DataFrame, name: str, style, x: Axis, y: Axis) 
     banded = [p for p in points if math.isfinite(p.low) and math.isfinite(p.high)]
     band = ""
     if len(banded) > 1:
-        edge = [(x(p.x), y(p.high)) for p in banded] + [(x(p.x), y(p.low)) for p in banded[::-1]]
+        above = [(x(p.x), y(p.high)) for p in banded]
+        below = [(x(p.x), y(p.low)) for p in banded[::-1]]
+        edge = above + below
         band = f'<path class="band" d="M{"L".join(f"{a:.1f},{b:.1f}" for a, b in edge)}Z"/>'
     dash = DASHES[condition % len(DASHES)]
     dashed = f' stroke-dasharray="{dash}"' if dash else ""

@@ -24,10 +24,13 @@ def score(views: Sequence[View]) -> Score | None:
     first accuracy, else the first loss; None without several lengths.
     """
     long = [view for view in views if view.kind == "length"]
-    rank = [((v.task, v.protocol) != ("kv", "records"), v.loss, i) for i, v in enumerate(long)]
     if not long:
         return None
-    view = long[min(rank)[-1]]
+
+    def rank(view: View) -> tuple[bool, bool]:
+        return (view.task, view.protocol) != ("kv", "records"), view.loss
+
+    view = min(long, key=rank)
     return Score(view.task, view.protocol, view.metric)
 
 
@@ -54,13 +57,15 @@ def leaderboard(views: Sequence[View], found: Sequence[Series]) -> tuple[str, st
         deep = f"{number(one.worst_depth)} at {one.depth:g}" if one.depth >= 0 else "-"
         worst = [(number(one.worst_seed), one.worst_seed), (deep, one.worst_depth)]
         means = [of.mean(one.near)]
-        means += [loss.mean(other.get(one.series, NONE))] if other else []
+        if other:
+            means.append(loss.mean(other.get(one.series, NONE)))
+        counts = (int(rows["run"].nunique()), one.below)
         size = float(rows["params"].astype(float).max())
         cells = [found[one.series].label, *scores, *worst]
         cells += [(number(mean), mean) for mean in means]
-        cells += [(str(one.length), one.length.tokens)]
-        cells += [(str(n), float(n)) for n in (int(rows["run"].nunique()), one.below)]
-        cells += [("-" if math.isnan(size) else f"{size:,.0f}", size)]
+        cells.append((str(one.length), one.length.tokens))
+        cells += [(str(count), float(count)) for count in counts]
+        cells.append(("-" if math.isnan(size) else f"{size:,.0f}", size))
         lines.append(cells)
     for line, (least, most) in zip(lines, spans, strict=True):
         if uneven:
@@ -79,8 +84,10 @@ def _lead(found: Sequence[Series], order: Sequence[Place], of: Score, multiple: 
     best = order[0]
     last = order[-1]
     said = ""
-    if of.sign > 0 and all((found[one.series].rows["mark"] != "ok").all() for one in order):
-        said = f"No run here has learned {escape(TASKS.get(of.task, of.task).rstrip(','))} within "
+    marks = pd.concat([found[one.series].rows["mark"] for one in order])
+    if of.sign > 0 and (marks != "ok").all():
+        task = TASKS.get(of.task, of.task).rstrip(",")
+        said = f"No run here has learned {escape(task)} within "
         said += "its training length: the numbers below say nothing about length. "
     said += f"At {multiple:.3g} times the training length, {name[best.series]} has the best "
     said += f"{escape(measure(*of))}: {words(of, best.far)}."

@@ -32,7 +32,8 @@ def _readings(rows: pd.DataFrame, scores: pd.DataFrame, of: dict[str, str]) -> p
     here = select(scores, **of)
     far = here[here["length"] == TIMES * here["train_length"]]
     known = far.drop(columns="scheme").merge(own.dropna(), on="run")
-    passes = known["run"].isin(rows.loc[rows["task"].eq("kv") & rows["status"].eq("ok"), "run"])
+    learned = rows["task"].eq("kv") & rows["status"].eq("ok")
+    passes = known["run"].isin(rows.loc[learned, "run"])
     groups = known.assign(passes=passes).groupby(MODEL, as_index=False)
     read = groups.agg(value=("value", "mean"), passes=("passes", "any"))
     return read.assign(lost=~read["passes"])

@@ -29,7 +29,8 @@ def influence(n: int, layers: int, a: float) -> np.ndarray:
     seen = np.arange(1, n + 1)
     for _ in range(layers):
         # row @ M: what a position i gives, it gives alike to all it sees
-        row = (1 - a) * row + a * np.cumsum((row / seen)[::-1])[::-1]
+        given = np.cumsum((row / seen)[::-1])[::-1]
+        row = (1 - a) * row + a * given
     return row
 
 
@@ -57,12 +58,14 @@ def predicted(curve: pd.Series, n: int, layers: int) -> pd.Series:
     them), a taken from its last one.
     """
     a = weight(float(curve.loc[n - 1]), n, layers)
-    return pd.Series(influence(n, layers, a)[curve.index.to_numpy().astype(int)], curve.index)
+    places = curve.index.to_numpy().astype(int)
+    return pd.Series(influence(n, layers, a)[places], curve.index)
 
 
 def record(at, length: int) -> np.ndarray:
     """The number of the record that a position is of: 0 the first token, the last the query."""
-    return np.where(np.asarray(at) == length - 1, length, (np.asarray(at) + 1) // 2)
+    at = np.asarray(at)
+    return np.where(at == length - 1, length, (at + 1) // 2)
 
 
 def by_record(curve: pd.Series, length: int) -> pd.Series:

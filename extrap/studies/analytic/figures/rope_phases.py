@@ -25,7 +25,8 @@ def data(
     below s L; coverage: their ratio.
     """
     theta = frequencies(width, base).numpy()
-    trained, beyond = (np.minimum(2 * pi, (n - 1) * theta) for n in (length, factor * length))
+    trained = np.minimum(2 * pi, (length - 1) * theta)
+    beyond = np.minimum(2 * pi, (factor * length - 1) * theta)
     return {"trained": trained, "extrapolated": beyond, "coverage": trained / beyond}
 
 

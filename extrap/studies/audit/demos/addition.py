@@ -126,10 +126,8 @@ def split(model: GPT) -> dict[str, Tensor]:
     L = model.scheme.shape.length
     block = model.blocks[0]
     ids = torch.tensor(list(inspect.getsource(text_source).encode()))
-    tokens = (
-        torch.stack([ids[n * L : (n + 1) * L] for n in range(min(TEXTS, len(ids) // L))])
-        % model.scheme.shape.vocab
-    )
+    texts = min(TEXTS, len(ids) // L)
+    tokens = ids[: texts * L].view(texts, L) % model.scheme.shape.vocab
     e = model.embedding(tokens)
     p = positions(model)[None]
     weight = block.norm1.weight
@@ -140,9 +138,8 @@ def split(model: GPT) -> dict[str, Tensor]:
     q1, k1 = heads(block, of_token, block.qkv.bias)
     q2, k2 = heads(block, of_place, None)
     f = model.scheme.scale
-    return dict(
-        zip(TERMS, (q1 @ k1.mT * f, q1 @ k2.mT * f, q2 @ k1.mT * f, q2 @ k2.mT * f), strict=True)
-    )
+    products = [q1 @ k1.mT * f, q1 @ k2.mT * f, q2 @ k1.mT * f, q2 @ k2.mT * f]
+    return dict(zip(TERMS, products, strict=True))
 
 
 def centred(norm: nn.Module, x: Tensor) -> Tensor:
@@ -169,7 +166,8 @@ def terms(model: GPT) -> str:
     total = flat.sum(0)
     rows = [["term of the logit", "mean", "sd", "share of variance"]]
     for name, term in zip(TERMS, flat, strict=True):
-        share = ((term - term.mean()) * (total - total.mean())).mean() / total.var(correction=0)
+        covariance = ((term - term.mean()) * (total - total.mean())).mean()
+        share = covariance / total.var(correction=0)
         rows.append([name, f"{term.mean():+.4f}", f"{term.std():.4f}", f"{share:+.3f}"])
     rows.append(["sum", f"{total.mean():+.4f}", f"{total.std():.4f}", "+1.000"])
     return (

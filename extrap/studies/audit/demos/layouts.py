@@ -40,7 +40,8 @@ def data() -> dict[str, float]:
     )
 
     def scores(wq: Tensor, wk: Tensor, layout: Layout) -> Tensor:
-        q, k = ((h @ w.T).unflatten(-1, (HEADS, D)).movedim(1, 0) for w in (wq, wk))
+        q = (h @ wq.T).unflatten(-1, (HEADS, D)).movedim(1, 0)
+        k = (h @ wk.T).unflatten(-1, (HEADS, D)).movedim(1, 0)
         return rotated(q, layout) @ rotated(k, layout).mT
 
     trained = scores(wq, wk, "interleaved")

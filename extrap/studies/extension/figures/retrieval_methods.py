@@ -54,7 +54,8 @@ def draw(rows):
         panel.tick_params(labelleft=leftmost(panel))
         at = [i for i, depth in enumerate(depths) if depth in QUARTERS]
         panel.set_xticks(np.array(at) + 0.5, [QUARTERS[depths[i]] for i in at])
-        for border in np.flatnonzero(np.diff([FAMILIES.index(family(m)) for m in shown])) + 1:
+        families = [FAMILIES.index(family(m)) for m in shown]
+        for border in np.flatnonzero(np.diff(families)) + 1:
             panel.axhline(border, color="black", linewidth=1.2, label="family")
         panel.set(title=f"{multiple:g}x", xlabel="depth (0 = start)")
         panel.spines[:].set_visible(False)

@@ -62,7 +62,8 @@ def draw(rows):
             look = {"label": scheme, "color": style.colour, "marker": style.marker, "markersize": 4}
             look = look if scheme in named else GREY
             look |= {"linestyle": "", "zorder": 2 + (scheme in named)}
-            [mark] = panel.plot([x.loc[scheme].mean()], [y.loc[scheme].mean()], **look)
+            point = [x.loc[scheme].mean()], [y.loc[scheme].mean()]
+            [mark] = panel.plot(*point, **look)
             if scheme in named:
                 marks[scheme] = mark
         rho = sum(spearman(x[seed], y[seed]) for seed in seeds) / len(seeds)
