@@ -16,11 +16,14 @@ from extrap.cli.shared import argument, as_json, command, need_studies, plain
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.naming import Naming
 from extrap.figures.drawing.part import Part
+from extrap.figures.report.text import number
 from extrap.results import methods as extensions
+from extrap.results.cells import cells
 from extrap.results.effective import SHARE, Effective
 from extrap.results.in_force import KEY, in_force, share_words
-from extrap.results.published import published
-from extrap.results.series import select, settings, steps
+from extrap.results.published import LENGTHS, USUAL, published
+from extrap.results.ranking import Score, worst_readings
+from extrap.results.series import select, settings, steps, whole
 from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, gates, reach, summary
 from extrap.results.together import together
 from extrap.runs.folder import Named
@@ -53,6 +56,7 @@ FORMS = {
     "--latex": "print scores with intervals as a table of LaTeX (booktabs)",
     "--markdown": "print them as a table of Markdown",
     "--csv": "print them as CSV, a line for each score",
+    "--worst": "print the worst seed and the worst depth of each score",
 }
 
 
@@ -83,6 +87,8 @@ def main(args: Namespace) -> str:
     if not asked:
         return text(rows)
     with naming.in_force():
+        if args.worst:
+            return worst(naming.of(part.of_cells(rows)), part)
         table = published(naming.of(part.of_cells(rows)), not args.protocol, not args.lengths)
     if not table.columns:
         raise UserError(
@@ -107,6 +113,29 @@ def values(rows: pd.DataFrame) -> dict:
         "gates": gates(rows).to_dict("index"),
         "in_force": plain(in_force(rows).reset_index().to_dict("records")),
     }
+
+
+def worst(rows: pd.DataFrame, part: Part) -> str:
+    """Returns the worst seed and the worst depth of every score as an aligned table: of the usual
+    protocols and lengths, or of those that `part` chooses. A loss is a perplexity.
+    """
+    found = whole(rows)
+    known = cells(rows)[["task", "protocol", "metric"]].drop_duplicates()
+    lines = [["series", "score", "at", "mean", "worst seed", "", "worst depth", ""]]
+    for task, protocol, metric in known.sort_values(["task", "protocol"]).itertuples(index=False):
+        if not part.protocols and (task, protocol) not in USUAL:
+            continue
+        of = Score(task, protocol, metric)
+        for (i, multiple), one in sorted(worst_readings(found, of).items()):
+            if not part.lengths and multiple not in LENGTHS:
+                continue
+            seed = f"seed {one.seed}"
+            depth = "" if np.isnan(one.depth) else f"depth {one.depth:g}"
+            readings = [number(one.mean), number(one.of_seed), seed, number(one.at_depth), depth]
+            lines.append([found[i].label, f"{task} {protocol}", f"{multiple:g}x", *readings])
+    if len(lines) == 1:
+        raise UserError("STUDY", problem="no scores at these lengths", remedy="choose others")
+    return "\n".join(aligned(lines, (0, 1, 5, 7)))
 
 
 def text(rows: pd.DataFrame) -> str:

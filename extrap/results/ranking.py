@@ -75,6 +75,21 @@ class Place(NamedTuple):
     below: int
 
 
+class Worst(NamedTuple):
+    """The worst readings of a series at one length.
+
+    mean             the mean over seeds, beside them
+    of_seed, seed    the worst score of a seed, and the seed; nan and -1 without a score
+    at_depth, depth  the worst mean over seeds at a depth, and the depth; nan without depths
+    """
+
+    mean: float
+    of_seed: float
+    seed: int
+    at_depth: float
+    depth: float
+
+
 def furthest(values: dict[float, dict[int, pd.Series]]) -> float:
     """Returns the multiple at which series are ranked: the greatest one up to FURTHEST."""
     return max((multiple for multiple in values if multiple <= FURTHEST), default=1.0)
@@ -101,9 +116,8 @@ def places(found: Sequence[Series], of: Score) -> tuple[float, list[Place]]:
         rows = found[i].rows
         here = far.get(i, NONE)
         missed = (rows["mark"] != "ok") & (rows["task"] == of.task)
-        worst_seed = (of.sign * here).nsmallest(1) * of.sign
         least, most = ranks.get(str(i), (0, 0))
-        worst_depth, depth = _least(_depths(found[i], of, multiple))
+        lowest = worst(found[i], of, multiple, here)
         line = Place(
             series=i,
             far=here,
@@ -111,13 +125,32 @@ def places(found: Sequence[Series], of: Score) -> tuple[float, list[Place]]:
             best=least,
             worst=most,
             length=effective_lengths(found[i]).get(of[:2], NOTHING),
-            worst_seed=of.mean(worst_seed),
-            worst_depth=worst_depth,
-            depth=depth,
+            worst_seed=lowest.of_seed,
+            worst_depth=lowest.at_depth,
+            depth=lowest.depth,
             below=rows.loc[missed, "run"].nunique(),
         )
         lines.append(line)
     return multiple, lines
+
+
+def worst(s: Series, of: Score, multiple: float, by_seed: pd.Series) -> Worst:
+    """Returns the worst readings of a series at a multiple of the training length; by_seed: its
+    scores there, as `by_multiple` has them.
+    """
+    lowest = (of.sign * by_seed).nsmallest(1)
+    seed = int(lowest.index[0]) if len(lowest) else -1
+    of_seed = of.mean(of.sign * lowest)
+    return Worst(of.mean(by_seed), of_seed, seed, *_least(_depths(s, of, multiple)))
+
+
+def worst_readings(found: Sequence[Series], of: Score) -> dict[tuple[int, float], Worst]:
+    """Returns {(series, multiple of the training length): Worst} of the cells that count."""
+    readings = {}
+    for multiple, values in by_multiple(found, of).items():
+        for i, by_seed in values.items():
+            readings[i, multiple] = worst(found[i], of, multiple, by_seed)
+    return readings
 
 
 def by_multiple(found: Sequence[Series], of: Score) -> dict[float, dict[int, pd.Series]]:

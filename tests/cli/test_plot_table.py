@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from extrap.cli import table
+from extrap.figures.report.text import number
 from extrap.results import rows
 from extrap.results.summary import summary
 from tests.support import plausible
@@ -135,3 +136,34 @@ def test_the_table_of_a_paper_has_intervals_the_best_and_the_gate(tmp_path, caps
     table.main([*asked, "--markdown"])
     said = capsys.readouterr().out
     assert said.startswith("| series |") and " †" in said and "**" in said
+
+
+def test_the_worst_seed_and_depth_of_each_score(tmp_path, capsys):
+    runs = [run_rows("alibi", seed) for seed in range(3)] + [run_rows("rope", 0)]
+    rows.write(tmp_path / "s" / "rows" / "a.csv", [row for run in runs for row in run])
+    asked = ["s", "--results", str(tmp_path), "--label", "alibi=Ours", "--worst"]
+    table.main(asked)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    found = {tuple(line[:4]): line[4:] for line in lines[1:]}
+    every = rows.read(tmp_path / "s")
+    own = every[(every["scheme"] == "alibi") & (every["length"] == 256)]
+    kv = own[(own["protocol"] == "records") & (own["metric"] == "accuracy")]
+    kv = kv.dropna(subset="depth")
+    seeds, depths = (kv.groupby(by)["value"].mean() for by in ("seed", "depth"))
+    mean, of_seed, _, seed, at_depth, _, depth = found["Ours", "kv", "records", "4x"]
+    assert mean == number(seeds.mean())
+    assert (of_seed, seed) == (number(seeds.min()), str(seeds.idxmin()))
+    assert (at_depth, depth) == (number(depths.min()), f"{depths.idxmin():g}")
+    assert seeds.min() < seeds.mean() and depths.min() < seeds.min()
+    losses = own[(own["protocol"] == "sliding") & (own["metric"] == "nll")]
+    losses = losses.set_index("seed")["value"]
+    mean, of_seed, _, seed, at_depth = found["Ours", "nll", "sliding", "4x"]
+    assert (of_seed, seed) == (number(np.exp(losses.max())), str(losses.idxmax()))
+    assert at_depth == "-", "a loss has no depths"
+    assert {place[3] for place in found} == {"1x", "2x", "4x"}
+    table.main([*asked, "--protocol", "padded", "--lengths", "8"])
+    _, *lines = capsys.readouterr().out.splitlines()
+    assert {tuple(line.split()[:4]) for line in lines} == {
+        ("Ours", "kv", "padded", "8x"),
+        ("rope", "kv", "padded", "8x"),
+    }
