@@ -2,11 +2,11 @@
 
 from extrap.cli.columns import aligned
 from extrap.cli.shared import plain
-from extrap.runs.cost import Cost, costs, total
+from extrap.runs.cost import Cost, costs, days, total
 from extrap.utils.errors import UserError
 from extrap.utils.progress import clock
 
-COLUMNS = ("wall", "processor", "GPU", "memory", "tokens/s", "of peak")
+COLUMNS = ("ended", "wall", "processor", "GPU", "memory", "tokens/s", "of peak")
 
 
 def found(study: str) -> dict[str, Cost]:
@@ -32,9 +32,9 @@ def text(study: str) -> str:
 
 def lines(study: str) -> list[list[str]]:
     """Returns the cells of `text`: a name and a cell for each of COLUMNS."""
-    known = found(study)
-    each = [[name, *_cells(cost)] for name, cost in known.items()]
-    return [*each, ["all", *_cells(total(known.values()))[:4], "", ""]]
+    known, ended = found(study), days(study)
+    each = [[name, ended.get(name, ""), *_cells(cost)] for name, cost in known.items()]
+    return [*each, ["all", "", *_cells(total(known.values()))[:4], "", ""]]
 
 
 def _cells(cost: Cost) -> list[str]:

@@ -9,8 +9,10 @@ share_of_peak      of training: 6 N + 12 layers C T operations a token (arXiv 22
                    operations that the GPU can do; None if Lightning does not know the GPU
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from extrap.runs.study import Entry, entries
@@ -71,6 +73,25 @@ def costs(study: str) -> dict[str, Cost]:
         if spent != Cost():
             found[f"{entry.run} + {entry.extension}"] = spent
     return found
+
+
+def days(study: str) -> dict[str, str]:
+    """Returns the day (UTC, 2026-11-26) on which the last work of each name of `costs` ended: the
+    day of the file that says so, which a copy of the folder may change.
+    """
+    ends: dict[str, float] = {}
+    for entry in entries(study):
+        for name, file in _ends(entry):
+            if file.is_file():
+                ends[name] = max(ends.get(name, 0.0), file.stat().st_mtime)
+    return {name: f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d}" for name, end in ends.items()}
+
+
+def _ends(entry: Entry) -> Iterator[tuple[str, Path]]:
+    """Yields the name of each work of a job, and the file that says that it ended."""
+    yield entry.run, entry.folder.ended
+    for task in entry.tasks:
+        yield f"{entry.run} + {entry.extension}", entry.folder.done(entry.file(task).note)
 
 
 def _evaluations(entry: Entry) -> Iterable[Cost]:

@@ -89,14 +89,18 @@ class Folder:
     def curve(self) -> Path:
         return self.folder / "curve.json"
 
+    @property
+    def ended(self) -> Path:
+        """The file that says how training ended."""
+        return self.folder / "state.json"
+
     def log(self, extension: str = DIRECT) -> Path:
         return self.folder / f"{_of('log', extension)}.txt"
 
     @property
     def state(self) -> dict[str, Any]:
         """How training ended, {} before its end. Raises UserError for a later version."""
-        path = self.folder / "state.json"
-        return schema.run_state(read_json(path), path)
+        return schema.run_state(read_json(self.ended), self.ended)
 
     @property
     def trained(self) -> bool:
@@ -145,11 +149,11 @@ class Folder:
         """
         files = {path.name: digest(path) for path in (self.weights, self.curve)}
         content = {"schema": schema.RUN, "state": state, "steps": steps, "files": files}
-        write_json(self.folder / "state.json", content | _spent(cost))
+        write_json(self.ended, content | _spent(cost))
 
     def unmark(self) -> None:
         """Removes the mark of a run whose weights are gone: training begins again."""
-        (self.folder / "state.json").unlink(missing_ok=True)
+        self.ended.unlink(missing_ok=True)
 
     def intact(self, path: Path) -> bool:
         """True if a file is as training left it."""

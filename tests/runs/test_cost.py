@@ -1,5 +1,8 @@
 """What work costs is kept with the run, adds up over attempts, and is printed."""
 
+import os
+from datetime import UTC, datetime
+
 import pytest
 import torch
 
@@ -36,8 +39,20 @@ def test_a_job_records_its_cost_and_a_resumed_one_adds_to_it(elsewhere, monkeypa
     assert total(known.values()).seconds > found.seconds
     table.main(["spent", "--cost"])
     said = capsys.readouterr().out.splitlines()
-    assert said[1].split() == ["wall", "processor", "GPU", "memory", "tokens/s", "of", "peak"]
+    assert said[1].split() == [
+        "ended",
+        "wall",
+        "processor",
+        "GPU",
+        "memory",
+        "tokens/s",
+        "of",
+        "peak",
+    ]
     assert [line.split("  ")[0] for line in said[2:]] == [*known, "all"]
+    os.utime(this.run.ended, (86400.0, 86400.0))  # a copy keeps the day of its files
+    days = [line[1] for line in spent.lines("spent")]
+    assert days == ["1970-01-02", f"{datetime.now(UTC):%Y-%m-%d}", ""]
     assert spent.values("spent")["total"]["share_of_peak"] is None
     page, plain = (
         report.text(RESULTS, ["spent"], images=False, cost=cost) for cost in (True, False)

@@ -122,7 +122,8 @@ def configuration(rows: pd.DataFrame) -> str:
 def costs(lines: Sequence[Sequence[str]]) -> str:
     """Returns the table of costs, "" without a line below the titles."""
     head, *below = lines or [()]
-    said = "Cost of each training, and of the evaluations under each extension (run + extension)"
+    said = "Cost of each training, and of the evaluations under each extension (run + extension); "
+    said += "the day on which it ended is in UTC"
     return table(head, below, said) if below else ""
 
 
