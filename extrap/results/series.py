@@ -2,6 +2,8 @@
 replicates.
 """
 
+from bisect import bisect
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -17,6 +19,10 @@ SHARES = ("accuracy", "restricted", "format", "substring", "recall", "handed", "
 """Metrics that lie in [0, 1], and so do their intervals."""
 ORDER: ContextVar[tuple[str, ...]] = ContextVar("order", default=())
 """Schemes and extensions that come first."""
+ALIKE = 1.05
+"""Models up to so many times as large as the smallest of their size have the same size: schemes of
+one model differ by their own parameters.
+"""
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,18 @@ def whole(rows: pd.DataFrame) -> list[Series]:
     what `judged` says of a row. Raises UserError for mixed corpora.
     """
     return series(rows.assign(mark=judged(rows), status="ok"))
+
+
+def sizes(found: Sequence[Series]) -> dict[str, int]:
+    """Returns the parameters of the smallest model of the size of each series by its label, 0 if
+    unknown.
+    """
+    own = {s.label: int(s.rows["params"].dropna().max() or 0) for s in found}
+    smallest: list[int] = []
+    for count in sorted(set(own.values())):
+        if not smallest or count > ALIKE * smallest[-1]:
+            smallest.append(count)
+    return {label: smallest[bisect(smallest, count) - 1] for label, count in own.items()}
 
 
 def one_factor(rows: pd.DataFrame) -> pd.Series:

@@ -54,6 +54,28 @@ def test_names_from_rows_stay_text(frame, columns):
     assert not [a for _, attributes in Tags(hostile).tags for a in attributes if a.startswith("on")]
 
 
+def test_series_are_filtered_by_what_they_differ_in(frame, text):
+    """By a chooser of each trait with two values, whose numbers are in their order."""
+    rows = frame(study_rows(("rope", "alibi"), (0,)))
+    sizes = {"rope": 12_000, "alibi": 9_000}
+    small = rows.assign(params=rows["scheme"].map(sizes))
+    other = rows.assign(train_length=128, run="l-" + rows["run"], config="f" * 8, params=12_000)
+    tags = Tags(html_page.page(pd.concat([small, other]), images=False)).tags
+    choosers = [of["data-filter"] for tag, of in tags if tag == "select" and "data-filter" in of]
+    assert choosers == ["scheme", "size", "trained"]
+    first = next(n for n, (tag, of) in enumerate(tags) if of.get("data-filter"))
+    values = [of["value"] for tag, of in tags[first:] if tag == "option" and "value" in of]
+    assert values[:9] == ["", "alibi", "rope", "", "9,000", "12,000", "", "64", "128"]
+    boxes = [of for tag, of in tags if tag == "input"]
+    traits = {(of["data-scheme"], of["data-size"], of["data-trained"]) for of in boxes}
+    assert len(boxes) == 4 and ("alibi", "9,000", "64") in traits
+    assert {trained for *_, trained in traits} == {"64", "128"}
+    plain = [of for _, of in Tags(text).tags if "data-filter" in of]
+    assert [of["data-filter"] for of in plain] == ["scheme"]
+    alone = html_page.page(rows[rows["scheme"] == "rope"], images=False)
+    assert "data-filter=" not in alone and "<fieldset" not in alone
+
+
 def test_findings_stand_with_their_verdicts(tmp_path):
     rows.write(tmp_path / "demo" / "rows" / "a.csv", study_rows(("rope",), (0, 1, 2)))
     told = {"id": "one", "says": "RoPE finds < most & more.", "source": "arXiv 1", "below": 0.9}

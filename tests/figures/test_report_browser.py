@@ -83,6 +83,25 @@ def test_series_are_switched_off_and_on_everywhere(window, file):
     assert window.script("document.getElementById('all').click();" + others) > every
 
 
+def test_a_filter_leaves_the_series_of_a_scheme(window, file):
+    window.open(file)
+    choose = CHOOSE.replace("document.getElementById(arguments[0])",
+                            "document.querySelector(`[data-filter=${arguments[0]}]`)")  # fmt: skip
+    rows = "[...document.querySelectorAll('#board tr.s:not(.off)')]"
+    shown = f"return {rows}.map(row => row.cells[0].textContent)"
+    count = "return document.getElementById('count').textContent"
+    assert sorted(window.script(shown)) == ["alibi", "rope", "t5"]
+    assert window.script(count) == "3 of 3 series"
+    assert window.script(choose, "scheme", "rope") == "rope"
+    assert (window.script(shown), window.script(count)) == (["rope"], "1 of 3 series")
+    lines = "return document.querySelectorAll('.view:not(.off) .s:not(.off) .line').length"
+    assert window.script(lines) == 1
+    window.script("document.getElementById('all').click()")
+    assert window.script(count) == "3 of 3 series"
+    assert window.script("return document.querySelector('[data-filter]').value") == ""
+    assert window.errors() == []
+
+
 def test_tables_sort_by_every_column_up_and_down(window, file):
     window.open(file)
     column = """

@@ -20,11 +20,17 @@ from extrap.figures.report.pictures import pictures
 from extrap.figures.report.views import View, views
 from extrap.results.findings.verdict import Finding
 from extrap.results.rows import KEY
-from extrap.results.series import Series, whole
+from extrap.results.series import Series, sizes, whole
 
 LARGEST = 2_000_000
 """Bytes that a page stays below."""
 NAMES = {value: name for name, value in COLOURS.items()}
+FILTERS = {
+    "scheme": ("Scheme", ""),
+    "size": ("Size", " parameters"),
+    "trained": ("Training length", " tokens"),
+}
+"""By trait of a series: the title of its chooser, and the unit of its values."""
 
 
 def page(
@@ -57,7 +63,7 @@ def page(
     # name of the colour, marker and condition, as figures have them
     drawn_as = [(*colour_and_marker(s.scheme), s.condition) for s in all_series]
     styles = [(NAMES[colour], *more) for colour, *more in drawn_as]
-    names = [s.label for s in all_series]
+    names, traits = [s.label for s in all_series], _traits(all_series)
     lead, board = leaderboard(shown, all_series)
     lengths = sorted(int(n) for n in rows["train_length"].unique())
     parts = {
@@ -68,8 +74,9 @@ def page(
         "overview": sections.overview(rows, commands, notes),
         "lead": lead,
         "verdict": verdict,
+        "filters": _filters(traits),
         "leaderboard": board,
-        "switches": _switches(all_series, styles),
+        "switches": _switches(all_series, styles, traits),
         "charts": "".join(_chart(view, names, styles, lengths) for view in shown),
         "findings": sections.findings(found),
         "failures": sections.failures(rows),
@@ -86,10 +93,53 @@ def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _switches(found: Sequence[Series], styles) -> str:
-    """A check box per series, with a sample of its colour and mark."""
+def _traits(found: Sequence[Series]) -> list[dict[str, str]]:
+    """Returns what each series is filtered by: its scheme, its size and its training length."""
+    smallest = sizes(found)
+    traits = []
+    for one in found:
+        size = f"{smallest[one.label]:,}" if smallest[one.label] else ""
+        length = f"{int(one.rows['train_length'].iloc[0])}"
+        traits.append({"scheme": one.scheme, "size": size, "trained": length})
+    return traits
+
+
+def _filters(traits: Sequence[dict[str, str]]) -> str:
+    """A chooser for each trait by which series differ, "" if they differ by none. The script shows
+    it, and switches series on and off.
+    """
+    choosers = ""
+    for trait, (title, unit) in FILTERS.items():
+        values = {of[trait] for of in traits} - {""}
+        if len(values) < 2:
+            continue
+        options = "".join(
+            f'<option value="{escape(value)}">{escape(value)}{unit}</option>'
+            for value in sorted(values, key=_in_order)
+        )
+        choosers += (
+            f'<label>{title} <select data-filter="{trait}"><option value="">all</option>'
+            f"{options}</select></label>"
+        )
+    if not choosers:
+        return ""
+    return (
+        '<fieldset class="bar" data-script hidden><legend>Show series</legend>'
+        f'{choosers}<span id="count" role="status"></span></fieldset>'
+    )
+
+
+def _in_order(value: str) -> tuple[int, str]:
+    """Returns a key that sorts numbers by value, and words by letters."""
+    number = value.replace(",", "")
+    return (int(number) if number.isdigit() else 0, value)
+
+
+def _switches(found: Sequence[Series], styles, traits: Sequence[dict[str, str]]) -> str:
+    """A check box per series, with a sample of its colour and mark, and its traits."""
+    data = ["".join(f' data-{n}="{escape(value)}"' for n, value in of.items()) for of in traits]
     boxes = [
-        f'<label class="c-{colour}"><input type="checkbox" checked data-s="{i}">'
+        f'<label class="c-{colour}"><input type="checkbox" checked data-s="{i}"{data[i]}>'
         f'<svg viewBox="-9 -6 18 12" width="18" height="12" aria-hidden="true">'
         f'<path class="line" d="M-9,0H9"/><use href="#m{mark(marker)}"/></svg>'
         f"<span>{escape(s.label)}</span></label>"

@@ -31,13 +31,27 @@
 
   // Series on and off, in charts and the leaderboard.
   const boxes = all(".switches input");
-  const set = (box) => all(`.s[data-s="${box.dataset.s}"]`).forEach((s) => {
-    s.classList.toggle("off", !box.checked);
-  });
+  const filters = all("[data-filter]");
+  const tally = () => {
+    if (!filters.length) return;
+    one("count").textContent = `${boxes.filter((box) => box.checked).length} of ${boxes.length} series`;
+  };
+  const set = (box) => {
+    all(`.s[data-s="${box.dataset.s}"]`).forEach((s) => s.classList.toggle("off", !box.checked));
+    tally();
+  };
   boxes.forEach((box) => box.addEventListener("change", () => set(box)));
   [["all", true], ["none", false]].forEach(([id, on]) => one(id).addEventListener("click", () => {
+    filters.forEach((filter) => { filter.value = ""; });
     boxes.forEach((box) => { box.checked = on; set(box); });
   }));
+  const passes = (box) => filters.every((filter) => (
+    !filter.value || box.dataset[filter.dataset.filter] === filter.value
+  ));
+  filters.forEach((filter) => filter.addEventListener("change", () => {
+    boxes.forEach((box) => { box.checked = passes(box); set(box); });
+  }));
+  tally();
 
   // What a point is: by the pointer, and by the arrow keys of a chart in focus.
   const tip = one("tip");

@@ -3,7 +3,6 @@ and interval, and what series are sorted by.
 """
 
 import math
-from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -25,10 +24,6 @@ PASSED or BELOW; kind: length (x in tokens), depth (x from 0 to 1, read at `at` 
 >= at an effective length that ends with the longest text, else empty.
 """
 PASSED, BELOW = "passed", "below the gate"
-ALIKE = 1.05
-"""Models up to so many times as large as the smallest of their size have the same size: schemes of
-one model differ by their own parameters.
-"""
 Rows = list[dict[str, Any]]
 
 
@@ -104,29 +99,19 @@ def _effective(s: Series) -> Iterator[dict[str, Any]]:
         }
 
 
-def sizes(found: Sequence[Series]) -> dict[str, int]:
-    """Returns the parameters of the smallest model of the size of each series, 0 if unknown."""
-    own = {s.label: int(s.rows["params"].dropna().max() or 0) for s in found}
-    smallest: list[int] = []
-    for count in sorted(set(own.values())):
-        if not smallest or count > ALIKE * smallest[-1]:
-            smallest.append(count)
-    return {label: smallest[bisect(smallest, count) - 1] for label, count in own.items()}
-
-
-def parts(found: Sequence[Series], sizes: Mapping[str, int]) -> dict[str, str]:
+def parts(found: Sequence[Series], smallest: Mapping[str, int]) -> dict[str, str]:
     """Returns the size of each series if they differ, and its training length if they differ."""
     lengths = {s.label: int(s.rows["train_length"].iloc[0]) for s in found}
     alike: dict[tuple, set[int]] = {}
     for s in found:
-        alike.setdefault((s.scheme, s.data, s.extension), set()).add(sizes[s.label])
+        alike.setdefault((s.scheme, s.data, s.extension), set()).add(smallest[s.label])
     several_sizes = any(len(own) > 1 for own in alike.values())
     several_lengths = len(set(lengths.values())) > 1
     parts = {}
-    for label in sorted(lengths, key=lambda label: (sizes[label], lengths[label])):
+    for label in sorted(lengths, key=lambda label: (smallest[label], lengths[label])):
         words = []
         if several_sizes:
-            words.append(f"{sizes[label]:,} parameters")
+            words.append(f"{smallest[label]:,} parameters")
         if several_lengths:
             words.append(f"L = {lengths[label]}")
         parts[label] = ", ".join(words)

@@ -9,7 +9,7 @@ from itertools import chain
 from extrap.figures.drawing import part
 from extrap.figures.report.leaderboard import score
 from extrap.results import rows
-from extrap.results.series import Series, whole
+from extrap.results.series import Series, sizes, whole
 from extrap.results.sheets import Sheet
 from extrap.results.together import labelled
 from extrap.runs.dashboard import series_table
@@ -106,15 +106,15 @@ def read(*studies: str, series: Sequence[str] = ()) -> Study:
     for s in found:
         for at, mark in s.rows["mark"].items():
             records[at] |= {"series": s.label, "mark": mark}
-    sizes = series_table.sizes(found)
-    parts = series_table.parts(found, sizes)
+    smallest = sizes(found)
+    parts = series_table.parts(found, smallest)
     lines, shown = series_table.lines(found, parts)
     of = score(shown)
     losses = (view for view in shown if view.kind == "length" and view.loss)
     scores = [view for view in (of, next(losses, None)) if view]
     ranked = list(dict.fromkeys((v.task, v.protocol, series_table.metric(v)) for v in scores))
     best = {s.label: series_table.best(s, lines, ranked) for s in found}
-    pages = [(_page(entry, own, sizes, best), own) for entry, own in jobs]
+    pages = [(_page(entry, own, smallest, best), own) for entry, own in jobs]
     place = (of.task, of.protocol) if of else None
     return Study("-".join(studies), records, [*files], pages, found, parts, lines, best, place)
 
@@ -153,7 +153,7 @@ def _chosen(files: Files, jobs: Jobs, series: Sequence[str]) -> tuple[Files, Job
     return {file: of_series(some) for file, some in files.items()}, left
 
 
-def _page(entry: Entry, own: Mapping[str, Rows], sizes: Mapping, best: Mapping) -> Page:
+def _page(entry: Entry, own: Mapping[str, Rows], smallest: Mapping, best: Mapping) -> Page:
     """Returns the page as the job itself makes it, as far as the rows know, under the names that
     the study gives.
     """
@@ -171,7 +171,7 @@ def _page(entry: Entry, own: Mapping[str, Rows], sizes: Mapping, best: Mapping) 
         tasks=tasks,
         options=read_json(entry.folder.folder / "config.json").get("identity") or {},
         series=label,
-        size=sizes[label],
+        size=smallest[label],
         trained={task: _passed(own[task]) for task in tasks},
         best=best[label],
     )
