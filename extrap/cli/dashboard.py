@@ -53,13 +53,16 @@ def main(args: Namespace) -> Iterator[str]:
         problem = "takes no --online, --workspace and --report, which are of W&B"
         raise UserError("--trackio", problem=problem)
     mode: Mode = "online" if args.online else "offline"
-    board = Trackio(args.project) if args.trackio else WandB(args.project, args.entity, mode)
+    local = Trackio(args.project) if args.trackio else None
+    board = local or WandB(args.project, args.entity, mode)
     board.library()  # where it is missing, before any page
     available(plugins=args.plugins)  # a mistake in one of theirs comes before any page
     study = read(args.study, *args.more, series=args.series)
     show(board, study, args.plugins)
     with taken():
         yield from _built(board, study, args.workspace, args.report, args.share)
+    if local is not None:
+        yield local.opens
 
 
 def show(board: WandB, study: Study, plugins: Sequence[str] = ()) -> None:

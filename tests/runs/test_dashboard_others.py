@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import dashboard as command
+from extrap.cli import report
 from extrap.runs.dashboard import view
 from extrap.runs.dashboard.series_table import COLUMNS
 from extrap.runs.dashboard.study import read
@@ -33,7 +34,9 @@ def test_trackio_has_the_pages_of_a_study(study, tmp_path, monkeypatch, capfd):
         command.main(["demo", "--trackio"])
     shown = [f"{page.run} direct: {sum(map(len, own.values()))} rows"
              for page, own in study.pages]  # fmt: skip
-    assert capfd.readouterr().out.splitlines() == shown * 2
+    query = "extrap&smoothing=0&x_axis=eval/length"
+    opens = f"TRACKIO_DIR={tmp_path / 'trackio'} trackio show --project '{query}'"
+    assert capfd.readouterr().out.splitlines() == [*shown, opens] * 2
     runs = {run.name: run for run in sys.modules["trackio"].Api().runs("extrap")}
     assert runs.keys() == {page.id for page in [*study.jobs, study.page]}
     for page, own in study.pages:
@@ -52,6 +55,10 @@ def test_trackio_has_the_pages_of_a_study(study, tmp_path, monkeypatch, capfd):
                 lines = logged[f"table/{task}"]["_value"]
                 assert [[line[column] for column in view.COLUMNS] for line in lines] == data
     history = storage.get_logs("extrap", study.page.id)
+    (medium,) = (item["report"] for item in history if "report" in item)
+    kept = tmp_path / "trackio" / "media" / medium["file_path"]
+    assert medium["_type"] == "trackio.html"
+    assert kept.read_text() == report.text(Path("results"), ["demo"], images=False)
     (lines,) = (item["curves"]["_value"] for item in history if "curves" in item)
     said = [[line[column] for column in COLUMNS] for line in lines]
     assert said == [list(line) for line in study.table]

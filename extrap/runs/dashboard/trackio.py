@@ -4,12 +4,14 @@ below ./trackio or $TRACKIO_DIR; `trackio show` opens it (https://github.com/gra
 
 import io
 import os
+import shlex
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 from extrap.runs.dashboard import WandB
 from extrap.runs.dashboard.page import Page
+from extrap.runs.dashboard.view import LENGTH
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_local
 
@@ -39,6 +41,15 @@ class Trackio(WandB):
             remedy = "pip install 'extrap[trackio]'"
             raise UserError("logger", "trackio", "needs the package trackio", remedy) from None
         return trackio
+
+    @property
+    def opens(self) -> str:
+        """The command that opens the pages. trackio smooths lines and draws them by step unless the
+        address says otherwise; it writes the name of the project into the address as it is.
+        """
+        shown = f"{self.project}&smoothing=0&x_axis={LENGTH}"
+        words = ["trackio", "show", "--project", shown]
+        return f"TRACKIO_DIR={shlex.quote(os.environ['TRACKIO_DIR'])} {shlex.join(words)}"
 
     def _init(self, page: Page, resume: str | None) -> Any:
         return Run(self.library(), self.project, page, resume)

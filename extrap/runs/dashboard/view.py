@@ -14,7 +14,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-AXES = {"train/*": "train/step", "eval/*": "eval/length", "depth/*": "depth/at"}
+LENGTH = "eval/length"
+AXES = {"train/*": "train/step", "eval/*": LENGTH, "depth/*": "depth/at"}
 """The x axis of each kind of history."""
 
 COLUMNS = ["protocol", "length", "depth", "metric", "value", "low", "high", "n", "status"]
@@ -51,7 +52,7 @@ def curve(rows: Sequence[dict]) -> list[dict[str, float]]:
 def by_length(task: str, rows: Sequence[dict]) -> list[dict[str, float]]:
     """Returns the scores of a task, a point per length."""
     found = [(s.length, f"eval/{s.full_name}", s.value) for s in _scores(task, rows)]
-    return _points("eval/length", found)
+    return _points(LENGTH, found)
 
 
 def by_depth(task: str, rows: Sequence[dict]) -> list[dict[str, float]]:
