@@ -12,6 +12,7 @@ from extrap.figures.drawing import (
     lowest,
     mark_training,
     note,
+    seed_paths,
     style_of,
     wrapped,
 )
@@ -37,9 +38,13 @@ def draw(rows):
     figure, axes = wrapped(len(found), ACROSS, (1.5, 1.5), **margins)
     for panel, s in zip(axes, found, strict=True):
         train_lengths = sorted(s.rows["train_length"].unique())
-        for run, values in seeds(s.rows, "length").items():
-            stroke = {"color": styles[run].colour, "linestyle": styles[run].line}
-            panel.plot(values.index, values, label=run, linewidth=0.8, alpha=0.9, **stroke)
+        table = seeds(s.rows, "length")
+        alike = {}
+        for run in table:
+            alike.setdefault(styles[run], []).append(run)
+        for style, runs in alike.items():
+            stroke = {"color": style.colour, "linestyle": style.line}
+            seed_paths(panel, table[runs], linewidth=0.8, alpha=0.9, **stroke)
         length_axis(panel, rows["length"], train_lengths)
         mark_training(panel, train_lengths)
         panel.set_ylim(SHARE)

@@ -18,7 +18,14 @@ from extrap.figures.drawing.axes import (
     ticks,
 )
 from extrap.figures.drawing.dimensions import POINT, WIDTH, text_width
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
+from extrap.figures.drawing.ends import (
+    End,
+    label_ends,
+    label_height,
+    label_room,
+    seed_paths,
+    thin_lines,
+)
 from extrap.figures.drawing.layout import leftmost, lowest, panels, wrapped
 from extrap.figures.drawing.lines import curve, line
 from extrap.figures.drawing.palette import BELOW_GATE, COLOURS

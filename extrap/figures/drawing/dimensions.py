@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from weakref import WeakKeyDictionary
 
 from matplotlib.textpath import TextPath
@@ -63,4 +64,9 @@ def noted(words: str) -> Iterator[None]:
 
 def text_width(labels, size: float) -> float:
     """Points that the widest of these takes at a font size in points; 0 for none."""
-    return max((TextPath((0, 0), one, size).get_extents().width for one in labels), default=0.0)
+    return max((_width(one, size) for one in labels), default=0.0)
+
+
+@cache
+def _width(label: str, size: float) -> float:
+    return TextPath((0, 0), label, size).get_extents().width

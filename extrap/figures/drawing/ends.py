@@ -62,18 +62,24 @@ def label_height(count: int, least: float) -> float:
 
 
 def thin_lines(axes, table, style: Style) -> None:
-    """Draws every seed of a series, a column each; one seed is the thick line itself. Of many
-    seeds one path with gaps is drawn: a thousand paths take seconds.
+    """Draws every seed of a series, a column each; one seed is the thick line itself."""
+    if table.shape[1] > 1:
+        seed_paths(axes, table, color=style.colour, linewidth=0.5, alpha=0.6)
+
+
+def seed_paths(axes, table, **stroke) -> None:
+    """Draws a path a column; of many columns one path with gaps, as a thousand paths take seconds.
+
+    Args:
+        table: the values of seeds, over the x axis.
+        stroke: arguments of `plot`.
     """
-    if table.shape[1] < 2:
-        return
     x = table.index
     y = table.to_numpy(float)
-    if table.shape[1] > MANY:
-        count = table.shape[1]
+    count = table.shape[1]
+    if count > MANY:
         x = np.tile([*x, math.nan], count)
         y = np.vstack([y, np.full((1, count), math.nan)]).T.ravel()
-    stroke = {"color": style.colour, "linewidth": 0.5, "alpha": 0.6}
     axes.plot(x, y, label="_seed", **stroke)
 
 

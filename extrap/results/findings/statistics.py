@@ -93,12 +93,14 @@ def recipes(rows: pd.DataFrame) -> pd.DataFrame:
     with the scheme alone as `scheme`: `rope_steps375` becomes rope and 375.
     """
     label = rows["scheme"]
-    found = {}
+    each = label.drop_duplicates()  # of a hundred thousand rows, a few
+    known = pd.DataFrame(index=each)
     for name in RECIPE:
-        number = label.str.extract(rf"_{name}([\d.]+)", expand=False)
-        found[name] = number.astype(float)
-    scheme = label.str.replace(r"(_[a-z]+[\d.]+)+$", "", regex=True)
-    return rows.assign(**found, scheme=scheme)
+        number = each.str.extract(rf"_{name}([\d.]+)", expand=False)
+        known[name] = number.to_numpy(float)
+    known["scheme"] = each.str.replace(r"(_[a-z]+[\d.]+)+$", "", regex=True).to_numpy()
+    of_rows = known.reindex(label)
+    return rows.assign(**{name: of_rows[name].to_numpy() for name in known})
 
 
 def selected(rows: pd.DataFrame, selection: Selection) -> pd.DataFrame:
