@@ -1,6 +1,7 @@
 """`extrap findings`: verdicts in the terminal, in JSON and in results/FINDINGS.md."""
 
 import json
+import shutil
 from functools import cache
 from pathlib import Path
 
@@ -28,6 +29,22 @@ def test_the_terminal_and_json_say_the_same(capsys):
         one["verdict"] for one in told
     ]
     assert all(f"{one['effect']:.3f}" in lines[i + 1] for i, one in enumerate(told))
+
+
+def test_a_study_that_still_runs_has_no_verdict_on_a_page(tmp_path, capsys):
+    results = tmp_path / "results"
+    shutil.copytree(place(RESULTS, "zoo-misses"), results / "zoo-misses")
+    (results / "README.md").write_text("mine")
+    pages = {}
+    for running in (True, False):
+        (results / "zoo-misses" / "numbers.yaml").write_text(f"running: {str(running).lower()}\n")
+        pages[running] = markdown_pages.written(results)[results / "FINDINGS.md"]
+    count = len(read(results / "zoo-misses"))
+    assert f"{count} statements: {count} not measured." in pages[True]
+    assert "**" not in pages[True].partition("## zoo-misses")[2]
+    assert f"{count} not measured." not in pages[False]
+    findings.main(["zoo-misses", "--results", str(results)])
+    assert "not measured" not in capsys.readouterr().out, "so far, in the terminal"
 
 
 def test_a_twin_is_counted_once():

@@ -62,6 +62,16 @@ def judged(results: Path, study: str) -> list[Finding]:
     return findings(folder, table.read(folder) if study in table.studies(results) else None)
 
 
+def _published(results: Path, study: str) -> list[Finding]:
+    """Returns the findings of a study; while its numbers.yaml says that it runs, no verdicts: a
+    part of the rows may decide a statement that all of them do not.
+    """
+    found = judged(results, study)
+    if not numbers.read(place(results, study) / numbers.FILE).get("running"):
+        return found
+    return [Finding(one.statement, "not measured", "the study still runs") for one in found]
+
+
 def summary(found: list[Finding]) -> str:
     """Counts statements by verdict, a statement and its twin once."""
     once = [one.verdict for one in found if not one.statement.twin]
@@ -117,7 +127,7 @@ def written(results: Path) -> dict[Path, str]:
     """
     if not (results / README).is_file():
         raise UserError(results / README, problem="missing", remedy="write it")
-    found = {study: judged(results, study) for study in declared(results)}
+    found = {study: _published(results, study) for study in declared(results)}
 
     @cache
     def rows(study: str) -> pd.DataFrame:

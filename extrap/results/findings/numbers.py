@@ -25,8 +25,8 @@ study       another study than the folder's
 `{}` writes two decimals, `{:%}` per cent, any other format as Python has it. A number as a word
 (`WORDS`) in braces has to be the number.
 
-`running: true` marks a study that still runs: extrap leaves out and counts the sentences without
-rows. In any other study, missing rows are a mistake.
+`running: true` marks a study that still runs: its statements have no verdicts on a page, and extrap
+leaves out and counts the sentences without rows. In any other study, missing rows are a mistake.
 """
 
 import re
