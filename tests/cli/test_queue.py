@@ -74,7 +74,8 @@ def test_what_the_cluster_does_to_a_job(sweep, cluster):
     said = err.splitlines()
     assert "2 done, 0 skipped, 2 failed" in err
     for name in ("name=a", "name=b"):
-        assert any(re.match(rf"\[\d/4\] queued again {name}  \(PENDING", line) for line in said)
+        again = rf"\[\d/4\] queued again {name}  \(PENDING"
+        assert any(re.match(again, line) for line in said), err
     assert any(line.startswith("  failed name=c: SLURM: CANCELLED: ") for line in said), err
     assert any(line.startswith("  failed name=d: SLURM: FAILED") for line in said), err
     assert "Warning" not in err and "submitit" not in err.replace(".submitit", "")
