@@ -1,6 +1,6 @@
 """The published numbers of an evaluation beside those that are computed again."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,11 @@ KEY = [name for name in table.KEY if name != "study"]
 
 
 def compared(
-    own: pd.DataFrame, found: pd.DataFrame, rules: Sequence[Rule] | None, kept: bool
+    own: pd.DataFrame,
+    found: pd.DataFrame,
+    rules: Sequence[Rule] | None,
+    kept: bool,
+    kinds: Set[tuple[str, str]] = frozenset(),
 ) -> tuple[str, bool]:
     """Returns `same bits`, `within its interval` or `not` with the reason, and whether it holds.
 
@@ -36,11 +40,12 @@ def compared(
         found: its rows as they are computed again
         rules: of rows that its study leaves out; None: any row may be missing
         kept: measured on weights that were kept, so that only rounding may differ
+        kinds: protocols and metrics that further rows of its task and version have
     """
     both = own.merge(found, on=KEY, how="left", suffixes=("", "_again"), indicator=True)
     if (lost := both["_merge"] != "both").any():
         return f"not: {int(lost.sum())} of its rows are not measured", False
-    dropped, more = _missing(own, found, rules)
+    dropped, more = _missing(own, found, rules, kinds)
     if dropped:
         return f"not: {dropped} of its rows are missing", False
     rows = f"{len(both)} rows" + (f", {more} more computed" if more else "")
@@ -65,16 +70,20 @@ def compared(
 
 
 def _missing(
-    own: pd.DataFrame, found: pd.DataFrame, rules: Sequence[Rule] | None
+    own: pd.DataFrame,
+    found: pd.DataFrame,
+    rules: Sequence[Rule] | None,
+    kinds: Set[tuple[str, str]],
 ) -> tuple[int, int]:
     """Returns how many rows are computed that no rule leaves out and nobody published: of metrics
-    and protocols that other published rows have, and of others, which a later version measures.
+    and protocols that other published rows have, of this evaluation or in kinds, and of others,
+    which a later version measures.
     """
     if rules is None:
         return 0, 0
     both = found[~left(found, list(rules))].merge(own[KEY], on=KEY, how="left", indicator=True)
     gone = both[both["_merge"] == "left_only"]
-    known = {*zip(own["protocol"], own["metric"], strict=True)}
+    known = kinds | {*zip(own["protocol"], own["metric"], strict=True)}
     dropped = sum(kind in known for kind in zip(gone["protocol"], gone["metric"], strict=True))
     return dropped, len(gone) - dropped
 

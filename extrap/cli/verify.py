@@ -233,7 +233,9 @@ def _beside(
     """Returns what the published rows of an evaluation are beside the computed ones."""
     rows = published.rows
     own = rows[(rows["run"] == job.run) & (rows["config"] == job.tasks[task])]
-    return compared(own, found, published.rules, kept)
+    alike = rows[rows["task"].isin(own["task"]) & rows["commit"].isin(own["commit"])]
+    kinds = {*zip(alike["protocol"], alike["metric"], strict=True)}
+    return compared(own, found, published.rules, kept, kinds)
 
 
 def measured(job: "Listed", task: str) -> pd.DataFrame:

@@ -7,14 +7,16 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import copytree
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 import torch
 import yaml
 
 from extrap.cli import listed, publish, verify
 from extrap.results.card import cards
-from extrap.results.rows import open_study
+from extrap.results.rows import open_study, read
 from extrap.runs.experiment import Experiment
 from extrap.utils.errors import UserError
 from tests.support.jobs import TINY, job
@@ -305,3 +307,16 @@ def test_a_card_says_what_the_rows_say(bundle: Path, monkeypatch) -> None:
     assert "rope: L = 64 tokens" in drawing.read_text()
     scores = yaml.safe_load((bundle / ".eval_results/extrap.yaml").read_text())
     assert {"id": "extrap", "task_id": "kv records 2 L"} in [one["dataset"] for one in scores]
+
+
+def test_a_metric_that_other_rows_of_the_version_have_may_not_lack(tmp_path) -> None:
+    """The one row of the gate, say: it is not the news of a later version."""
+    rows = read(Path(__file__).parents[2] / "results" / "demo")
+    found = rows[(rows["task"] == "kv") & (rows["run"] == rows["run"].iloc[0])]
+    own = found[found["metric"] != "gate"]
+    assert len(own) == len(found) - 1
+    job = SimpleNamespace(run=own["run"].iloc[0], tasks={"kv": own["config"].iloc[0]})
+    others = rows[rows["run"] != job.run]
+    for more, said in ((others, "1 of its rows are missing"), (others[:0], "1 more computed")):
+        bundle = SimpleNamespace(rows=pd.concat([own, more]), rules=[])
+        assert said in verify._beside(bundle, job, "kv", found, True)[0]
