@@ -1,4 +1,4 @@
-"""The published numbers of an evaluation beside those that are computed again."""
+"""The published numbers of an evaluation beside the numbers that `extrap verify` computes."""
 
 from collections.abc import Sequence, Set
 
@@ -31,7 +31,7 @@ def compared(
     found: pd.DataFrame,
     rules: Sequence[Rule] | None,
     kept: bool,
-    kinds: Set[tuple[str, str]] = frozenset(),
+    kinds: Set[tuple[str, str]],
 ) -> tuple[str, bool]:
     """Returns `same bits`, `within its interval` or `not` with the reason, and whether it holds.
 
@@ -40,7 +40,7 @@ def compared(
         found: its rows as they are computed again
         rules: of rows that its study leaves out; None: any row may be missing
         kept: measured on weights that were kept, so that only rounding may differ
-        kinds: protocols and metrics that further rows of its task and version have
+        kinds: protocols and metrics that the study has in rows of this task and version
     """
     both = own.merge(found, on=KEY, how="left", suffixes=("", "_again"), indicator=True)
     if (lost := both["_merge"] != "both").any():
@@ -75,16 +75,15 @@ def _missing(
     rules: Sequence[Rule] | None,
     kinds: Set[tuple[str, str]],
 ) -> tuple[int, int]:
-    """Returns how many rows are computed that no rule leaves out and nobody published: of metrics
-    and protocols that other published rows have, of this evaluation or in kinds, and of others,
-    which a later version measures.
+    """Returns how many computed rows nobody published, of those that no rule leaves out: rows of
+    the published kinds, which were dropped, and rows of other kinds, which a later version
+    measures.
     """
     if rules is None:
         return 0, 0
     both = found[~left(found, list(rules))].merge(own[KEY], on=KEY, how="left", indicator=True)
     gone = both[both["_merge"] == "left_only"]
-    known = kinds | {*zip(own["protocol"], own["metric"], strict=True)}
-    dropped = sum(kind in known for kind in zip(gone["protocol"], gone["metric"], strict=True))
+    dropped = sum(kind in kinds for kind in zip(gone["protocol"], gone["metric"], strict=True))
     return dropped, len(gone) - dropped
 
 

@@ -13,7 +13,7 @@ class AllLayers(SchemeExtension):
     Args:
         method: the extension
 
-    On stacks of equal layers the result is that of the method itself.
+    On a stack of equal layers it does what the method does.
     """
 
     layers = "all"

@@ -40,8 +40,8 @@ def scored(
 
 
 def right(logits: Tensor, targets: Tensor) -> Tensor:
-    """Returns whether the greatest logit of a row (N, vocab) is that of its target (N,). A maximum
-    and a look-up are faster than an argmax; a row of NaN is wrong.
+    """Returns whether each row of logits (N, vocab) is greatest at its target (N,). A maximum and a
+    look-up are faster than an argmax; a row of NaN is wrong.
     """
     return logits.amax(-1) == logits.gather(-1, targets[:, None])[:, 0]
 

@@ -35,8 +35,8 @@ def in_force(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _trained(active: pd.DataFrame, before: pd.DataFrame) -> np.ndarray:
-    """Returns the trained frequency of every row of `active`: that of its layer, else the one that
-    all layers share.
+    """Returns the trained frequency of every row of `active`: its layer has its own, or all layers
+    share one.
     """
     pairs = active[PAIR]
     of_layer = pairs.merge(before[[*PAIR, "value"]], "left", PAIR)["value"]

@@ -64,7 +64,7 @@ def chart(view: View, names: Sequence[str], styles, train_lengths: Sequence[int]
     Args:
         names: labels of the series
         styles: (colour, marker, condition) of each
-        train_lengths: those that are marked on an axis of lengths
+        train_lengths: lengths that the axis marks
     """
     x, ticks = _across(view, train_lengths)
     y, levels = _up(view)

@@ -50,7 +50,7 @@ def page(
         found: verdicts on its statements.
         images: whether figures are drawn into it.
         plugins: packages with figures of their own.
-        commands: those that make the study, by default what its rows tell.
+        commands: what makes the study; by default the commands that its rows tell.
         verdict: a section in HTML about one series, before the leaderboard.
         notes: sentences about the runs, such as the options by which two of a name differ.
         costs: the titles of a table of costs and its lines.

@@ -28,9 +28,9 @@ def over_items(correlations, items: int) -> Mean:
     about items (schemes, methods) that were not read: as uncertain as the items or the seeds make
     it, whichever is more.
 
-    The variance over n items is (1 + r^2 / 2) / (n - 3), r the mean; it holds the noise of a seed
-    as well, so that adding that of the seeds would count it twice. Equal orders have no finite z: r
-    ends half a step of the statistic below 1, at 1 - 6 / (n (n^2 - 1)).
+    The variance over n items is (1 + r^2 / 2) / (n - 3), r the mean. The noise of a seed
+    is part of it: adding the variance over seeds would count that noise twice. Equal orders have no
+    finite z: r ends half a step of the statistic below 1, at 1 - 6 / (n (n^2 - 1)).
 
     Args:
         correlations: (seeds,), from three on with an error of their own.

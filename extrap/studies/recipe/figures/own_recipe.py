@@ -1,8 +1,9 @@
-"""What eight schemes find and model at 4 L under nine recipes, and under each scheme's own.
+"""What schemes find and model at 4 L under each recipe, and under their own.
 
 A line a scheme, a dot a recipe, the mean over seeds; hollow: no seed passes the gate. A diamond is
-the scheme's own recipe, chosen by the gate and the loss at L (extrap/results/tuned.py), a square
-the bench's own, a bar the mean over recipes. Schemes stand in the order of their own recipes.
+the scheme's own recipe, chosen by the gate and the loss at L among the recipes that are measured
+(extrap/results/tuned.py), a square the bench's own, where that is another one, a bar the mean over
+recipes. Schemes stand in the order of what they find under their own recipes.
 """
 
 from extrap.figures.drawing import POINT, entitle, note, panels, scheme_style, text_width
@@ -38,8 +39,9 @@ def draw(rows):
     axes[0, 0].set(xlim=(-0.04, 1.04), xticks=[0, 0.5, 1], yticklabels=order)
     axes[0, 0].set_xlabel(f"accuracy at {TIMES} L")
     axes[0, 1].set(xlabel=f"nats per token at {TIMES} L", yticklabels=[])
-    marks = "◆ own recipe, □ the bench's, ● another; hollow: below the gate; bar: mean"
-    entitle(figure, "Each scheme under every recipe", f"{note(rows)} · {marks}")
+    marks = "◆ a scheme's own, ■ the bench's, ● another; hollow: below the gate; bar: mean"
+    count = f"{accuracy['recipe'].nunique()} recipes"
+    entitle(figure, "Each scheme under every recipe", f"{note(rows)} · {count}: {marks}")
     return figure
 
 
