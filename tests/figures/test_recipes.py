@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from extrap.figures import served
+from extrap.figures.drawing import leftmost
+from extrap.figures.drawing.dimensions import fitted
 from extrap.results.findings.markdown_pages import judged
 from extrap.results.rows import read
 from extrap.results.series import select
@@ -163,6 +165,18 @@ def test_the_diamond_of_a_scheme_is_the_recipe_of_the_lowest_loss_within_reach(n
     assert dots == {"D": pytest.approx([0.5, 0.5]), "s": pytest.approx([0.1, 0.1])}
     one = numbered[numbered["scheme"].str.endswith("_recipe1")]
     assert not served(own_recipe, one)
+
+
+@pytest.mark.parametrize("figure, width", [(own_recipe, 2.4), (recipe_effects, 3.3)])
+def test_on_a_narrow_page_every_row_of_panels_says_what_stands_beside_it(numbered, figure, width):
+    with fitted(width):
+        drawn = figure.draw(numbered)
+    first = [panel for panel in drawn.axes if leftmost(panel)]
+    assert len(first) > 1
+    for panel in first:
+        words = [label.get_text() for label in panel.get_yticklabels()]
+        named = words == ["alibi", "rope"] or panel.get_ylabel()
+        assert named and panel.yaxis.get_tick_params()["labelleft"]
 
 
 def test_an_effect_is_the_mean_of_the_recipes_at_a_level(numbered):

@@ -6,7 +6,7 @@ the scheme's own recipe, chosen by the gate and the loss at L among the recipes 
 recipes. Schemes stand in the order of what they find under their own recipes.
 """
 
-from extrap.figures.drawing import POINT, entitle, note, panels, scheme_style, text_width
+from extrap.figures.drawing import POINT, entitle, leftmost, note, panels, scheme_style, text_width
 from extrap.results.findings.statistics import recipes
 from extrap.studies.recipe import OWN
 from extrap.studies.recipe.readings import FOUND, TIMES, found, loss
@@ -34,11 +34,10 @@ def draw(rows):
     for panel, readings in zip(axes[0], (accuracy, nats), strict=True):
         for line, scheme in enumerate(order):
             _scheme(panel, line, readings[readings["scheme"] == scheme])
-        panel.set(ylim=(len(order) - 0.5, -0.5), yticks=range(len(order)))
-        panel.tick_params(axis="y", length=0)
-    axes[0, 0].set(xlim=(-0.04, 1.04), xticks=[0, 0.5, 1], yticklabels=order)
-    axes[0, 0].set_xlabel(f"accuracy at {TIMES} L")
-    axes[0, 1].set(xlabel=f"nats per token at {TIMES} L", yticklabels=[])
+        panel.set(ylim=(len(order) - 0.5, -0.5), yticks=range(len(order)), yticklabels=order)
+        panel.tick_params(axis="y", length=0, labelleft=leftmost(panel))
+    axes[0, 0].set(xlim=(-0.04, 1.04), xticks=[0, 0.5, 1], xlabel=f"accuracy at {TIMES} L")
+    axes[0, 1].set_xlabel(f"nats per token at {TIMES} L")
     marks = "◆ a scheme's own, ■ the bench's, ● another; hollow: below the gate; bar: mean"
     count = f"{accuracy['recipe'].nunique()} recipes"
     entitle(figure, "Each scheme under every recipe", f"{note(rows)} · {count}: {marks}")

@@ -7,7 +7,7 @@ level of the others has its share.
 
 import pandas as pd
 
-from extrap.figures.drawing import entitle, label_ends, note, panels, scheme_style
+from extrap.figures.drawing import entitle, label_ends, leftmost, note, panels, scheme_style
 from extrap.figures.drawing.ends import End
 from extrap.figures.drawing.style import SOLID, Style
 from extrap.results.findings.statistics import recipes
@@ -35,12 +35,14 @@ def draw(rows):
     readings = [found(rows), loss(rows)]
     names = [*sorted(readings[0]["scheme"].unique()), "mean"]
     figure, axes = panels((2, 4), (1.3, 1.6), labels=names, gap=0.2, between=0.3, top=0.5)
-    axes[0, 0].set(ylabel=f"accuracy at {TIMES} L", ylim=(0, 1.02))
-    axes[1, 0].set_ylabel(f"nats per token at {TIMES} L")
-    for across, table in zip(axes, readings, strict=True):
+    axes[0, 0].set_ylim(0, 1.02)
+    words = (f"accuracy at {TIMES} L", f"nats per token at {TIMES} L")
+    for across, table, up in zip(axes, readings, words, strict=True):
         for panel in across[1:]:
             panel.sharey(across[0])
-            panel.tick_params(labelleft=False)
+        for panel in across:
+            panel.tick_params(labelleft=leftmost(panel))
+            panel.set_ylabel(up if leftmost(panel) else "")
         for panel, option in zip(across, OPTIONS, strict=True):
             ends = _option(panel, table, option)
         label_ends(across[-1], ends)
