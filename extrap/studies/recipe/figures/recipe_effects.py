@@ -1,15 +1,15 @@
 """What one option of a recipe does: the means of the recipes at each of its levels.
 
-Above: accuracy at 4 L; below: the sliding loss at 4 L. A column an option, a line a scheme, thick
-and black their mean. The nine recipes are an orthogonal array: at each level of an option, every
-level of the others has its share.
+Above: accuracy at 4 L; below: the sliding loss at 4 L. A column an option, a line a scheme; dashed:
+the mean of the schemes. The nine recipes are an orthogonal array: the three recipes at one level of
+an option have the levels of the others as the three at another.
 """
 
 import pandas as pd
 
 from extrap.figures.drawing import entitle, label_ends, leftmost, note, panels, scheme_style
 from extrap.figures.drawing.ends import End
-from extrap.figures.drawing.style import SOLID, Style
+from extrap.figures.drawing.style import DASHED, Style
 from extrap.results.findings.statistics import recipes
 from extrap.studies.recipe import RECIPES
 from extrap.studies.recipe.readings import FOUND, TIMES, found, loss
@@ -24,7 +24,7 @@ OPTIONS = {
     "optimizer": ("optimiser", ["adamw", "muon"]),
     "rate": ("peak rate", [0.0015, 0.003, 0.006]),
 }
-MEAN = Style("black", SOLID, "o")
+MEAN = Style("black", DASHED, "")
 
 
 def enough(rows) -> bool:
@@ -34,7 +34,7 @@ def enough(rows) -> bool:
 def draw(rows):
     readings = [found(rows), loss(rows)]
     names = [*sorted(readings[0]["scheme"].unique()), "mean"]
-    figure, axes = panels((2, 4), (1.3, 1.6), labels=names, gap=0.2, between=0.3, top=0.5)
+    figure, axes = panels((2, 4), (1.3, 1.6), labels=names, gap=0.2, between=0.55, top=0.5)
     axes[0, 0].set_ylim(0, 1.02)
     words = (f"accuracy at {TIMES} L", f"nats per token at {TIMES} L")
     for across, table, up in zip(axes, readings, words, strict=True):
@@ -45,9 +45,8 @@ def draw(rows):
             panel.set_ylabel(up if leftmost(panel) else "")
         for panel, option in zip(across, OPTIONS, strict=True):
             ends = _option(panel, table, option)
+            panel.set_xlabel(OPTIONS[option][0])
         label_ends(across[-1], ends)
-    for panel, (words, _) in zip(axes[1], OPTIONS.values(), strict=True):
-        panel.set_xlabel(words)
     entitle(figure, "What an option of the recipe does", note(rows))
     return figure
 
