@@ -1,8 +1,8 @@
 """What one option of a recipe does: the means of the recipes at each of its levels.
 
 Above: accuracy at 4 L; below: the sliding loss at 4 L. A column an option, a line a scheme; dashed:
-the mean of the schemes. The nine recipes are an orthogonal array: the three recipes at one level of
-an option have the levels of the others as the three at another.
+the mean of the schemes. The nine recipes are an orthogonal array: at each level of an option, the
+levels of the others are as frequent as at its other levels.
 """
 
 import pandas as pd
