@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from extrap.model.block import Block, again, norm_of
 from extrap.model.decoder import Decoder
+from extrap.model.functional import linear
 from extrap.model.parts import card, has, parts
 from extrap.model.past import Past
 from extrap.model.scheme import OutOfRange, Scheme, Where, place, wide
@@ -112,8 +113,9 @@ class GPT(nn.Module):
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., C) -> (..., vocab)."""
         if self.head is not None:
-            return self.head(hidden)
-        logits = F.linear(hidden, self.embedding.weight)
+            plain = type(self.head) is nn.Linear  # no adapter around it
+            return linear(hidden, self.head.weight) if plain else self.head(hidden)
+        logits = linear(hidden, self.embedding.weight)
         return logits if self.head_scale is None else logits * self.head_scale
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
