@@ -26,7 +26,7 @@ from extrap.runs.training import lightning_module
 WORDS = ("scheme=rope", "model=base", "model.head=tied", "data=text", "data.length=1024",
          "data.vocabulary.keys=49936")  # fmt: skip
 KINDS = ("plain", "blocks", "torch")
-BLOCK, BLOCKS = loss.LOGITS, loss.scored
+BLOCK, BLOCKS = loss.LOGITS["cpu"], loss.scored
 
 
 def of_torch(head, vocab, hidden, targets):
@@ -39,7 +39,7 @@ def of_torch(head, vocab, hidden, targets):
 
 
 def choose(kind: str) -> None:
-    loss.LOGITS = 2**40 if kind == "plain" else BLOCK
+    loss.LOGITS["cpu"] = 2**40 if kind == "plain" else BLOCK
     lightning_module.scored = of_torch if kind == "torch" else BLOCKS
 
 

@@ -37,10 +37,13 @@ from extrap.model.scheme import Scheme, Where, attend_rows, centred_bias, produc
 
 ROWS = 256
 """Query rows of a block, at most."""
+TIMES = {"cuda": 4}
+"""By device, how many times as many rows under a bias of distance alone (`python -m benchmarks.gpu`)."""
 
-LOGITS = 2**22
-"""Logits of a block, over all heads and sequences, if a kernel lays out its bias or weights. A
-block has at least one row, and fewer rows the longer the text.
+LOGITS = {"cpu": 2**22, "cuda": 2**28}
+"""Logits of a block by device, over all heads and sequences, if a kernel lays out its bias or
+weights: what a processor's cache holds, or a gigabyte in float32, which keeps a GPU busy. A block
+has at least one row, and fewer rows the longer the text.
 """
 
 Kernel = Callable[..., Tensor]
@@ -152,19 +155,20 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: i
 
 def _strided(at: Where, q: Tensor, k: Tensor, v: Tensor, b: Tensor, first: int = 0) -> Tensor:
     """Attention of heated queries to rotated keys; b (H or 1, T): biases of T - 1 .. 0."""
-    w = F.pad(b, (0, ROWS), value=-inf)  # (H, T + ROWS)
+    size = ROWS * TIMES.get(q.device.type, 1)
+    w = F.pad(b, (0, size), value=-inf)  # (H, T + size)
 
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
         # Row a of the flipped block is token i = stop - 1 - a; its bias for key j, at distance
         # i - j, is w[start + a + j].
         start = at.length - k.shape[2]
-        size = (1, len(w), q.shape[2], k.shape[2])
-        view = w.as_strided(size, (0, w.shape[1], 1, 1), start)
+        shape = (1, len(w), q.shape[2], k.shape[2])
+        view = w.as_strided(shape, (0, w.shape[1], 1, 1), start)
         if q.device.type != "cpu":  # GPU kernels want rows that do not overlap
             view = view.contiguous()
         return _sdpa(q.flip(2), k, v, here, attn_mask=view).flip(2)
 
-    return _by_rows(rows, q, k, v, at, ROWS, first)
+    return _by_rows(rows, q, k, v, at, size, first)
 
 
 def fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
@@ -210,7 +214,8 @@ def _phantom(x: Tensor) -> Tensor:
 def _few(q: Tensor) -> int:
     """Returns the rows of a block for a kernel that lays out logits."""
     B, H, T, _ = q.shape
-    return max(1, min(ROWS, LOGITS // max(1, B * H * T)))
+    logits = LOGITS.get(q.device.type, LOGITS["cpu"])
+    return max(1, min(ROWS, logits // max(1, B * H * T)))
 
 
 def _by_rows(

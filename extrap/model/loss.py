@@ -12,8 +12,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-LOGITS = 2**25
-"""Logits that a training holds at once."""
+LOGITS = {"cpu": 2**25, "cuda": 2**28}
+"""Logits that a training holds at once, by device: a GPU adds up the gradient of the head, as large
+as the head, after every block.
+"""
 
 Head = Callable[[Tensor], Tensor]
 """Hidden states (N, C) -> logits (N, vocab), of each position by itself."""
@@ -47,13 +49,18 @@ def right(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def _one_block(hidden: Tensor, vocab: int) -> bool:
-    return len(hidden) * vocab <= LOGITS
+    return len(hidden) * vocab <= at_once(hidden.device)
+
+
+def at_once(device: torch.device) -> int:
+    """Returns how many logits a training holds at once on a device."""
+    return LOGITS.get(device.type, LOGITS["cpu"])
 
 
 def _in_blocks(
     head: Head, vocab: int, hidden: Tensor, targets: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    rows = max(1, LOGITS // vocab)
+    rows = max(1, at_once(hidden.device) // vocab)
     weights = _leaves(head(hidden[:1].detach()))
     return _Blocks.apply(head, rows, hidden, targets, *weights)  # type: ignore[return-value]
 

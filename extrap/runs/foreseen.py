@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.autograd.graph import saved_tensors_hooks
 
-from extrap.model.loss import LOGITS
+from extrap.model.loss import at_once
 from extrap.runs.finetuned import Training
 from extrap.runs.job import Job
 from extrap.runs.source import Source
@@ -24,8 +24,8 @@ DAY = 24.0
 """Hours."""
 STATE = 16
 """Bytes of a parameter: itself, its gradient, two moments."""
-BLOCK = 3 * 4 * LOGITS
-"""Bytes of a block of logits, its probabilities and a copy."""
+OF_LOGIT = 3 * 4
+"""Bytes of a logit in a block: itself, its probability and a copy."""
 READINGS, READ, FAR = 2000, 4096, 8
 """What the tasks of the reference study read: batches, their tokens, their length in L."""
 
@@ -124,7 +124,7 @@ def calibrate(training: Training, options: TrainerOptions, device: torch.device)
         seconds = _second_time(step, device)
     room = torch.cuda.mem_get_info(device)[1] if device.type == "cuda" else memory()
     times = len(batch.tokens) / forwards / len(some.tokens)
-    need = STATE * params + times * kept.bytes + BLOCK
+    need = STATE * params + times * kept.bytes + OF_LOGIT * at_once(device)
     each = seconds * times * options.accumulate_grad_batches
     return Pace(each, training.optim.steps, need, room)
 

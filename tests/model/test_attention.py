@@ -67,7 +67,7 @@ def test_a_constant_is_kept_beside_what_sees_it(other):
 @torch.no_grad()
 def test_a_long_text_is_read_in_fewer_rows_at_a_time(monkeypatch, name):
     """Nothing larger than the MLP's input, or the logits that a block may have."""
-    monkeypatch.setattr(kernels, "LOGITS", 2**16)
+    monkeypatch.setitem(kernels.LOGITS, "cpu", 2**16)
     model = gpt(name, dtype=torch.float32)
     with Largest() as largest:
         model(torch.zeros(1, 2048, dtype=torch.long), last=1)

@@ -66,7 +66,7 @@ class Model(nn.Module):
 
 @pytest.mark.parametrize("kind", ["untied", "tied", "capped", "low rank"])
 def test_blocks_give_the_loss_and_its_gradients(kind, monkeypatch):
-    monkeypatch.setattr(loss, "LOGITS", 7 * V)
+    monkeypatch.setitem(loss.LOGITS, "cpu", 7 * V)
     model = Model(kind)
     tokens, targets = torch.randint(V, (2, N))
     total, each, right, gradients = model.both(tokens, targets, blocks=True)
@@ -81,7 +81,7 @@ def test_blocks_give_the_loss_and_its_gradients(kind, monkeypatch):
 
 
 def test_bfloat16_in_blocks_is_as_near_to_float32(monkeypatch):
-    monkeypatch.setattr(loss, "LOGITS", 7 * V)
+    monkeypatch.setitem(loss.LOGITS, "cpu", 7 * V)
     model = Model("untied")
     tokens, targets = torch.randint(V, (2, N))
     exact = model.both(tokens, targets, blocks=False)[3]
@@ -97,7 +97,7 @@ def test_no_operator_makes_more_logits_than_a_block(monkeypatch):
     hidden, targets = torch.randn(N, C, requires_grad=True), torch.randint(V, (N,))
     model = Model("untied")
     for logits, most in ((7 * V, 7 * V), (N * V, N * V)):
-        monkeypatch.setattr(loss, "LOGITS", logits)
+        monkeypatch.setitem(loss.LOGITS, "cpu", logits)
         with Widest() as widest:
             loss.scored(model.logits, V, hidden, targets)[0].backward()
         assert widest.most == max(most, N * C)
