@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 BLOCK = 128
 NARROWEST = 16
+KERNEL = {"num_stages": 1}
+"""Options of the kernel: loads that run ahead also copy the bias of their pairs, 64 KiB a stage,
+for which shared memory has no room beside keys and values.
+"""
 
 _ON = os.environ.get("EXTRAP_FLEX") == "1" and find_spec("triton") is not None
 DEVICES: tuple[str, ...] = ("cuda",) if _ON else ()
@@ -74,6 +78,7 @@ def flex(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
         block_mask=block_mask(scheme, at),
         scale=at.scale,
         enable_gqa=k.shape[1] != q.shape[1],
+        kernel_options=dict(KERNEL),
         return_aux=AuxRequest(lse=sink is not None),
     )
     if sink is None:
