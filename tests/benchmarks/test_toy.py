@@ -1,6 +1,5 @@
 """The benchmarks run: at toy size, on a CPU. Nothing here looks at a time."""
 
-import argparse
 import os
 import subprocess
 import sys
@@ -20,11 +19,15 @@ def test_a_step_of_a_job():
     assert set(measure.interleaved({"rope": step}, rounds=1, each=1)) == {"rope"}
 
 
+def test_a_peer_of_a_gpu():
+    pytest.importorskip("transformers")
+    assert float(str(gpu.peer("plain", "cpu", tiny=True)["tokens a second"])) > 0
+
+
 @pytest.mark.parametrize("experiment", gpu.EXPERIMENTS)
 def test_what_a_gpu_measures_of_training(experiment):
-    given = argparse.Namespace(tiny=True, compile=False)
-    row = gpu.step(experiment, "t5", "cpu", given)
-    assert row["kernel"] == "strided"
+    row = gpu.step(experiment, "t5", "plain", "cpu", tiny=True)
+    assert row is not None and row["kernel"] == "strided"
     assert float(str(row["tokens a second"])) > 0 and float(str(row["hours"])) > 0
 
 
