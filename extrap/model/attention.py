@@ -38,7 +38,7 @@ from extrap.model.scheme import Scheme, Where, attend_rows, centred_bias, produc
 ROWS = 256
 """Query rows of a block, at most."""
 TIMES = {"cuda": 4}
-"""By device, how many times as many rows under a bias of distance alone (`python -m benchmarks.gpu`)."""
+"""By device, how many times as many rows under a bias of distance alone."""
 
 LOGITS = {"cpu": 2**22, "cuda": 2**28}
 """Logits of a block by device, over all heads and sequences, if a kernel lays out its bias or
