@@ -3,7 +3,7 @@ choose the kernel; no flag does.
 
     attend                    the scheme computes attention itself
     score, normalise, mix     explicit, by blocks of query rows
-    sees, distance_bias       on a GPU flexible, one kernel with whole blocks of pairs left out
+    sees                      training on a GPU: flexible, which leaves out blocks of pairs
     sees, bias, distance_bias beside a sink or at uneven coordinates
                               fused, with a mask per block of rows
     distance_bias             fused, with a zero-copy relative bias per block of rows
@@ -126,7 +126,7 @@ def _biases(scheme: Scheme, q: Tensor, k: Tensor, here: Where) -> Tensor:
 
 
 def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
-    """FlexAttention with the biases of distance and the mask of the scheme."""
+    """FlexAttention with the mask of the scheme."""
     q, k = scheme.rotate(q, k, at)
     if scheme.uses("temperature", layer=at.layer):  # by rows: they may count what a mask shows
         q = _by_rows(lambda q, k, v, here: _heated(scheme, q, here), q, k, v, at, ROWS, 0)

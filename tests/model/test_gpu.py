@@ -55,6 +55,7 @@ def both(name: str, T: int) -> tuple[GPT, GPT]:
 @pytest.mark.parametrize("T", LENGTHS)
 @pytest.mark.parametrize("by_flex", [False, True])
 def test_loss_and_gradients_are_those_of_a_processor(name, T, by_flex, monkeypatch):
+    """With FlexAttention, which is chosen where it serves, and without."""
     monkeypatch.setattr(flex, "DEVICES", ("cuda",) if by_flex else ())
     here, there = both(name, T)
     if by_flex and not any(flex.serves(there.scheme, at) for at in places(there, T)):
