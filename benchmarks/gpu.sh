@@ -1,5 +1,5 @@
 #!/bin/sh
-# Everything that is measured on one GPU, some 25 minutes: sh benchmarks/gpu.sh [--tiny] [--compile] [scheme ...]
+# Everything that is measured on one GPU, some 15 minutes: sh benchmarks/gpu.sh [--tiny] [--compile] [scheme ...]
 # Writes results/bench/gpu_*.csv; then trains in the working folder (study gpu-try), is killed, resumes, evaluates and skips.
 # Needs what `make setup` installs, with a torch built for the GPU. --tiny tries all of it on a CPU.
 set -e
