@@ -18,7 +18,8 @@ def uniform(n: int) -> Tensor:
     It falls with j by itself, so that no column mean means anything unless it is divided by this.
     """
     seen = torch.ones(n, n, dtype=torch.float64).tril()
-    return mass(seen / seen.sum(1, keepdim=True))
+    count = seen.sum(1, keepdim=True)
+    return mass(seen / count)
 
 
 def mass(a: Tensor) -> Tensor:
@@ -30,7 +31,8 @@ def entropy(a: Tensor) -> Tensor:
     """(..., T): H_i = -sum_j a_ij ln a_ij in nats, 0 ln 0 = 0. What a row lacks to 1 went to a sink
     and counts as one event.
     """
-    nowhere = (1 - a.sum(-1, keepdim=True)).clamp(min=0)
+    total = a.sum(-1, keepdim=True)
+    nowhere = (1 - total).clamp(min=0)
     sink = nowhere.where(nowhere > 1e-6, 0.0)
     events = torch.cat([a, sink], -1)
     return torch.special.entr(events).sum(-1)
@@ -40,16 +42,20 @@ def relative_entropy(a: Tensor, visible: Tensor) -> Tensor:
     """(..., len(visible)): H / ln m of the rows that see m keys, m >= 2; 1 is uniform attention, 0
     a single key.
     """
-    return entropy(a[..., visible - 1, :]) / visible.log()
+    rows = a[..., visible - 1, :]
+    greatest = visible.log()
+    return entropy(rows) / greatest
 
 
 def rollout(a: Tensor) -> Tensor:
     """(B, T): the last row of the product over layers of (A + I) / 2, A (layers, B, H, T, T)
     averaged over heads. arXiv 2005.00928.
     """
-    row = a.new_zeros(a.shape[1], 1, a.shape[-1])
+    _, B, _, T, _ = a.shape
+    row = a.new_zeros(B, 1, T)
     row[..., -1] = 1
-    for layer in a.mean(2).flip(0):
+    over_heads = a.mean(2)
+    for layer in over_heads.flip(0):
         row = (row @ layer + row) / 2
     return row[:, 0]
 
@@ -59,10 +65,12 @@ def ends(profile: Tensor) -> dict[str, Tensor]:
     of the rest; u: mean of the two.
     """
     n = profile.shape[-1]
-    width = max(1, round(n / 10))
-    parts = profile.split([width, n - 2 * width, width], -1)
+    tenth = max(1, round(n / 10))
+    widths = [tenth, n - 2 * tenth, tenth]
+    parts = profile.split(widths, -1)
     first, middle, last = (part.mean(-1) for part in parts)
-    return {"primacy": first / middle, "recency": last / middle, "u": (first + last) / (2 * middle)}
+    u = (first + last) / (2 * middle)
+    return {"primacy": first / middle, "recency": last / middle, "u": u}
 
 
 def share(norms: Tensor) -> Tensor:
@@ -74,7 +82,8 @@ def cumulated(norms: Tensor) -> Tensor:
     """(..., T): share of the norms within distance d of the last position, d = 0 .. T - 1. arXiv
     2212.10356.
     """
-    return share(norms).flip(-1).cumsum(-1)
+    nearest_first = share(norms).flip(-1)
+    return nearest_first.cumsum(-1)
 
 
 def reach(norms: Tensor, at_least: float) -> Tensor:
@@ -82,14 +91,17 @@ def reach(norms: Tensor, at_least: float) -> Tensor:
     empirical receptive field; nan for norms that are no numbers.
     """
     shares = cumulated(norms)
-    nearer = (shares < at_least - 1e-9).sum(-1)
-    distance = nearer.clamp(max=norms.shape[-1] - 1).double()
-    return distance.where(shares.isfinite().all(-1), torch.nan)
+    finite = shares.isfinite().all(-1)
+    too_near = shares < at_least - 1e-9
+    farthest = norms.shape[-1] - 1
+    distance = too_near.sum(-1).clamp(max=farthest)
+    return distance.double().where(finite, torch.nan)
 
 
 def doublings(n: int) -> Tensor:
     """2, 4, 8, .. and n."""
-    below = [2**i for i in range(1, math.ceil(math.log2(n)))]
+    doubled = math.ceil(math.log2(n))
+    below = [2**i for i in range(1, doubled)]
     return torch.tensor([*below, n])
 
 
@@ -103,16 +115,19 @@ def record_places(n: int, places: int) -> Tensor:
     if n <= places or n < 4:
         return torch.arange(n)
     records = (n - 2) // 2
-    chosen = min(records, max(1, (places - 2) // 2))
+    wanted = max(1, (places - 2) // 2)
+    chosen = min(records, wanted)
     evenly = torch.linspace(0, records - 1, chosen, dtype=torch.float64)
     keys = 1 + 2 * evenly.round().long()
+    values = keys + 1
     outermost = torch.tensor([0, n - 1])
-    return torch.cat([outermost, keys, keys + 1]).unique()
+    return torch.cat([outermost, keys, values]).unique()
 
 
 def probes(count: int, width: int, seed: int = 0) -> Tensor:
     """(min(count, width), width) random orthonormal rows."""
     rng = torch.Generator().manual_seed(seed)
-    size = (width, min(count, width))
-    drawn = torch.randn(size, generator=rng, dtype=torch.float64)
-    return torch.linalg.qr(drawn).Q.T
+    columns = min(count, width)
+    drawn = torch.randn(width, columns, generator=rng, dtype=torch.float64)
+    orthonormal = torch.linalg.qr(drawn).Q
+    return orthonormal.T

@@ -28,15 +28,17 @@ def frequency_rows(trained: Scheme, extended: Scheme, doublings: int = 4) -> lis
     without a bias of the distance.
     """
     L = trained.shape.length
+    doubled = [L * 2**i for i in range(doublings + 1)]
     recorder = Recorder()
     for protocol, original, lengths in (
         ("trained", trained, [L]),
-        ("used", extended, [L * 2**i for i in range(doublings + 1)]),
+        ("used", extended, doubled),
     ):
         scheme = deepcopy(original).cpu().eval()
+        here = recorder.at(protocol=protocol)
         for measure in (_frequencies, _bias):
             with suppress(OutOfRange):
-                measure(recorder.at(protocol=protocol), scheme, lengths)
+                measure(here, scheme, lengths)
     return recorder.result().rows
 
 
@@ -44,8 +46,10 @@ def _changes(lengths: list[int], layers: int, of: Callable) -> Iterator[tuple[in
     """Yields the lengths at which of(length, layer) changes, with its numbers by layer."""
     last = None
     for n in lengths:
-        found = [of(n, layer) for layer in range(layers)]
-        each = [[] if numbers is None else numbers.tolist() for numbers in found]
+        each = []
+        for layer in range(layers):
+            numbers = of(n, layer)
+            each.append([] if numbers is None else numbers.tolist())
         if each != last:
             yield n, each
         last = each
@@ -53,24 +57,37 @@ def _changes(lengths: list[int], layers: int, of: Callable) -> Iterator[tuple[in
 
 def _frequencies(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
     """Records one set of rows if all layers are alike, else the rows of each layer."""
-    for n, each in _changes(lengths, scheme.shape.layers, partial(frequencies_used, scheme)):
+    layers = scheme.shape.layers
+    of_layer = partial(frequencies_used, scheme)
+    for n, each in _changes(lengths, layers, of_layer):
+        here = recorder.at(length=n)
         if all(theta == each[0] for theta in each):
-            sets = [(recorder.at(length=n), each[0])]
-        else:
-            sets = [(recorder.at(length=n, layer=i), theta) for i, theta in enumerate(each)]
-        for here, theta in sets:
-            for p, value in enumerate(theta):
-                pair = here.at(axis="pair", at=float(p))
-                pair.value("theta", value)
-                pair.value("turns", n * value / (2 * pi))
+            _pairs(here, each[0], n)
+            continue
+        for layer, theta in enumerate(each):
+            _pairs(here.at(layer=layer), theta, n)
+
+
+def _pairs(recorder: Recorder, thetas: list[float], n: int) -> None:
+    """Records the frequency of every pair and its turns within n tokens."""
+    for p, theta in enumerate(thetas):
+        pair = recorder.at(axis="pair", at=float(p))
+        turns = n * theta / (2 * pi)
+        pair.value("theta", theta)
+        pair.value("turns", turns)
 
 
 def _bias(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
-    doublings = [2**i for i in range(lengths[-1].bit_length())]
+    longest = lengths[-1]
+    doublings = [2**i for i in range(longest.bit_length())]
     d = torch.tensor([0, *doublings], dtype=torch.float64)
-    for n, each in _changes(lengths, scheme.shape.layers, partial(biases_used, scheme, d)):
-        at = recorder.at(length=n, axis="distance")
+    distances = d.tolist()
+    layers = scheme.shape.layers
+    of_layer = partial(biases_used, scheme, d)
+    for n, each in _changes(lengths, layers, of_layer):
+        here = recorder.at(length=n, axis="distance")
         for layer, bias in enumerate(each):
             for head, values in enumerate(bias):
-                for distance, value in zip(d.tolist(), values, strict=True):
-                    at.value("bias", value, at=distance, layer=layer, head=head)
+                of_head = here.at(layer=layer, head=head)
+                for distance, value in zip(distances, values, strict=True):
+                    of_head.value("bias", value, at=distance)

@@ -27,8 +27,10 @@ def gathered(
     found = []
     for here in batches(n, length, batch_tokens):
         part = [each[here] for each in inputs]
-        found.append([output.double().cpu() for output in measure(*part)])
-    return [torch.cat(outputs) for outputs in zip(*found, strict=True)]
+        outputs = measure(*part)
+        found.append([output.double().cpu() for output in outputs])
+    by_output = zip(*found, strict=True)
+    return [torch.cat(parts) for parts in by_output]
 
 
 class Inputs(NamedTuple):
@@ -45,12 +47,15 @@ def read(content: str, trials: Trials) -> Inputs:
     if content == "text":
         rng = np.random.default_rng((SEED, trials.length))
         context = Context(rng, trials.vocabulary, trials.stream, trials.length)
-        tokens, _ = Text(size=len(trials.items)).draw(context, 1.0)
-        return Inputs(torch.from_numpy(tokens[:, :-1]), torch.from_numpy(tokens[:, -1]))
+        text = Text(size=len(trials.items))
+        drawn, _ = text.draw(context, 1.0)
+        windows = torch.from_numpy(drawn)
+        return Inputs(windows[:, :-1], windows[:, -1])
     each = []
     depths = np.linspace(0, 1, len(trials.items))
     for item, depth in zip(trials.items, depths, strict=True):
-        each.append(records(replace(trials, items=[item]), depth))
+        one = replace(trials, items=[item])
+        each.append(records(one, depth))
     tokens, targets = zip(*each, strict=True)
     return Inputs(torch.cat(tokens), torch.cat(targets))
 
@@ -67,15 +72,19 @@ class WithRecord(NamedTuple):
 
 def with_record(form: Form, trials: Trials) -> WithRecord:
     """Returns questions about one record `k v`, at depths spread evenly over the questions."""
-    tokens, targets, own = [], [], []
-    for item, depth in zip(trials.items, np.linspace(0, 1, len(trials.items)), strict=True):
+    tokens = []
+    targets = []
+    own = []
+    back = trials.length - 1 - torch.arange(trials.length)
+    depths = np.linspace(0, 1, len(trials.items))
+    for item, depth in zip(trials.items, depths, strict=True):
         one = form.questions(replace(trials, items=[item]), depth)
-        back = trials.length - 1 - torch.arange(trials.length)
-        tokens.append(one.tokens)
-        targets.append(one.answers[:, 0])
-        own.append((back == one.distance) | (back == one.distance - 1))
-    contexts, answers = np.concatenate(tokens), np.concatenate(targets)
-    return WithRecord(torch.from_numpy(contexts), torch.from_numpy(answers), torch.stack(own))
+        tokens.append(torch.from_numpy(one.tokens))
+        targets.append(torch.from_numpy(one.answers[:, 0]))
+        key = back == one.distance
+        value = back == one.distance - 1
+        own.append(key | value)
+    return WithRecord(torch.cat(tokens), torch.cat(targets), torch.stack(own))
 
 
 def answered(
@@ -84,8 +93,12 @@ def answered(
     """Returns which questions (N,) are answered if the output of these (layer, head) is 0."""
 
     def right(tokens: Tensor, targets: Tensor) -> list[Tensor]:
-        logits = model.silenced(tokens, silent, last=1) if silent else model(tokens, last=1)
-        return [torch.from_numpy(hits(logits[:, -1], targets.numpy()))]
+        if silent:
+            logits = model.silenced(tokens, silent, last=1)
+        else:
+            logits = model(tokens, last=1)
+        correct = hits(logits[:, -1], targets.numpy())
+        return [torch.from_numpy(correct)]
 
     (found,) = gathered(right, batch_tokens, *inputs)
     return found.numpy()
@@ -95,8 +108,10 @@ def records(trials: Trials, depth: float) -> Inputs:
     """Returns contexts full of records with a question about the record at `depth`; keys and values
     are random, so that contents are permuted over slots.
     """
-    made = Records().questions(trials, depth)
-    return Inputs(torch.from_numpy(made.tokens), torch.from_numpy(made.answers[:, 0]))
+    questions = Records().questions(trials, depth)
+    tokens = torch.from_numpy(questions.tokens)
+    targets = torch.from_numpy(questions.answers[:, 0])
+    return Inputs(tokens, targets)
 
 
 def with_dummy(inputs: Inputs, at: int, vocabulary: Vocabulary) -> Tensor:
@@ -104,17 +119,20 @@ def with_dummy(inputs: Inputs, at: int, vocabulary: Vocabulary) -> Tensor:
     that is not in the context.
     """
     tokens = inputs.tokens.numpy().copy()
-    key = 1 + tokens.shape[1] % 2 + 2 * at
+    first_key = 1 + tokens.shape[1] % 2
+    key = first_key + 2 * at
     for i, row in enumerate(tokens):
         free = np.setdiff1d(vocabulary.key_ids, row)
         row[key] = free[i % len(free)]
         value = row[key + 1] - vocabulary.value_ids.start
-        row[key + 1] = vocabulary.value((value + 1) % vocabulary.values)
+        following = (value + 1) % vocabulary.values
+        row[key + 1] = vocabulary.value(following)
     return torch.from_numpy(tokens)
 
 
 def slots(row: Tensor) -> Tensor:
     """Returns (..., records): attention (..., n) of the query, summed over key and value."""
     first = 1 + row.shape[-1] % 2
-    records = row[..., first:-1].unflatten(-1, (-1, 2))
-    return records.sum(-1)
+    of_records = row[..., first:-1]
+    keys_and_values = of_records.unflatten(-1, (-1, 2))
+    return keys_and_values.sum(-1)

@@ -41,28 +41,37 @@ class LastQuery:
     @cached_property
     def row(self) -> Where:
         """The context of the last query alone."""
-        return self.at.block(self.at.length - 1, self.at.length)
+        T = self.at.length
+        return self.at.block(T - 1, T)
 
     def logits(self, k: Tensor | None = None) -> Tensor:
         """Returns (B, H, T): the logits of its own keys, or of others in their places; -inf where a
         mask hides one.
         """
-        q, k = self.scheme.rotate(self.q, self.k if k is None else k, self.at)
-        return logits(self.scheme, q[..., -1:, :], k, self.row)[..., 0, :]
+        keys = self.k if k is None else k
+        q, k = self.scheme.rotate(self.q, keys, self.at)
+        last = q[..., -1:, :]
+        s = logits(self.scheme, last, k, self.row)
+        return s[..., 0, :]
 
     def weights(self, k: Tensor | None = None) -> Tensor:
         """Returns (B, H, T), of both signs where one part owns the attention."""
         if self.owned:
             keys = self.k if k is None else k
-            return attention_weights(self.scheme, self.q, keys, self.at)[..., -1, :]
-        return self.scheme.normalise(self.logits(k)[..., None, :], self.row)[..., 0, :]
+            of_all = attention_weights(self.scheme, self.q, keys, self.at)
+            return of_all[..., -1, :]
+        s = self.logits(k)[..., None, :]
+        a = self.scheme.normalise(s, self.row)
+        return a[..., 0, :]
 
     def shares(self) -> Tensor:
         """Returns the weights (B, H, T); their absolute values, made to sum to 1, where one part
         owns the attention.
         """
         a = self.weights()
-        return F.normalize(a.abs(), p=1, dim=-1) if self.owned else a
+        if self.owned:
+            return F.normalize(a.abs(), p=1, dim=-1)
+        return a
 
     def written(self, own: Tensor) -> tuple[Tensor, Tensor] | None:
         """Returns the outputs (B, H, D) of every head from the tokens of `own` (B, T), bool, and
@@ -73,17 +82,21 @@ class LastQuery:
         constant = self._mixed(0 * a)
         mine = self._mixed(a.where(mask, 0)) - constant
         others = self._mixed(a.where(~mask, 0)) - constant
-        gated = [self.scheme.gate(o, self.row) for o in (mine, others, mine + others)]
+        outputs = [mine, others, mine + others]
+        gated = [self.scheme.gate(o, self.row) for o in outputs]
         of_mine, of_others, of_both = (o[..., 0, :] for o in gated)
         off = (of_mine + of_others - of_both).abs().max()
-        if off > LINEAR * of_both.abs().max():
+        greatest = of_both.abs().max()
+        if off > LINEAR * greatest:
             return None
         return of_mine, of_others
 
     def _mixed(self, a: Tensor) -> Tensor:
         """Returns the output (B, H, 1, D) of weights (B, H, 1, T), before the gate."""
         a = a.to(self.v.dtype)
-        return a @ self.v if self.owned else self.scheme.mix(a, self.v, self.row)
+        if self.owned:
+            return a @ self.v
+        return self.scheme.mix(a, self.v, self.row)
 
     def roles(self, swaps: int) -> tuple[Tensor, Tensor] | None:
         """Returns the positional and the symbolic score (B, H): means of `follows` over exchanges
@@ -91,17 +104,21 @@ class LastQuery:
         the visible ones. None if fewer than two keys are visible.
         """
         seen = self.row.visible[0].nonzero()[:, 0]
-        others = min(swaps, len(seen) - 1)
+        count = len(seen)
+        others = min(swaps, count - 1)
         if others < 1:
             return None
         before = self.weights().double()
         first = before[..., seen].argmax(-1)
+        i = seen[first]
         found = []
         for n in range(others):
-            step = 1 + n * (len(seen) - 1) // others
-            i, j = seen[first], seen[(first + step) % len(seen)]
-            after = self.weights(exchanged(self.k, i, j)).double()
-            found.append(torch.stack(follows(before, after, i, j)))
+            step = 1 + n * (count - 1) // others
+            j = seen[(first + step) % count]
+            keys = exchanged(self.k, i, j)
+            after = self.weights(keys).double()
+            cosines = follows(before, after, i, j)
+            found.append(torch.stack(cosines))
         positional, symbolic = torch.stack(found).mean(0)
         return positional, symbolic
 
@@ -110,9 +127,12 @@ def exchanged(k: Tensor, i: Tensor, j: Tensor) -> Tensor:
     """Returns keys (B, H, T, D) with the keys of places i and j (B, H) exchanged."""
     B, H, T, D = k.shape
     order = torch.arange(T, device=k.device).repeat(B, H, 1)
-    order.scatter_(2, i[..., None], j[..., None])
-    order.scatter_(2, j[..., None], i[..., None])
-    return k.gather(2, order[..., None].expand(-1, -1, -1, D))
+    i = i[..., None]
+    j = j[..., None]
+    order.scatter_(2, i, j)
+    order.scatter_(2, j, i)
+    index = order[..., None].expand(-1, -1, -1, D)
+    return k.gather(2, index)
 
 
 def follows(before: Tensor, after: Tensor, i: Tensor, j: Tensor) -> tuple[Tensor, Tensor]:
@@ -121,9 +141,11 @@ def follows(before: Tensor, after: Tensor, i: Tensor, j: Tensor) -> tuple[Tensor
     keys had them. 0 if both weights are 0 afterwards.
     """
     places = torch.stack([i, j], -1)
-    was, now = before.gather(2, places), after.gather(2, places)
+    was = before.gather(2, places)
+    now = after.gather(2, places)
+    swapped = was.flip(-1)
     stayed = F.cosine_similarity(now, was, dim=-1, eps=EPS)
-    moved = F.cosine_similarity(now, was.flip(-1), dim=-1, eps=EPS)
+    moved = F.cosine_similarity(now, swapped, dim=-1, eps=EPS)
     return stayed, moved
 
 
@@ -132,12 +154,15 @@ def margin(s: Tensor, own: Tensor) -> Tensor:
     the greatest one of all others; infinite if a mask hides all tokens of one side.
     """
     own = own.to(s.device)[:, None]
-    return s.where(own, -torch.inf).amax(-1) - s.where(~own, -torch.inf).amax(-1)
+    mine = s.where(own, -torch.inf).amax(-1)
+    others = s.where(~own, -torch.inf).amax(-1)
+    return mine - others
 
 
 def mass(a: Tensor, own: Tensor) -> Tensor:
     """Returns (B, H): the sum of the weights a (B, H, T) of the tokens of `own` (B, T), bool."""
-    return a.where(own.to(a.device)[:, None], 0).sum(-1)
+    own = own.to(a.device)[:, None]
+    return a.where(own, 0).sum(-1)
 
 
 def contrast(mine: Tensor, others: Tensor, towards: Tensor, own: Tensor) -> Tensor:
@@ -146,4 +171,6 @@ def contrast(mine: Tensor, others: Tensor, towards: Tensor, own: Tensor) -> Tens
     """
     size = own.sum(-1, keepdim=True).to(mine)
     per_token = size / (own.shape[-1] - size)
-    return (mine * towards).sum(-1) - per_token * (others * towards).sum(-1)
+    from_own = (mine * towards).sum(-1)
+    from_others = (others * towards).sum(-1)
+    return from_own - per_token * from_others

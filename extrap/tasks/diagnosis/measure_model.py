@@ -39,21 +39,28 @@ class ModelMeasures:
         def measure(tokens: Tensor) -> list[Tensor]:
             a = model.attention(tokens).double()
             mass = measures.mass(a)
-            entropy = measures.relative_entropy(a, seen.to(a.device)).mean(2)
-            of_layers = mass[..., 0], mass[..., :keys].mean(2), entropy
+            of_sink = mass[..., 0]
+            of_keys = mass[..., :keys].mean(2)
+            entropy = measures.relative_entropy(a, seen.to(a.device))
+            of_layers = [of_sink, of_keys, entropy.mean(2)]
             by_input = [each.transpose(0, 1) for each in of_layers]
             return [*by_input, measures.rollout(a)]
 
         sink, mass, entropy, rollout = gathered(measure, self.batch_tokens, inputs.tokens)
         held = sink.mean(0)
-        sinks = (held > measures.SINK).double().where(held.isfinite(), torch.nan)
-        recorder.value("sink_rate", sinks.mean().item())
+        is_sink = (held > measures.SINK).double()
+        rate = is_sink.where(held.isfinite(), torch.nan).mean()
+        recorder.value("sink_rate", rate.item())
         for layer, head in np.ndindex(sink.shape[1:]):
-            recorder.mean("sink", sink[:, layer, head], layer=layer, head=head)
-        for layer in range(mass.shape[1]):
-            recorder.along("mass", mass[:, layer], "key", range(keys), layer=layer)
-            recorder.along("entropy", entropy[:, layer], "keys", seen.tolist(), layer=layer)
-        for key, share in enumerate(measures.uniform(n)[:keys].tolist()):
+            of_head = sink[:, layer, head]
+            recorder.mean("sink", of_head, layer=layer, head=head)
+        layers = mass.shape[1]
+        for layer in range(layers):
+            of_layer = recorder.at(layer=layer)
+            of_layer.along("mass", mass[:, layer], "key", range(keys))
+            of_layer.along("entropy", entropy[:, layer], "keys", seen.tolist())
+        uniform = measures.uniform(n)[:keys]
+        for key, share in enumerate(uniform.tolist()):
             recorder.value("mass_uniform", share, axis="key", at=float(key))
         self._profile(recorder, "rollout", rollout)
 
@@ -61,34 +68,45 @@ class ModelMeasures:
         parts: dict[int, list[Tensor]] = {}
         n, length = inputs.tokens.shape
         for here in batches(n, length, self.batch_tokens):
-            for layer, cosine in model.clusters(inputs.tokens[here]).items():
-                parts.setdefault(layer, []).append(cosine.mean(1).cpu())
+            cosines = model.clusters(inputs.tokens[here])
+            for layer, cosine in cosines.items():
+                over_heads = cosine.mean(1).cpu()
+                parts.setdefault(layer, []).append(over_heads)
         for layer, found in parts.items():
             recorder.mean("cosine", torch.cat(found), layer=layer)
 
     def gradients(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
         self.influence(recorder, model, inputs)
-        (norms,) = gathered(lambda *both: [model.gradient(*both)], self.batch_tokens, *inputs)
+
+        def gradient(tokens: Tensor, targets: Tensor) -> list[Tensor]:
+            return [model.gradient(tokens, targets)]
+
+        (norms,) = gathered(gradient, self.batch_tokens, *inputs)
         n = norms.shape[1]
         doublings = measures.doublings(n)[:-1].tolist()
         distances = sorted({0, 1, *doublings, n - 1})
         within = measures.cumulated(norms)[:, distances]
         recorder.along("gradient", within, "distance", distances)
         for share in SHARES:
-            recorder.mean("reach", measures.reach(norms, share), axis="share", at=share)
+            reach = measures.reach(norms, share)
+            recorder.mean("reach", reach, axis="share", at=share)
 
     def influence(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
         probes = measures.probes(self.probes, model.width)
-        (norms,) = gathered(
-            lambda tokens: [model.jacobian(tokens, probes)], self.batch_tokens, inputs.tokens
-        )
+
+        def jacobian(tokens: Tensor) -> list[Tensor]:
+            return [model.jacobian(tokens, probes)]
+
+        (norms,) = gathered(jacobian, self.batch_tokens, inputs.tokens)
         self._profile(recorder, "influence", measures.share(norms))
 
     def _profile(self, recorder: Recorder, metric: str, profile: Tensor) -> None:
         """Records a profile (N, n) over positions, at some of them, and how its ends stand out."""
-        at = measures.record_places(profile.shape[1], self.places)
+        n = profile.shape[1]
+        at = measures.record_places(n, self.places)
         recorder.along(metric, profile[:, at], "position", at.tolist())
-        for end, values in measures.ends(profile).items():
+        ends = measures.ends(profile)
+        for end, values in ends.items():
             if values.isfinite().all():  # a window leaves the middle without any share
                 recorder.mean(f"{metric}_{end}", values)
 
@@ -102,21 +120,27 @@ class ModelMeasures:
         def attended(tokens: Tensor) -> list[Tensor]:
             """Returns the attention of the query to every record, (N, layers, records)."""
             row = model.attention(tokens)[..., -1, :].double()
-            return [slots(row).mean(2).transpose(0, 1)]
+            over_heads = slots(row).mean(2)
+            return [over_heads.transpose(0, 1)]
 
+        golds = [*depth_of]
         every = []
         for at, depth in depth_of.items():
             inputs = records(trials, depth)
             dummies = with_dummy(inputs, at, trials.vocabulary)
             (gold,) = gathered(attended, self.batch_tokens, inputs.tokens)
             (dummy,) = gathered(attended, self.batch_tokens, dummies)
-            found, other = gold.mean(1)[:, at], dummy.mean(1)[:, at]
-            every.append(gold[..., [*depth_of]])
-            masses = {"gold_mass": found, "dummy_mass": other, "calibrated": found - other}
-            for metric, values in masses.items():
-                recorder.mean(metric, values, axis="slot", at=float(at))
+            of_gold = gold.mean(1)[:, at]
+            of_dummy = dummy.mean(1)[:, at]
+            every.append(gold[..., golds])
+            slot = recorder.at(axis="slot", at=float(at))
+            slot.mean("gold_mass", of_gold)
+            slot.mean("dummy_mass", of_dummy)
+            slot.mean("calibrated", of_gold - of_dummy)
         each = torch.stack(every).mean(0)
-        recorder.along("slot_mass", each.mean(1), "slot", depth_of)
-        for layer in range(each.shape[1]):
-            recorder.along("slot_mass", each[:, layer], "slot", depth_of, layer=layer)
-        recorder.value("slot_mass_uniform", 2 / trials.length)
+        layers = each.shape[1]
+        recorder.along("slot_mass", each.mean(1), "slot", golds)
+        for layer in range(layers):
+            recorder.along("slot_mass", each[:, layer], "slot", golds, layer=layer)
+        uniform = 2 / trials.length
+        recorder.value("slot_mass_uniform", uniform)

@@ -24,8 +24,10 @@ def measure_scheme(recorder: Recorder, scheme: Scheme, plain: Scheme, lengths: l
     """
     scheme = deepcopy(scheme).cpu().eval()
     plain = deepcopy(plain).cpu().eval()
+    L = plain.shape.length
+    longest = lengths[-1]
     with suppress(OutOfRange):
-        trained = turns(plain, plain.shape.length)
+        trained = turns(plain, L)
         for n in lengths:
             now = turns(scheme, n)
             here = recorder.at(length=n, axis="pair")
@@ -36,10 +38,13 @@ def measure_scheme(recorder: Recorder, scheme: Scheme, plain: Scheme, lengths: l
                 pair = here.at(at=float(p))
                 pair.value("turns", r)
                 if r:
-                    met, known = min(1.0, r), min(1.0, before)
-                    pair.value("coverage", min(1.0, known / met))
+                    met = min(1.0, r)
+                    known = min(1.0, before)
+                    coverage = min(1.0, known / met)
+                    pair.value("coverage", coverage)
     with suppress(OutOfRange), torch.no_grad():
-        _bias(recorder.at(length=lengths[-1], axis="distance"), scheme, lengths[-1])
+        here = recorder.at(length=longest, axis="distance")
+        _bias(here, scheme, longest)
 
 
 def _bias(recorder: Recorder, scheme: Scheme, n: int) -> None:
@@ -47,7 +52,8 @@ def _bias(recorder: Recorder, scheme: Scheme, n: int) -> None:
     distinguishes logarithmic buckets.
     """
     doublings = max(0, ceil(log2(n / 8)))
-    far = [round(8 * 2 ** (i / 4)) for i in range(4 * doublings + 1)]
+    quarters = range(4 * doublings + 1)
+    far = [round(8 * 2 ** (i / 4)) for i in quarters]
     places = {*range(8), *far, n - 1}
     distances = sorted(place for place in places if place < n)
     d = torch.tensor(distances, dtype=torch.float64)
@@ -55,6 +61,8 @@ def _bias(recorder: Recorder, scheme: Scheme, n: int) -> None:
         bias = scheme.distance_bias(d, layer)
         if bias is None:
             continue
-        for head, values in enumerate(bias.double().tolist()):
+        of_heads = bias.double().tolist()
+        for head, values in enumerate(of_heads):
+            of_head = recorder.at(layer=layer, head=head)
             for distance, value in zip(distances, values, strict=True):
-                recorder.value("bias", value, at=float(distance), layer=layer, head=head)
+                of_head.value("bias", value, at=float(distance))

@@ -24,36 +24,43 @@ def likely(logits: Tensor) -> Tensor:
     """Returns the most likely id, or NONE: (..., vocab) -> (...). Attention (..., keys) names a
     key in the same way.
     """
-    return logits.argmax(-1).where(finite(logits), NONE)
+    best = logits.argmax(-1)
+    return best.where(finite(logits), NONE)
 
 
 def best_of(logits: Tensor, ids: Sequence[int], most: int) -> Tensor:
     """Returns the most likely of these ids, or NONE: (..., vocab) -> (..., most)."""
     if isinstance(ids, range):
-        named = logits[..., ids.start : ids.stop].topk(most, -1).indices + ids.start
+        of_ids = logits[..., ids.start : ids.stop]
+        named = of_ids.topk(most, -1).indices + ids.start
     else:
         some = torch.tensor(ids, device=logits.device)
-        named = some[logits[..., some].topk(most, -1).indices]
-    return named.where(finite(logits)[..., None], NONE)
+        of_ids = logits[..., some]
+        named = some[of_ids.topk(most, -1).indices]
+    known = finite(logits)[..., None]
+    return named.where(known, NONE)
 
 
 def right(named: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Returns 1 where the ids are equal, 0 where not, nan where no id is named; the arguments
     broadcast. The least over tokens says whether all are right, the greatest whether any is.
     """
-    return np.where(named == NONE, np.nan, named == wanted)
+    unknown = named == NONE
+    return np.where(unknown, np.nan, named == wanted)
 
 
 def any_of(named: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Returns 1 where tokens (n, w) are one of values (n, k, w), 0 where not, nan where a token
     names no id: (n,).
     """
-    found = (named[:, None] == values).all(2).any(1)
-    return np.where((named == NONE).any(1), np.nan, found)
+    equal = (named[:, None] == values).all(2)
+    unknown = (named == NONE).any(1)
+    return np.where(unknown, np.nan, equal.any(1))
 
 
 def hits(logits: Tensor, answers: np.ndarray) -> np.ndarray:
     """Returns 1 where the most likely id of logits (..., vocab) is the answer (...), 0 where not,
     nan without a most likely id.
     """
-    return right(likely(logits).cpu().numpy(), np.asarray(answers))
+    named = likely(logits).cpu().numpy()
+    return right(named, np.asarray(answers))

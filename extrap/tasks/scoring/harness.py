@@ -81,20 +81,26 @@ def cells(
         words, tokens: a vocabulary, and the tokenizer that writes it
         stream: the tokens of the filler
     """
-    _, _, only, why = ALIASES.get(name, (name, {}, "", ""))
-    forms = {p: form for p, form in task.forms(words).items() if only in ("", p)}
+    plain = (name, {}, "", "")
+    _, _, only, why = ALIASES.get(name, plain)
+    why = why and f"{name}: {why}"
+    forms = task.forms(words)
+    if only:
+        forms = {only: forms[only]}
     for (protocol, form), length, depth in product(forms.items(), lengths, task.depths):
-        made = form.questions(Trials(words, stream, length, range(trials)), depth)
+        drawn = Trials(words, stream, length, range(trials))
+        questions = form.questions(drawn, depth)
         cell = f"{name}-{protocol}-{length}-d{round(100 * depth)}"
         where = {"task": name, "protocol": protocol, "length": length, "depth": depth, "seed": SEED}
+        pairs = zip(questions.tokens, questions.answers, strict=True)
         found = []
-        for i, (ids, answer) in enumerate(zip(made.tokens, made.answers, strict=True)):
+        for i, (ids, answer) in enumerate(pairs):
             prompt = tokens.decode(ids[1:].tolist())
-            length_read = 1 + len(tokens(prompt.encode())[0])
-            read = {"tokens": length_read, "prompt": prompt}
+            prompt_ids, _ = tokens(prompt.encode())
+            read = {"tokens": 1 + len(prompt_ids), "prompt": prompt}
             said = {"answer": tokens.decode(answer.tolist())}
             found.append({"id": f"{cell}-{i}"} | where | {"trial": i} | read | said)
-        yield TrialFile(cell, protocol, length, depth, why and f"{name}: {why}", found)
+        yield TrialFile(cell, protocol, length, depth, why, found)
 
 
 def write(found: list[TrialFile], folder: Path) -> None:
@@ -107,7 +113,8 @@ def write(found: list[TrialFile], folder: Path) -> None:
         name = cell.replace("-", "_")
         names.append(f"extrap_{name}")
         where = {"protocol": protocol, "length": length, "depth": depth}
-        own = LM_EVAL.format(name=name, cell=cell, why=why or "extrap, a cell", **where)
+        comment = why or "extrap, a cell"
+        own = LM_EVAL.format(name=name, cell=cell, why=comment, **where)
         _text(folder / f"{cell}.yaml", own)
     listed = "".join(f"  - {name}\n" for name in names)
     _text(folder / "extrap.yaml", f"group: extrap\ntask:\n{listed}metadata: {{version: 1}}\n")

@@ -21,7 +21,9 @@ def _alike(sizes: Sequence, batch_tokens: int, extra: int = 0) -> Iterator[list[
     """Yields batches of sequences of one size, a tuple that begins with the length in tokens."""
     for size in sorted(set(sizes)):
         same = [i for i, other in enumerate(sizes) if other == size]
-        yield from (same[rows] for rows in batches(len(same), size[0] + extra, batch_tokens))
+        length = size[0] + extra
+        for rows in batches(len(same), length, batch_tokens):
+            yield same[rows]
 
 
 @torch.no_grad()
@@ -47,7 +49,9 @@ def exact(
         before = np.stack([prompts[i] for i in rows])
         wanted = np.stack([answers[i] for i in rows])
         named = _named(model, before, wanted, ends is not None)
-        found[rows] = right(named[:, : wanted.shape[1]], wanted).min(1)
+        width = wanted.shape[1]
+        correct = right(named[:, :width], wanted)
+        found[rows] = correct.min(1)
         if ends is not None:
             behind = named[:, -1].tolist()
             closed = [np.nan if token == NONE else ends(token) for token in behind]
@@ -65,7 +69,8 @@ def _named(model: Model, prompts: np.ndarray, answers: np.ndarray, behind: bool)
         return _said(model, prompts, width)
     tokens = np.concatenate([prompts, answers], 1)
     read = tokens if behind else tokens[:, :-1]
-    return likely(model(torch.from_numpy(read), last=width)).cpu().numpy()
+    logits = model(torch.from_numpy(read), last=width)
+    return likely(logits).cpu().numpy()
 
 
 @torch.no_grad()
@@ -87,14 +92,14 @@ def greedy(
     Source: speculative decoding, arXiv 2211.17192, with `guess` in place of a model.
     """
     out = np.zeros((len(prompts), count), np.int64)
-    for rows in _alike([(len(p),) for p in prompts], batch_tokens, count):
+    sizes = [(len(prompt),) for prompt in prompts]
+    for rows in _alike(sizes, batch_tokens, count):
         some = np.stack([prompts[i] for i in rows])
         if hasattr(model, "greedy"):
             out[rows] = _said(model, some, count)
-        elif (said := _followed(model, some, count)) is not None:
-            out[rows] = said
         else:
-            out[rows] = _read_again(model, some, count)
+            followed = _followed(model, some, count)
+            out[rows] = _read_again(model, some, count) if followed is None else followed
         read(some.size)
     return out
 
@@ -108,15 +113,19 @@ def _read_again(model: Model, prompts: np.ndarray, count: int) -> np.ndarray:
     while left := [i for i, n in enumerate(known) if n < count]:
         read = []
         for i in left:
-            text = np.concatenate([prompts[i], out[i, : known[i]]])
-            read.append(np.concatenate([text, guess(text, count - known[i])]))
+            said = out[i, : known[i]]
+            text = np.concatenate([prompts[i], said])
+            guesses = guess(text, count - known[i])
+            read.append(np.concatenate([text, guesses]))
         texts = np.stack(read)
         logits = model(torch.from_numpy(texts[:, :-1]), last=count)
         predicted = likely(logits).cpu().numpy()
-        agreed = (predicted == texts[:, -count:]).cumprod(1).sum(1).tolist()
+        same = predicted == texts[:, -count:]
+        agreed = same.cumprod(1).sum(1).tolist()
         for i, tokens, n in zip(left, predicted, agreed, strict=True):
             if NONE in tokens[n : n + 1]:
-                out[i] = np.where(np.arange(count) < n, tokens, NONE)
+                first = np.arange(count) < n
+                out[i] = np.where(first, tokens, NONE)
                 known[i] = count
             else:
                 out[i] = tokens
@@ -130,30 +139,36 @@ def _followed(model: Model, prompts: np.ndarray, count: int) -> np.ndarray | Non
     and keeps what all prompts of the batch have right.
     """
     texts, size = prompts.shape
-    if not (hasattr(model, "continues") and model.continues(texts, size, size + count)):
+    if not hasattr(model, "continues"):
+        return None
+    if not model.continues(texts, size, size + count):
         return None
     past = Past()
     known = 0
-    found = np.full((len(prompts), count), NONE, np.int64)
-    ended = np.zeros(len(prompts), bool)
+    found = np.full((texts, count), NONE, np.int64)
+    ended = np.zeros(texts, bool)
     while known < count:
-        text = np.concatenate([prompts, found[:, :known].clip(0)], 1)
-        guesses = np.stack([guess(row, count - known) for row in text])
+        left = count - known
+        said = found[:, :known].clip(0)
+        text = np.concatenate([prompts, said], 1)
+        guesses = np.stack([guess(row, left) for row in text])
         read = np.concatenate([text, guesses], 1)[:, :-1]
         try:
-            logits = model.further(torch.from_numpy(read), last=count - known, past=past)
+            logits = model.further(torch.from_numpy(read), last=left, past=past)
         except Exception as error:
             if full(error):
                 return None
             raise
         predicted = likely(logits).cpu().numpy()
         agreed = (predicted == guesses).cumprod(1).sum(1)
-        new = min(agreed[~ended].min(initial=count) + 1, count - known)
+        by_all = agreed[~ended].min(initial=count)
+        new = min(by_all + 1, left)
         for n in range(new):
-            found[~ended, known + n] = predicted[~ended, n]
-            ended |= found[:, known + n] == NONE
+            place = known + n
+            found[~ended, place] = predicted[~ended, n]
+            ended |= found[:, place] == NONE
         known += new
-        past = past.first(prompts.shape[1] + known - 1)
+        past = past.first(size + known - 1)
     return found
 
 
@@ -170,7 +185,9 @@ def guess(text: np.ndarray, count: int) -> np.ndarray:
     for width in (8, 4, 2, 1):
         if len(text) > width:
             earlier = np.lib.stride_tricks.sliding_window_view(text[:-1], width)
-            found = np.flatnonzero((earlier == text[-width:]).all(1))
+            same = (earlier == text[-width:]).all(1)
+            found = np.flatnonzero(same)
             if len(found):
-                return np.resize(text[found[-1] + width :], count)
+                behind = found[-1] + width
+                return np.resize(text[behind:], count)
     return np.full(count, text[-1])

@@ -41,7 +41,9 @@ class Recorder:
         self.where = where
 
     def at(self, **more: Any) -> "Recorder":
-        return Recorder(Result(self.rows, self.items), **self.where | more)
+        kept = Result(self.rows, self.items)
+        where = self.where | more
+        return Recorder(kept, **where)
 
     @contextmanager
     def within_range(self) -> Iterator["Recorder"]:
@@ -60,10 +62,13 @@ class Recorder:
         """Records an exact number, or one whose interval and counts are among `more`; bounds that
         are nan, as of too few units, are left out.
         """
-        unknown = [bound for bound in ("low", "high") if np.isnan(more.get(bound, 0.0))]
-        kept = {name: each for name, each in more.items() if name not in unknown}
+        kept = dict(more)
+        for bound in ("low", "high"):
+            if np.isnan(kept.get(bound, 0.0)):
+                del kept[bound]
         lost = {"status": "diverged"} if np.isnan(value) else {}
-        self.rows.append(self.where | lost | kept | {"metric": metric, "value": float(value)})
+        measured = {"metric": metric, "value": float(value)}
+        self.rows.append(self.where | lost | kept | measured)
 
     def proportion(
         self, metric: str, hits: np.ndarray, tokens: int | None = None, **more: Any
@@ -71,8 +76,9 @@ class Recorder:
         """Records the share of hits (n,), 0 or 1 of independent trials, with a Wilson interval, or
         nan if one of them is nan; tokens: number of scored tokens, by default one of each trial.
         """
-        low, high = wilson(hits.sum(), len(hits))
-        counts = {"n": len(hits), "tokens": tokens or len(hits)}
+        n = len(hits)
+        low, high = wilson(hits.sum(), n)
+        counts = {"n": n, "tokens": tokens or n}
         self.value(metric, hits.mean(), low=low, high=high, **counts, **more)
 
     def share(self, metric: str, correct: np.ndarray, **more: Any) -> None:
@@ -80,7 +86,8 @@ class Recorder:
         trials, whose questions are not independent.
         """
         value, low, high = bootstrap_share(correct)
-        self.value(metric, value, low=low, high=high, n=len(correct), tokens=correct.size, **more)
+        counts = {"n": len(correct), "tokens": correct.size}
+        self.value(metric, value, low=low, high=high, **counts, **more)
 
     def mean(self, metric: str, values: Tensor | np.ndarray, **more: Any) -> None:
         """Records the mean of values (N,) of N >= 2 independent inputs with a 95 % t-interval."""
@@ -88,7 +95,8 @@ class Recorder:
         if numbers.ndim != 1:
             raise ValueError(f"{metric}: mean takes values (N,), got an array {numbers.shape}")
         low, high = t_interval(numbers)
-        self.value(metric, numbers.mean(), low=low, high=high, n=len(numbers), **more)
+        mean = numbers.mean()
+        self.value(metric, mean, low=low, high=high, n=len(numbers), **more)
 
     def along(
         self, metric: str, values: Tensor, axis: str, at: Iterable[float], **more: Any
@@ -105,7 +113,8 @@ class Recorder:
         the interval.
         """
         over = np.broadcast_to(tokens, sums.shape)
-        return self._ratio(metric, sums, over, int(over.sum()))
+        scored = int(over.sum())
+        return self._ratio(metric, sums, over, scored)
 
     def loss(
         self, sums: np.ndarray, tokens: int, sizes: np.ndarray, text: np.ndarray | None = None
@@ -116,7 +125,9 @@ class Recorder:
         sums, sizes (documents,): nats and bytes behind the `tokens` scored tokens of each.
         """
         self.per_token("nll", sums, tokens)
-        self._ratio("bits_per_byte", sums, sizes, tokens * len(sums), math.log(2))
+        scored = tokens * len(sums)
+        bit = math.log(2)
+        self._ratio("bits_per_byte", sums, sizes, scored, bit)
         if text is not None:
             self.documents({"nll_sum": sums}, tokens, text)
 
@@ -131,7 +142,8 @@ class Recorder:
         self.drawn(*text)
         for metric, each in sums.items():
             self.scores(metric, each)
-        documents = len(next(iter(sums.values())))
+        first = next(iter(sums.values()))
+        documents = len(first)
         self.scores("tokens", np.broadcast_to(tokens, documents))
 
     def _ratio(
@@ -143,7 +155,9 @@ class Recorder:
         if not np.isfinite(sums).all():
             self.value(metric, value, status="diverged", **counts)
             return math.nan, math.nan
-        low, high = (bound / unit for bound in bootstrap_mean(sums, over))
+        low, high = bootstrap_mean(sums, over)
+        low /= unit
+        high /= unit
         self.value(metric, value, low=low, high=high, **counts)
         return low, high
 
@@ -151,8 +165,10 @@ class Recorder:
         """Records the summaries of a curve over depth (intervals.depth_contrasts), bootstrapped
         over trials. correct: (trials, depths).
         """
-        for metric, (value, low, high) in depth_summaries(correct, depths).items():
-            self.value(metric, value, low=low, high=high, n=len(correct), tokens=correct.size)
+        counts = {"n": len(correct), "tokens": correct.size}
+        summaries = depth_summaries(correct, depths)
+        for metric, (value, low, high) in summaries.items():
+            self.value(metric, value, low=low, high=high, **counts)
 
     def answers(
         self, scores: dict[str, np.ndarray], places: Mapping[str, float], tokens: int | None = None
@@ -169,7 +185,8 @@ class Recorder:
 
     def item(self, metric: str, item: int | str, value: float) -> None:
         cell = {name: self.where[name] for name in OF_ITEMS if name in self.where}
-        self.items.append(cell | {"metric": metric, "item": item, "value": float(value)})
+        scored = {"metric": metric, "item": item, "value": float(value)}
+        self.items.append(cell | scored)
 
     def scores(self, metric: str, values: Iterable[float], prefix: str = "") -> None:
         """Records an item of every trial or document, numbered from 0 behind the prefix; nothing
@@ -179,7 +196,8 @@ class Recorder:
         if np.isnan(found).any():
             return
         for i, value in enumerate(found):
-            self.item(metric, f"{prefix}{i}" if prefix else i, value)
+            item = f"{prefix}{i}" if prefix else i
+            self.item(metric, item, value)
 
     def drawn(self, *arrays: np.ndarray) -> None:
         """Records the checksum of the data behind the scores of a protocol and length."""
@@ -188,23 +206,22 @@ class Recorder:
     @property
     def passed(self) -> set[str | None]:
         """Returns the protocols whose gate reaches 0.9."""
-        return {
-            row.get("protocol")
-            for row in self.rows
-            if row["metric"] == "gate" and row["value"] >= TRAINED
-        }
+        gates = [row for row in self.rows if row["metric"] == "gate"]
+        return {row.get("protocol") for row in gates if row["value"] >= TRAINED}
 
     def by_gate(self) -> Result:
         """Returns the rows of every protocol with the status `ok`, or `not trained` if its gate is
         below 0.9 or missing; rows without a protocol are `ok`. Raises ValueError if none of the
         rows is a gate: all of them would be `not trained`, whatever the run learned.
         """
-        if self.rows and not any(row["metric"] == "gate" for row in self.rows):
+        metrics = {row["metric"] for row in self.rows}
+        if metrics and "gate" not in metrics:
             raise ValueError(
                 "no gate among the rows; record one at the training length with share('gate', ...),"
                 " or return recorder.result()"
             )
-        return self.result({None, *self.passed}.__contains__)
+        trained = {None, *self.passed}
+        return self.result(trained.__contains__)
 
     def result(self, trained: Callable[[str | None], bool] | bool = True) -> Result:
         """Returns all rows; rows without a status get `ok` or `not trained`. trained: of all rows,
@@ -238,10 +255,12 @@ def recorded(plan: Sequence[Cell], progress: Progress) -> Recorder:
     model raises OutOfRange in it.
     """
     recorder = Recorder()
-    counter = Counter(progress, sum(cell.tokens for cell in plan))
+    total = sum(cell.tokens for cell in plan)
+    counter = Counter(progress, total)
     for cell in plan:
         done = counter.done + cell.tokens
-        with recorder.at(**cell.where).within_range() as cells:
+        here = recorder.at(**cell.where)
+        with here.within_range() as cells:
             cell.measure(cells, counter)
         counter(done - counter.done)  # tokens that the model cannot read count as well
     return recorder

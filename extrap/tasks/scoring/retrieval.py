@@ -47,10 +47,12 @@ class Exam(Trials):
         """Returns the scores of several lists of questions, the i-th of which begin alike."""
         if hasattr(self.model, "greedy"):
             return [self._said(questions) for questions in several]
+        texts = [questions.tokens for questions in several]
         width = several[0].answers.shape[1]
         likely = []
-        for texts in self.read_alike([questions.tokens for questions in several], width):
-            each = [self._likely(*one) for one in zip(several, texts, strict=True)]
+        for logits in self.read_alike(texts, width):
+            pairs = zip(several, logits, strict=True)
+            each = [self._likely(*pair) for pair in pairs]
             likely.append(np.stack(each))
         named = np.concatenate(likely, 2)  # (several, 2, trials, a)
         found = []
@@ -64,27 +66,34 @@ class Exam(Trials):
         `restricted`.
         """
         n, a = questions.answers.shape
-        length = questions.tokens.shape[1]
+        length = questions.tokens.shape[1] - a + 1
+        prompts = torch.from_numpy(questions.tokens[:, :length])
         found = []
-        prompts = torch.from_numpy(questions.tokens[:, : length - a + 1])
-        for rows in batches(n, prompts.shape[1], self.batch_tokens):
-            ids, _ = self.model.greedy(prompts[rows], a)
+        for rows in batches(n, length, self.batch_tokens):
+            batch = prompts[rows]
+            ids, _ = self.model.greedy(batch, a)
             found.append(ids.numpy())
-            self.counter(prompts[rows].numel())
-        return _scored(np.concatenate(found), questions)
+            self.counter(batch.numel())
+        named = np.concatenate(found)
+        return _scored(named, questions)
 
     def _likely(self, questions: Questions, logits: torch.Tensor) -> np.ndarray:
         """Returns the most likely of all ids, and of ids of the answer's kind: (2, B, a)."""
-        keys, values = self.vocabulary.key_ids, self.vocabulary.value_ids
-        ids_of = [keys, values, range(min(*keys, *values))]
-        answer = questions.answers[0]
-        kinds = np.select([np.isin(answer, keys), np.isin(answer, values)], [0, 1], 2)
+        keys = self.vocabulary.key_ids
+        values = self.vocabulary.value_ids
+        others = range(min(*keys, *values))
         of_kind = []
-        for j, kind in enumerate(kinds):
-            best = best_of(logits[:, j], ids_of[kind], 1)
+        for j, token in enumerate(questions.answers[0].tolist()):
+            if token in keys:
+                kind = keys
+            elif token in values:
+                kind = values
+            else:
+                kind = others
+            best = best_of(logits[:, j], kind, 1)
             of_kind.append(best[:, 0])
-        both = torch.stack([likely(logits), torch.stack(of_kind, 1)])
-        return both.cpu().numpy()
+        both = [likely(logits), torch.stack(of_kind, 1)]
+        return torch.stack(both).cpu().numpy()
 
     def named(
         self, tokens: np.ndarray, slots: np.ndarray, ids: Sequence[int], most: int = 1
@@ -94,12 +103,16 @@ class Exam(Trials):
         """
         found = []
         first = int(slots.min())
-        for (logits,) in self.read_alike([tokens], tokens.shape[1] - first):
+        last = tokens.shape[1] - first
+        for (logits,) in self.read_alike([tokens], last):
             every = range(logits.shape[-1])
-            each = best_of(logits, every, most), best_of(logits, ids, most)
-            found.append(torch.stack(each).cpu().numpy())
+            of_all = best_of(logits, every, most)
+            of_ids = best_of(logits, ids, most)
+            both = torch.stack([of_all, of_ids])
+            found.append(both.cpu().numpy())
+        named = np.concatenate(found, 1)
         asked = slots[None, :, :, None] - first
-        return np.take_along_axis(np.concatenate(found, 1), asked, 2)
+        return np.take_along_axis(named, asked, 2)
 
     @torch.no_grad()
     def read_alike(self, several: Sequence[np.ndarray], last: int) -> Iterator[torch.Tensor]:
@@ -109,11 +122,13 @@ class Exam(Trials):
         """
         n, T = several[0].shape
         for rows in batches(n, T, self.batch_tokens):
-            texts = torch.from_numpy(np.stack([tokens[rows] for tokens in several]))
+            batch = np.stack([tokens[rows] for tokens in several])
+            texts = torch.from_numpy(batch)
             if hasattr(self.model, "endings"):
                 yield self.model.endings(texts, last)
             else:
-                yield torch.stack([self.model(text, last=last) for text in texts])
+                logits = [self.model(text, last=last) for text in texts]
+                yield torch.stack(logits)
             self.counter(texts.numel())
 
 
@@ -173,44 +188,54 @@ class Retrieval(AtLengths):
 
     def check(self, setting: Setting) -> None:
         super().check(setting)
-        self.check_forms(setting.vocabulary, self.lengths(setting.length))
-        setting.corpus.check("validation", max(self.lengths(setting.length)))
+        lengths = self.lengths(setting.length)
+        self.check_forms(setting.vocabulary, lengths)
+        setting.corpus.check("validation", max(lengths))
 
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
         """Raises UserError, naming the option, for a length at which a form has no questions."""
         option = f"task.{self.name}"
         extra = vocabulary.turns.extra
-        for form, length in product(self.forms(vocabulary).values(), lengths):
-            if extra and form.records(length - extra) < 1:
+        forms = self.forms(vocabulary).values()
+        for form, length in product(forms, lengths):
+            text = length - extra
+            if extra and form.records(text) < 1:
                 turns = f"the {extra} tokens of the chat template"
                 problem = f"{length} tokens hold no record beside {turns}"
                 remedy = "give larger multiples, or model.chat=false"
                 raise UserError(option, problem=problem, remedy=remedy)
-            form.check(option, vocabulary, length - extra)
+            form.check(option, vocabulary, text)
 
     def plan(self, model: Model, setting: Setting) -> list[Cell]:
         """Returns the cells of every length and protocol."""
-        vocabulary, stream = setting.vocabulary, setting.stream
+        vocabulary = setting.vocabulary
+        stream = setting.stream
+        gate_length = self.gate_length(setting.length)
 
         def measure(n: int, protocol: str, form: Any, cells: Recorder, counter: Counter) -> None:
-            trials = vocabulary, stream, n, range(self.trials)
-            exam = Exam(*trials, model, self.batch_tokens, counter)
+            trials = range(self.trials)
+            exam = Exam(vocabulary, stream, n, trials, model, self.batch_tokens, counter)
             correct = self.measure(cells, form, exam)
-            if n == self.gate_length(setting.length) and self.gate in (None, protocol):
+            is_gate = self.gate in (None, protocol)
+            if is_gate and n == gate_length:
                 cells.share("gate", correct)
 
         cells = []
         for n in self.lengths(setting.length):
             for protocol, form in self.forms(vocabulary).items():
                 where = {"protocol": protocol, "length": n} | self.where(form, vocabulary, n)
-                cells.append(Cell(where, self.cost(form, n), partial(measure, n, protocol, form)))
+                cost = self.cost(form, n)
+                of_form = partial(measure, n, protocol, form)
+                cells.append(Cell(where, cost, of_form))
         return cells
 
     def recorder(self, model: Model, setting: Setting, progress: Progress) -> Recorder:
         """Measures the plan; returns its rows, without a status, and the rows of chance."""
         vocabulary = setting.vocabulary
-        recorder = recorded(self.plan(model, setting), progress)
-        for protocol, chance in self.chances(self.forms(vocabulary), vocabulary).items():
+        plan = self.plan(model, setting)
+        recorder = recorded(plan, progress)
+        chances = self.chances(self.forms(vocabulary), vocabulary)
+        for protocol, chance in chances.items():
             where = {"protocol": protocol} if protocol else {}
             recorder.value("chance", chance, **where)
         return recorder
@@ -248,14 +273,16 @@ class AtDepths(Retrieval):
         axis.
         """
         text = exam.length - exam.vocabulary.turns.extra
-        cells.value("guess", form.guess(exam.vocabulary, text))
-        correct = []
+        guess = form.guess(exam.vocabulary, text)
+        cells.value("guess", guess)
         every = [form.questions(exam, depth) for depth in self.depths]
-        for depth, found, hits in zip(self.depths, every, scores(every), strict=True):
+        found = scores(every)
+        correct = []
+        for depth, questions, hits in zip(self.depths, every, found, strict=True):
             cell = cells.at(depth=depth)
             if distances:
-                cell = cell.at(axis="distance", at=found.distance)
-            cell.answers(hits, found.places)
+                cell = cell.at(axis="distance", at=questions.distance)
+            cell.answers(hits, questions.places)
             correct.append(hits["accuracy"])
         by_depth = np.stack(correct, 1)
         cells.curve(by_depth, self.depths)

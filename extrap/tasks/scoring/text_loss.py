@@ -48,7 +48,8 @@ def sliding(n: int, step: int, start: int, end: int) -> list[TextWindow]:
     """Returns windows of n tokens that advance by `step`, their last `step` predictions scored:
     together the tokens start ... end - 1, of which the last window scores what is left.
     """
-    found = [TextWindow(n, step, stop) for stop in range(start + step, end + 1, step)]
+    stops = range(start + step, end + 1, step)
+    found = [TextWindow(n, step, stop) for stop in stops]
     rest = (end - start) % step
     if rest:
         found.append(TextWindow(n, rest, end))
@@ -58,8 +59,10 @@ def sliding(n: int, step: int, start: int, end: int) -> list[TextWindow]:
 def shared(plan: Plan) -> Shapes:
     """Returns the windows of all protocols, each once, with the most predictions any scores."""
     most: dict[tuple[int, int], int] = {}
-    for width, scored, end in chain.from_iterable(plan.values()):
-        most[width, end] = max(scored, most.get((width, end), 0))
+    windows = chain.from_iterable(plan.values())
+    for width, scored, end in windows:
+        known = most.get((width, end), 0)
+        most[width, end] = max(scored, known)
     ends: Shapes = {}
     for (width, end), scored in most.items():
         ends.setdefault((width, scored), []).append(end)
@@ -84,15 +87,20 @@ class Losses:
     def of(self, protocol: Any) -> tuple[np.ndarray, np.ndarray]:
         """Returns losses (documents, tokens, ...) of a protocol and the places of these tokens."""
         windows = self.plan[protocol]
-        losses = [self.by_window[w.width, w.end][:, -w.scored :] for w in windows]
-        places = [np.arange(w.end - w.scored, w.end) for w in windows]
+        losses = []
+        places = []
+        for width, scored, end in windows:
+            of_window = self.by_window[width, end]
+            losses.append(of_window[:, -scored:])
+            places.append(np.arange(end - scored, end))
         return np.concatenate(losses, 1), np.concatenate(places)
 
     def report(self, cell: Recorder, losses: np.ndarray, places: np.ndarray) -> None:
         """Records losses (documents, tokens) of the tokens at these places."""
+        sums = losses.sum(1)
         sizes = self.sizes[:, places].sum(1)
         text = self.text[:, places]
-        cell.loss(losses.sum(1), len(places), sizes, text)
+        cell.loss(sums, len(places), sizes, text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,12 +148,15 @@ class TextLoss(AtLengths):
         corpus = setting.corpus
         end, _ = self.reach(setting.length)
         documents = corpus.documents("validation", at_least=end)
-        chosen = [i * len(documents) // self.documents for i in range(self.documents)]
+        sizes = corpus.sizes("validation", at_least=end)
+        count = len(documents)
+        chosen = [i * count // self.documents for i in range(self.documents)]
 
         def first(each: list[np.ndarray]) -> np.ndarray:
-            return np.stack([each[i][:end] for i in chosen]).astype(np.int64)
+            texts = [each[i][:end] for i in chosen]
+            return np.stack(texts).astype(np.int64)
 
-        return first(documents), first(corpus.sizes("validation", at_least=end))
+        return first(documents), first(sizes)
 
     @abstractmethod
     def plans(self, train_length: int) -> dict[Any, Plan]:
@@ -169,18 +180,21 @@ class TextLoss(AtLengths):
 
     def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
         text, sizes = self.texts(setting)
+        bos = setting.vocabulary.bos
         read: dict[Any, Losses] = {}
 
         def measure(group: Any, plan: Plan, windows: Shapes, _: Recorder, counter: Counter) -> None:
-            reads = self.reads(group, model, text, setting.length)
-            found = self._read(*reads, setting.vocabulary.bos, windows, counter)
+            reader, given = self.reads(group, model, text, setting.length)
+            found = self._read(reader, given, bos, windows, counter)
             read[group] = Losses(text, sizes, plan, found)
 
         cells = []
         for group, plan in self.plans(setting.length).items():
             windows = shared(plan)
-            tokens = len(text) * sum(width * len(ends) for (width, _), ends in windows.items())
-            cells.append(Cell({}, tokens, partial(measure, group, plan, windows)))
+            per_document = sum(width * len(ends) for (width, _), ends in windows.items())
+            tokens = len(text) * per_document
+            of_group = partial(measure, group, plan, windows)
+            cells.append(Cell({}, tokens, of_group))
         recorded(cells, progress)
         return self.report(read, setting.length)
 
@@ -190,21 +204,26 @@ class TextLoss(AtLengths):
     ) -> dict[tuple[int, int], np.ndarray]:
         """Returns {(width, end): scores (documents, scored, ...)}."""
         found: dict[tuple[int, int], np.ndarray] = {}
+        documents = len(text)
         for (width, scored), ends in windows.items():
-            document = np.arange(len(text)).repeat(len(ends))
             each = []
-            stop = np.tile(ends, len(text))
+            document = np.arange(documents).repeat(len(ends))
+            stop = np.tile(ends, documents)
             for rows in batches(len(stop), width, self.batch_tokens):
                 slots = stop[rows, None] - width + np.arange(width)
-                targets = torch.from_numpy(text[document[rows, None], slots])
+                read = text[document[rows, None], slots]
+                targets = torch.from_numpy(read)
                 before = torch.full_like(targets[:, :1], bos)
                 tokens = torch.cat([before, targets[:, :-1]], 1)
-                scores = self.scores(model, tokens, targets[:, width - scored :])
+                last = targets[:, width - scored :]
+                scores = self.scores(model, tokens, last)
                 each.append(scores.cpu().double().numpy())
                 counter(targets.numel())
             of_windows = np.concatenate(each)
-            by_end = of_windows.reshape(len(text), len(ends), *of_windows.shape[1:])
-            found |= {(width, end): by_end[:, i] for i, end in enumerate(ends)}
+            of_window = of_windows.shape[1:]
+            by_end = of_windows.reshape(documents, len(ends), *of_window)
+            for i, end in enumerate(ends):
+                found[width, end] = by_end[:, i]
         return found
 
 
@@ -220,5 +239,11 @@ class LastHalf(TextLoss):
         return max(self.lengths(train_length)), "the longest context"
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
-        contexts = [train_length // 2, *self.lengths(train_length)]
-        return {c: {"full": [TextWindow(c, contexts[0], contexts[-1])]} for c in contexts}
+        half = train_length // 2
+        contexts = [half, *self.lengths(train_length)]
+        longest = contexts[-1]
+        plans: dict[Any, Plan] = {}
+        for c in contexts:
+            window = TextWindow(c, half, longest)
+            plans[c] = {"full": [window]}
+        return plans
