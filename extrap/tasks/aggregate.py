@@ -58,7 +58,10 @@ class Aggregation(Retrieval):
     def measure(self, cells: Recorder, form: AggregateForm, exam: Exam) -> np.ndarray:
         questions = form.questions(exam, 0)
         scores = exam.score(questions)
-        cells.answers(scores, {"drawn": questions.places["drawn"]})
-        cells.value("chance", form.most_frequent(exam.length))
-        cells.value("guess", form.uncounted(questions))
+        places = {"drawn": questions.places["drawn"]}
+        chance = form.most_frequent(exam.length)
+        guess = form.uncounted(questions)
+        cells.answers(scores, places)
+        cells.value("chance", chance)
+        cells.value("guess", guess)
         return scores["accuracy"][:, None]

@@ -68,20 +68,25 @@ class LengthGeneralisation(Task):
         if min(self.multiples) > 1:
             problem = "the trained lengths need one multiple of at most 1"
             raise self.error("multiples", problem, "add one")
-        if len(set(self.symbols)) < len(self.symbols) or self.symbols[0] < 1:
-            problem = f"with longest={self.longest} the strings have {self.symbols} symbols"
+        symbols = self.symbols
+        alike = len(set(symbols)) < len(symbols)
+        if alike or symbols[0] < 1:
+            problem = f"with longest={self.longest} the strings have {symbols} symbols"
             raise self.error("multiples", problem, "give lengths above 0 that differ")
         if not set(self.ask) <= set(TASKS):
             raise self.error("ask", "unknown protocol", f"choose from {', '.join(TASKS)}")
+        vocabulary = setting.vocabulary
+        keys = vocabulary.keys
         for name in self.ask:
-            TASKS[name].check_marks("task.algorithmic", setting.vocabulary)
-            most = TASKS[name].most(setting.vocabulary)
-            keys = setting.vocabulary.keys
-            if self.symbols[-1] > most:
+            task = TASKS[name]
+            task.check_marks("task.algorithmic", vocabulary)
+            most = task.most(vocabulary)
+            if symbols[-1] > most:
                 problem = f"data.vocabulary.keys={keys} has ids for {most} symbols of {name}"
                 raise self.error("multiples", problem, "raise it, or give smaller multiples")
 
     def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
+        vocabulary = setting.vocabulary
         gates = {protocol: LEARNED.get(protocol, protocol) for protocol in self.ask}
         trained = [n for n in self.symbols if n <= self.longest]
         wanted = [*product(self.ask, self.symbols)]
@@ -89,44 +94,54 @@ class LengthGeneralisation(Task):
         inside: dict[str, list[np.ndarray]] = defaultdict(list)
 
         def measure(protocol: str, n: int, cells: Recorder, counter: Counter) -> None:
-            tokens = self._strings(protocol, n, setting.vocabulary)
-            correct = self._correct(model, tokens, TASKS[protocol].answer_width(n))
+            task = TASKS[protocol]
+            width = task.answer_width(n)
+            tokens = self._strings(protocol, n, vocabulary)
+            correct = self._correct(model, tokens, width)
             exact = correct.min(1)
             if n <= self.longest:
                 inside[protocol].append(exact)
             if (protocol, n) in wanted:
-                cell = cells.at(length=tokens.shape[1] - 1)
+                read = tokens.shape[1] - 1
+                chance = task.chance(vocabulary, n)
+                cell = cells.at(length=read)
                 cell.proportion("accuracy", exact, correct.size)
                 cell.per_token("token", correct.sum(1), correct.shape[1])
                 cell.scores("accuracy", exact, f"{n}:")
-                cells.value("chance", TASKS[protocol].chance(setting.vocabulary, n))
+                cells.value("chance", chance)
 
         cells = []
         for protocol, n in dict.fromkeys(wanted + learned):
             where = {"protocol": protocol, "axis": "symbols", "at": n}
             tokens = TASKS[protocol].width(n) * self.trials
-            cells.append(Cell(where, tokens, partial(measure, protocol, n)))
+            of_length = partial(measure, protocol, n)
+            cells.append(Cell(where, tokens, of_length))
         recorder = recorded(cells, progress)
+        nothing = [np.zeros(1)]
         for protocol, gate in gates.items():
-            exact = np.concatenate(inside[gate]) if inside[gate] else np.zeros(1)
+            exact = np.concatenate(inside[gate] or nothing)
             recorder.proportion("gate", exact, protocol=protocol)
         return recorder.by_gate()
 
     def _strings(self, protocol: str, n: int, vocabulary: Vocabulary) -> np.ndarray:
         """Returns BOS and the string of every trial, (trials, T)."""
         code = list(TASKS).index(protocol)
+        task = TASKS[protocol]
         found = []
         for i in range(self.trials):
             rng = np.random.default_rng((SEED, code, n, i))
-            tokens, _ = TASKS[protocol].string(rng, vocabulary, n)
+            tokens, _ = task.string(rng, vocabulary, n)
             found.append([vocabulary.bos, *tokens])
         return np.array(found)
 
     @torch.no_grad()
     def _correct(self, model: Model, tokens: np.ndarray, width: int) -> np.ndarray:
         """Returns (trials, width): whether each of the last tokens is the most likely one."""
+        trials, T = tokens.shape
         correct = []
-        for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens):
-            logits = model(torch.from_numpy(tokens[rows, :-1]), last=width)
-            correct.append(hits(logits, tokens[rows, -width:]))
+        for rows in batches(trials, T, self.batch_tokens):
+            read = torch.from_numpy(tokens[rows, :-1])
+            answers = tokens[rows, -width:]
+            logits = model(read, last=width)
+            correct.append(hits(logits, answers))
         return np.concatenate(correct)

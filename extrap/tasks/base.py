@@ -117,8 +117,10 @@ class Task(ABC):
     def error(self, name: str, problem: str, remedy: str) -> UserError:
         """Returns the error of an option, as typed: `task.kv.multiples=[1, 2]: ...`."""
         value = getattr(self, name)
-        value = list(value) if isinstance(value, tuple) else value
-        return UserError(f"task.{self.name}.{name}={value}", problem=problem, remedy=remedy)
+        if isinstance(value, tuple):
+            value = list(value)
+        option = f"task.{self.name}.{name}={value}"
+        return UserError(option, problem=problem, remedy=remedy)
 
     asks: ClassVar[Literal["logits", "losses", "answers", "reference"]] = "logits"
     """What it wants of a model: logits, losses of a text alone, greedy answers alone, or the
@@ -167,7 +169,8 @@ class AtLengths(Task):
         if min(self.multiples) < self.least:
             problem = f"expected multiples of the training length of at least {self.least:g}"
             raise self.error("multiples", problem, "leave smaller ones out")
-        if len({*self.lengths(setting.length)}) < len(self.multiples):
+        lengths = self.lengths(setting.length)
+        if len({*lengths}) < len(self.multiples):
             problem = f"two multiples of train_length={setting.length} are the same length"
             raise self.error("multiples", problem, "leave one out")
         inside = self.within and max(self.multiples) <= 1
@@ -177,7 +180,9 @@ class AtLengths(Task):
 
     def gate_length(self, train_length: int) -> int:
         """Returns the length of the gate: L, or the shortest length if L is not evaluated."""
-        return train_length if 1 in self.multiples else self.lengths(train_length)[0]
+        if 1 in self.multiples:
+            return train_length
+        return self.lengths(train_length)[0]
 
     def lengths(self, train_length: int) -> list[int]:
         """Returns the evaluated lengths in tokens, from the shortest."""
@@ -193,9 +198,10 @@ def losses_of(model: Model, tokens: Tensor, targets: Tensor) -> Tensor:
     if hasattr(model, "losses"):
         return model.losses(tokens, targets)
     logits = model(tokens, last=targets.shape[1])
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-    targets = targets.to(logits.device)
-    losses = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
+    dtype = torch.promote_types(logits.dtype, torch.float32)
+    logits = logits.to(dtype).flatten(0, 1)
+    ids = targets.to(logits.device).flatten()
+    losses = F.cross_entropy(logits, ids, reduction="none")
     return losses.view(targets.shape)
 
 
@@ -221,4 +227,6 @@ class Counter:
 def batches(n: int, length: int, batch_tokens: int) -> Iterator[slice]:
     """Yields slices of n sequences: as many of `length` tokens as batch_tokens hold, or one."""
     step = max(1, batch_tokens // length)
-    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        yield slice(start, stop)

@@ -66,17 +66,20 @@ class ContextGain(LastHalf):
             by_cell |= {("window", c): read["window"] for c in contexts if c >= L + half}
         recorder = Recorder()
         reads = False
-        base = read[half].of("full")[0].sum(1)
+        of_half, _ = read[half].of("full")
+        base = of_half.sum(1)
         for (protocol, c), losses in by_cell.items():
             cell = recorder.at(protocol=protocol, length=c)
             found, places = losses.of("full")
             losses.report(cell, found, places)
             sums = found.sum(1)
-            if (protocol, c) == ("full", half) or not np.isfinite(sums + base).all():
+            finite = np.isfinite(sums + base).all()
+            is_base = protocol == "full" and c == half
+            if is_base or not finite:
                 continue
             gain = sums - base
             _, high = cell.per_token("gain", gain, half)
             cell.scores("gain", gain / half)
-            if (protocol, c) == ("full", L):
+            if protocol == "full" and c == L:
                 reads = high < 0
         return recorder.result(reads)

@@ -114,16 +114,19 @@ class Diagnostics(AtLengths, Diagnostic):
         ns = self.lengths(setting.length)
         known = self.gate_length(setting.length)
         drawn = partial(Trials, setting.vocabulary, setting.stream)
+        items = range(self.inputs)
         models = {"trained": model, "untrained": model.untrained()}
         measures = ModelMeasures(self.places, self.probes, self.batch_tokens)
         plan = [*product(models, self.contents, ns)]
+        total = sum(n for *_, n in plan)
         recorder = Recorder()
-        counter = Counter(progress, sum(n for *_, n in plan))
+        counter = Counter(progress, total)
         depths = np.linspace(0, 1, self.slots)
         for kind, content, n in plan:
             inside = models[kind]
-            with recorder.at(protocol=f"{kind}_{content}", length=n).within_range() as cells:
-                trials = drawn(n, range(self.inputs))
+            here = recorder.at(protocol=f"{kind}_{content}", length=n)
+            with here.within_range() as cells:
+                trials = drawn(n, items)
                 inputs = read(content, trials)
                 measures.attention(cells, inside, inputs)
                 measures.clusters(cells, inside, inputs)
@@ -131,15 +134,18 @@ class Diagnostics(AtLengths, Diagnostic):
                 if content == "records":
                     measures.slots(cells, inside, trials, depths)
             counter(n)
-        first = read(self.contents[0], drawn(known, range(self.inputs)))
+        first = read(self.contents[0], drawn(known, items))
         for protocol, untrained in self._undone(model):
             at = recorder.at(protocol=protocol, length=known)
             measures.influence(at, untrained, first)
         for kind, inside in models.items():
-            measure_scheme(recorder.at(protocol=kind), inside.scheme, model.trained_scheme, ns)
+            at = recorder.at(protocol=kind)
+            measure_scheme(at, inside.scheme, model.trained_scheme, ns)
         if "records" not in self.contents:
             return recorder.result()
-        learned = _learned(model, read("records", drawn(known, range(10 * self.inputs))))
+        several = range(10 * self.inputs)
+        records = read("records", drawn(known, several))
+        learned = _learned(model, records)
         # else the trained model says nothing about records
         return recorder.result(lambda protocol: learned or protocol != "trained_records")
 
@@ -156,5 +162,7 @@ class Diagnostics(AtLengths, Diagnostic):
 
 def _learned(model: Inside, records: Inputs) -> bool:
     """True if the model finds as many of the records asked for as the gate of a task wants."""
-    likely = model(records.tokens, last=1)[:, -1].argmax(-1).cpu()
-    return bool((likely == records.targets).double().mean() >= TRAINED)
+    logits = model(records.tokens, last=1)[:, -1]
+    likely = logits.argmax(-1).cpu()
+    correct = (likely == records.targets).double()
+    return bool(correct.mean() >= TRAINED)

@@ -82,7 +82,8 @@ class Gap(TextLoss, Diagnostic):
     ) -> tuple[Model, np.ndarray]:
         n = self.half(train_length)
         _, start = group
-        return partial(model.jumped, after=n, jump=start - n), text
+        jumped = partial(model.jumped, after=n, jump=start - n)
+        return jumped, text
 
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
         recorder = Recorder()

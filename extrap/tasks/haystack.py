@@ -51,10 +51,12 @@ def k_max(distances: Sequence[int], success: np.ndarray) -> np.ndarray:
     A billionth is left to rounding.
     """
     order = np.argsort(distances)
-    success = np.asarray(success)
-    reached = (success[..., order] >= 0.2 - 1e-9).cumprod(-1).sum(-1)
-    furthest = np.array([0, *np.asarray(distances)[order]])[reached]
-    return np.where(np.isnan(success).any(-1), np.nan, furthest)
+    by_distance = np.asarray(success)[..., order]
+    enough = by_distance >= 0.2 - 1e-9
+    reached = enough.cumprod(-1).sum(-1)
+    furthest = np.array([0, *sorted(distances)])[reached]
+    unknown = np.isnan(by_distance).any(-1)
+    return np.where(unknown, np.nan, furthest)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,9 +100,11 @@ class Haystack(AtDepths):
     passkey_trials: Count = 10
 
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
-        held = most_needles(lengths[0] - vocabulary.turns.extra, vocabulary.layout)
+        shortest = lengths[0]
+        text = shortest - vocabulary.turns.extra
+        held = most_needles(text, vocabulary.layout)
         ids = f"data.vocabulary.keys={vocabulary.keys} and values={vocabulary.values}"
-        why = f"with a query each, for {lengths[0]} tokens, {ids}"
+        why = f"with a query each, for {shortest} tokens, {ids}"
         most = min(held, vocabulary.keys, vocabulary.values)
         at_most(f"task.{self.name}.needles", self.needles, most, why)
 
@@ -132,36 +136,44 @@ class Haystack(AtDepths):
 
     def _several(self, queries: int, cells: Recorder, exam: Exam) -> np.ndarray:
         trials = needles(exam, self.needles, queries)
+        vocabulary = exam.vocabulary
         most = self.needles if queries == 1 else 1
-        named = exam.named(trials.tokens, trials.slots, exam.vocabulary.value_ids, most)
-        recall, restricted = right(named, trials.answers[:, :, None]).max(3)
+        named = exam.named(trials.tokens, trials.slots, vocabulary.value_ids, most)
+        correct = right(named, trials.answers[:, :, None])
+        recall, restricted = correct.max(3)
         scores = {"recall": recall, "restricted": restricted}
         if queries > 1:
-            scores["format"] = right(named[0], trials.answers[:, None]).max(2)
+            any_value = right(named[0], trials.answers[:, None])
+            scores["format"] = any_value.max(2)
         distances = trials.distances.tolist()
-        for i, (depth, at) in enumerate(zip(trials.depths, distances, strict=True)):
+        places = zip(trials.depths, distances, strict=True)
+        for i, (depth, at) in enumerate(places):
             cell = cells.at(depth=depth, axis="distance", at=at)
             of_needle = {metric: hits[:, i] for metric, hits in scores.items()}
             cell.answers(of_needle, {"distance": at})
-        cells.answers({"all": recall.min(1)}, {})
+        exact = recall.min(1)
+        cells.answers({"all": exact}, {})
         cells.share("recall", recall)
         cells.drawn(trials.tokens, trials.answers)
         guess = 1.0  # of several values every record is right
         if queries > 1:
-            guess = guess_in_turn(self.needles, queries, exam.vocabulary.values)
+            guess = guess_in_turn(self.needles, queries, vocabulary.values)
         cells.value("guess", guess)
         return recall
 
     def _passkey(self, cells: Recorder, exam: Exam) -> np.ndarray:
-        vocabulary, length = exam.vocabulary, exam.length
-        layout, turns = vocabulary.layout, vocabulary.turns
+        vocabulary = exam.vocabulary
+        length = exam.length
+        layout = vocabulary.layout
+        turns = vocabulary.turns
         form = Padded(1, layout=layout)
         nearest = layout.width + len(turns.behind)
         farthest = length - len(turns.before) - layout.query_width
         even = np.linspace(nearest, farthest, self.distances)
         at = np.unique(even.round().astype(int)).tolist()
-        ids = vocabulary.encoder(NOISE)[0]
-        noise = np.tile(ids, 1 + 2 * length // len(ids))
+        ids, _ = vocabulary.encoder(NOISE)
+        repeats = 1 + 2 * length // len(ids)
+        noise = np.tile(ids, repeats)
         exam = replace(exam, stream=noise, items=range(self.passkey_trials))
         correct = []
         for distance in at:
@@ -172,8 +184,10 @@ class Haystack(AtDepths):
             cell.answers({"accuracy": hits}, {"distance": questions.distance})
             correct.append(hits)
         trials = np.stack(correct, 1)
+        success = trials.mean(0)
+        furthest = float(k_max(at, success))
         low, high = bootstrap_of(partial(k_max, at), trials)
-        furthest = float(k_max(at, trials.mean(0)))
-        cells.value("guess", form.guess(vocabulary, length))
+        guess = form.guess(vocabulary, length)
+        cells.value("guess", guess)
         cells.value("k_max", furthest, low=low, high=high, n=self.passkey_trials)
         return trials

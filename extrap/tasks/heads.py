@@ -59,9 +59,11 @@ class RetrievalHeads(AtLengths, Diagnostic):
 
     def check(self, setting: Setting) -> None:
         super().check(setting)
-        for length in self.lengths(setting.length):
-            Records().check(f"task.{self.name}", setting.vocabulary, length)
-        setting.corpus.check("validation", max(self.lengths(setting.length)))
+        lengths = self.lengths(setting.length)
+        option = f"task.{self.name}"
+        for length in lengths:
+            Records().check(option, setting.vocabulary, length)
+        setting.corpus.check("validation", max(lengths))
 
     def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
         ns = self.lengths(setting.length)
@@ -72,10 +74,12 @@ class RetrievalHeads(AtLengths, Diagnostic):
         ranked: list[Head] = []
         for n in ns:
             trials = Trials(vocabulary, stream, n, range(self.inputs))
-            with recorder.at(length=n).within_range() as cells:
+            here = recorder.at(length=n)
+            with here.within_range() as cells:
                 inputs = read("records", trials)
                 copying = self.copying(cells, model, inputs)
-                ranked = ranked or sorted(copying, key=copying.__getitem__, reverse=True)
+                if not ranked:
+                    ranked = sorted(copying, key=copying.__getitem__, reverse=True)
                 whole = answered(model, inputs, (), self.batch_tokens)
                 cells.at(protocol="whole").mean("accuracy", whole)
                 if n == setting.length:
@@ -95,19 +99,24 @@ class RetrievalHeads(AtLengths, Diagnostic):
         def copied(tokens: Tensor, targets: Tensor) -> list[Tensor]:
             of_query = model.attention(tokens)[..., -1, :]
             looked_at = likely(of_query).cpu()  # (layers, B, H)
-            of_layers = tokens.expand(len(looked_at), -1, -1)
-            said = of_layers.gather(2, looked_at.clamp(min=0))
+            layers = len(looked_at)
+            of_layers = tokens.expand(layers, -1, -1)
+            places = looked_at.clamp(min=0)
+            said = of_layers.gather(2, places)
             named = said.where(looked_at != NONE, NONE)
-            found = right(named.numpy(), targets[:, None].numpy())
+            answers = targets[:, None]
+            found = right(named.numpy(), answers.numpy())
             return [torch.from_numpy(found).transpose(0, 1)]
 
         (each,) = gathered(copied, self.batch_tokens, *inputs)
+        heads = each.shape[1:]
         scores = {}
-        for layer, head in np.ndindex(each.shape[1:]):
+        for layer, head in np.ndindex(heads):
             shares = each[:, layer, head]
             cells.mean("copying", shares, layer=layer, head=head)
             scores[layer, head] = float(shares.mean())
-        cells.value("best", max(scores.values()))
+        best = max(scores.values())
+        cells.value("best", best)
         return scores
 
     def sets(self, ranked: list[Head]) -> Iterator[tuple[str, list[list[Head]]]]:
@@ -115,7 +124,8 @@ class RetrievalHeads(AtLengths, Diagnostic):
         for k in self.knocked:
             if 2 * k > len(ranked):
                 continue
-            yield f"top_{k}", [ranked[:k]]
+            top = ranked[:k]
+            yield f"top_{k}", [top]
             rng = np.random.default_rng((k, len(ranked)))
             others = sorted(ranked[k:])
             drawn = []

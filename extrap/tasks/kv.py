@@ -41,4 +41,6 @@ class KV(Grid):
 
     def forms(self, vocabulary: Vocabulary) -> dict[str, Form]:
         layout = vocabulary.layout
-        return {"records": Records(layout=layout), "padded": Padded(self.pairs, layout=layout)}
+        records = Records(layout=layout)
+        padded = Padded(self.pairs, layout=layout)
+        return {"records": records, "padded": padded}

@@ -25,4 +25,5 @@ class KVBefore(Grid):
     name: ClassVar[str] = "kv-before"
 
     def forms(self, vocabulary) -> dict[str, Form]:
-        return {"after": Records(), "before": Records(layout=ValueFirst())}
+        before = Records(layout=ValueFirst())
+        return {"after": Records(), "before": before}

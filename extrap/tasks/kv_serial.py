@@ -45,10 +45,13 @@ class KVSerial(Retrieval):
 
     def measure(self, cells: Recorder, form: Records, exam: Exam) -> np.ndarray:
         records = form.records(exam.length)
+        last = max(1, records - 1)
+        guess = form.guess(exam.vocabulary, exam.length)
         correct = []
-        cells.value("guess", form.guess(exam.vocabulary, exam.length))
+        cells.value("guess", guess)
         for index in range(records):
-            questions = form.questions(exam, index / max(1, records - 1))
+            depth = index / last
+            questions = form.questions(exam, depth)
             scores = exam.score(questions)
             cell = cells.at(axis="index", at=index)
             for metric, hits in scores.items():

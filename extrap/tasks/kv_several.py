@@ -31,8 +31,11 @@ def contexts(trials: Trials, queries: int) -> tuple[np.ndarray, np.ndarray]:
     answers = []
     records = length // 2 - queries
     for context in trials.contexts(CODE, length, queries):
-        pairs = np.stack([context.keys(records), context.values(records)], 1)
-        asked = pairs[context.rng.permutation(records)[:queries]]
+        keys = context.keys(records)
+        values = context.values(records)
+        pairs = np.stack([keys, values], 1)
+        chosen = context.rng.permutation(records)[:queries]
+        asked = pairs[chosen]
         text = context.text(length % 2)
         turns = asked.ravel()[:-1]  # the last value is the last answer
         rows.append(np.concatenate([bos, text, pairs.ravel(), turns]))
@@ -72,22 +75,28 @@ class KVSeveral(Retrieval):
         return {"records": self.queries}
 
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
-        why = f"of records that {lengths[0]} tokens hold with a query each"
-        at_most(f"task.{self.name}.queries", self.queries, lengths[0] // 4, why)
-        check_keys(vocabulary, lengths[-1] // 2 - self.queries, lengths[-1])
+        shortest = lengths[0]
+        longest = lengths[-1]
+        why = f"of records that {shortest} tokens hold with a query each"
+        at_most(f"task.{self.name}.queries", self.queries, shortest // 4, why)
+        records = longest // 2 - self.queries
+        check_keys(vocabulary, records, longest)
 
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
         tokens, answers = contexts(exam, form)
-        slots = exam.length - 1 - 2 * np.arange(form)[::-1]
-        slots = np.broadcast_to(slots, answers.shape)
-        named = exam.named(tokens, slots, exam.vocabulary.value_ids)
+        vocabulary = exam.vocabulary
+        before_last = 2 * np.arange(form)[::-1]
+        slots = np.broadcast_to(exam.length - 1 - before_last, answers.shape)
+        named = exam.named(tokens, slots, vocabulary.value_ids)
         correct = right(named[0, ..., 0], answers)
         for j, hits in enumerate(correct.T):
             cells.proportion("accuracy", hits, axis="query", at=j + 1)
+        exact = correct.min(1)
+        records = exam.length // 2 - form
+        guess = guess_in_turn(records, form, vocabulary.values)
         cells.share("accuracy", correct)
-        cells.proportion("all", correct.min(1))
-        by_turn = guess_in_turn(exam.length // 2 - form, form, exam.vocabulary.values)
-        cells.value("guess", by_turn)
+        cells.proportion("all", exact)
+        cells.value("guess", guess)
         cells.scores("accuracy", correct.mean(1))
         cells.drawn(tokens, answers)
         return correct

@@ -30,4 +30,5 @@ class KVWide(Grid):
     pool: Several = 16
 
     def forms(self, vocabulary) -> dict[str, WideForm]:
-        return {"records": WideForm(self.width, self.pool)}
+        records = WideForm(self.width, self.pool)
+        return {"records": records}

@@ -39,15 +39,19 @@ def matched(text: np.ndarray, start: int, match: int, far: int) -> np.ndarray:
     token after their last occurrence was x[t] as well, and that token p is more than `far` tokens
     back, t - p > far.
     """
-    T = text.shape[1]
-    chosen = np.zeros((len(text), T - start), bool)
+    documents, T = text.shape
+    first = max(start, match)
+    chosen = np.zeros((documents, T - start), bool)
     for row, out in zip(text, chosen, strict=True):
         grams = sliding_window_view(row, match)  # grams[p - match] stands before p
-        for t in range(max(start, match), T):
-            before = np.flatnonzero((grams[: t - match] == grams[t - match]).all(1))
+        for t in range(first, T):
+            gram = t - match
+            same = (grams[:gram] == grams[gram]).all(1)
+            before = np.flatnonzero(same)
             if len(before):
                 p = int(before[-1]) + match
-                out[t - start] = t - p > far and row[p] == row[t]
+                is_far = t - p > far
+                out[t - start] = is_far and row[p] == row[t]
     return chosen
 
 
@@ -75,25 +79,31 @@ class LongLoss(LastHalf):
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
         L = train_length
         half = train_length // 2
-        found = {c: losses.of("full")[0] for c, losses in read.items()}
+        found = {}
+        for c, losses in read.items():
+            found[c], _ = losses.of("full")
         text = read[half].text
-        helped = (found[half] - found[L] > self.gain) & (found[L] < self.loss)
+        documents, T = text.shape
+        gained = found[half] - found[L] > self.gain
+        known = found[L] < self.loss
         chosen = {
-            "all": np.ones((len(text), half), bool),
-            "match": matched(text, text.shape[1] - half, self.match, L),
-            "own": helped,
+            "all": np.ones((documents, half), bool),
+            "match": matched(text, T - half, self.match, L),
+            "own": gained & known,
         }
         recorder = Recorder()
         for protocol, tokens in chosen.items():
+            share = tokens.mean()
             cells = recorder.at(protocol=protocol)
-            cells.value("share", tokens.mean(), n=len(text), tokens=tokens.size)
+            cells.value("share", share, n=documents, tokens=tokens.size)
             counts = tokens.sum(1)
             if not counts.any():
                 continue
             scored = np.where(tokens, text[:, -half:], -1)
             for c, losses in found.items():
                 cell = cells.at(length=c)
-                sums = np.where(tokens, losses, 0.0).sum(1)
+                of_chosen = np.where(tokens, losses, 0.0)
+                sums = of_chosen.sum(1)
                 cell.per_token("nll", sums, counts)
                 cell.documents({"nll_sum": sums}, counts, scored)
         return recorder.result()

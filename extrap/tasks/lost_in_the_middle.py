@@ -58,7 +58,8 @@ class Asked:
         """True if values differ in length, so that one may begin with another: an answer then ends
         behind the value.
         """
-        return len({*map(len, every_value(self.examples))}) > 1
+        sizes = {len(value) for value in every_value(self.examples)}
+        return len(sizes) > 1
 
     @cached_property
     def length(self) -> int:
@@ -69,7 +70,8 @@ class Asked:
         longest = 0
         for example in self.examples:
             prompt, _ = example.prompt(0, self.query)
-            ids = self._ids(prompt + OPENING + example.value + end)
+            text = prompt + OPENING + example.value + end
+            ids = self._ids(text)
             longest = max(longest, len(ids))
         return 1 + self.vocabulary.turns.extra + longest
 
@@ -79,7 +81,8 @@ class Asked:
         """
         found = []
         for n in range(2, self.records):
-            asked = replace(self, examples=[each.first(n) for each in self.examples])
+            examples = [each.first(n) for each in self.examples]
+            asked = replace(self, examples=examples)
             if asked.length > length:
                 break
             found.append(asked)
@@ -94,11 +97,14 @@ class Asked:
         distances = []
         for example in self.examples:
             text, at = example.prompt(index, self.query)
-            ids = np.concatenate([turns.before, self._ids(text), turns.behind])
+            of_text = self._ids(text)
+            ids = np.concatenate([turns.before, of_text, turns.behind])
             prompts.append(ids.astype(np.int64))
             from_record = self._ids(text[at:])
-            distances.append(len(from_record) - 1 + len(turns.behind))
-        return prompts, float(np.mean(distances))
+            distance = len(from_record) - 1 + len(turns.behind)
+            distances.append(distance)
+        mean = float(np.mean(distances))
+        return prompts, mean
 
     @cached_property
     def right(self) -> Callable[[int, Read], np.ndarray]:
@@ -114,10 +120,12 @@ class Asked:
         return cache(right)
 
     def _ends(self, token: int) -> bool:
-        return self.vocabulary.encoder.decode([token]).startswith(ENDS)
+        text = self.vocabulary.encoder.decode([token])
+        return text.startswith(ENDS)
 
     def _ids(self, text: str) -> np.ndarray:
-        return self.vocabulary.encoder(text.encode())[0].astype(np.int64)
+        ids, _ = self.vocabulary.encoder(text.encode())
+        return ids.astype(np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,22 +178,27 @@ class LostInTheMiddle(Task):
     batch_tokens: Count = 8192
 
     def check(self, setting: Setting) -> None:
+        option = f"task.{self.name}"
         if self.path is None:
+            made = most(self.characters)
             why = f"of ids that task.{self.name}.characters={self.characters} makes"
-            at_most(f"task.{self.name}.pairs", max(self.pairs), most(self.characters), why)
-        examples = self._examples()
+            at_most(f"{option}.pairs", max(self.pairs), made, why)
+        examples = self._examples()[0]
         if self.generate:
-            longest = max(len(value.encode()) for value in every_value(examples[0]))
+            longest = max(len(value.encode()) for value in every_value(examples))
+            needed = len(OPENING) + longest
             why = "bytes of the opening and the longest value; 0 leaves substring and format out"
-            at_least(f"task.{self.name}.generate", self.generate, len(OPENING) + longest, why)
-        fewest = len(examples[0][0].values)
+            at_least(f"{option}.generate", self.generate, needed, why)
+        fewest = len(examples[0].values)
+        index = max(self.indices or [0])
         why = f"the last of {fewest} records"
-        at_most(f"task.{self.name}.indices", max(self.indices or [0]), fewest - 1, why)
+        at_most(f"{option}.indices", index, fewest - 1, why)
 
     def _examples(self) -> list[list[Example]]:
         """Sets of examples with one number of records each, the fewest first."""
         if self.path is not None:
-            return [read(f"task.{self.name}.path", self.path, self.trials)]
+            option = f"task.{self.name}.path"
+            return [read(option, self.path, self.trials)]
 
         def drawn(pairs: int) -> list[Example]:
             return [generate(pairs, self.characters, self.seed, i) for i in range(self.trials)]
@@ -195,12 +208,13 @@ class LostInTheMiddle(Task):
     def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
         def cell(one: Asked, cost: int, measure: Callable) -> Cell:
             where = {"protocol": one.query, "length": one.length, "axis": "records"}
-            return Cell(where | {"at": one.records}, cost, measure)
+            where["at"] = one.records
+            return Cell(where, cost, measure)
 
-        plan = [
-            Asked(examples, query, setting.vocabulary, model, self.batch_tokens)
-            for examples, query in product(self._examples(), self.query)
-        ]
+        plan = []
+        for examples, query in product(self._examples(), self.query):
+            asked = Asked(examples, query, setting.vocabulary, model, self.batch_tokens)
+            plan.append(asked)
         cells = [cell(one, self._tokens(one), partial(self._curve, one)) for one in plan]
         for query in self.query:
             # one record alone is found by whoever copies what is there
@@ -208,30 +222,42 @@ class LostInTheMiddle(Task):
             fits = [one for one in several if one.length <= setting.length]
             if several and not fits:
                 fits = several[0].fewer(setting.length)
-            cells += [cell(one, 0, partial(self._gate, one)) for one in fits[-1:]]
+            if fits:
+                longest = fits[-1]
+                cells.append(cell(longest, 0, partial(self._gate, longest)))
         recorder = recorded(cells, progress)
         return recorder.result(recorder.passed.__contains__)  # a short context may have no gate
 
     def _tokens(self, asked: Asked) -> int:
         """Returns the tokens of the prompts, once for each score that reads them."""
-        places = self._indices(asked) if self.indices is None else set(self.indices)
+        places = len(self._measured_indices(asked))
         scores = 2 if self.generate else 1
-        return len(places) * len(asked.examples) * asked.length * scores
+        return places * len(asked.examples) * asked.length * scores
+
+    def _measured_indices(self, asked: Asked) -> list[int]:
+        """Returns the records asked for, in order."""
+        if self.indices is None:
+            return self._indices(asked)
+        return sorted(set(self.indices))
 
     def _indices(self, asked: Asked) -> list[int]:
-        return sorted({round(depth * (asked.records - 1)) for depth in self.depths})
+        last = asked.records - 1
+        return sorted({round(depth * last) for depth in self.depths})
 
     def _gate(self, asked: Asked, cells: Recorder, counter: Counter) -> None:
         """Records the gate, of `accuracy` and `depths` alone: decoding could read past the training
         length.
         """
-        correct = [asked.right(index, counter) for index in self._indices(asked)]
+        indices = self._indices(asked)
+        correct = [asked.right(index, counter) for index in indices]
         cells.share("gate", np.stack(correct, 1))
 
     def _curve(self, asked: Asked, cells: Recorder, counter: Counter) -> None:
         """Records one form and number of records."""
-        indices = self._indices(asked) if self.indices is None else sorted(set(self.indices))
-        depths = [i / max(1, asked.records - 1) for i in indices]
+        indices = self._measured_indices(asked)
+        last = max(1, asked.records - 1)
+        depths = [i / last for i in indices]
+        tokens = sum(map(len, asked.answers))
         correct = []
         for index, depth in zip(indices, depths, strict=True):
             prompts, distance = asked.prompts(index)
@@ -240,9 +266,11 @@ class LostInTheMiddle(Task):
                 scores |= self._decoded(prompts, asked, counter)
             drawn = checksum(*prompts, *asked.answers)
             places = {"index": index, "distance": int(distance), "drawn": drawn}
-            cells.at(depth=depth).answers(scores, places, sum(map(len, asked.answers)))
+            cells.at(depth=depth).answers(scores, places, tokens)
             correct.append(scores["accuracy"])
-        if {0.0, 1.0} <= set(depths) and any(0.25 <= d <= 0.75 for d in depths):
+        ends = {0.0, 1.0} <= set(depths)
+        middle = any(0.25 <= d <= 0.75 for d in depths)
+        if ends and middle:
             cells.curve(np.stack(correct, 1), depths)
         cells.value("guess", 1 / asked.records)
 
@@ -251,17 +279,19 @@ class LostInTheMiddle(Task):
     ) -> dict[str, np.ndarray]:
         """Returns the scores of decoded text, in any case; an id that is no text ends a word."""
         decoded = greedy(asked.model, prompts, self.generate, self.batch_tokens, read)
-        substring, form = [], []
-        for ids, example in zip(decoded.tolist(), asked.examples, strict=True):
+        encoder = asked.vocabulary.encoder
+        count = len(asked.examples)
+        substring = np.full(count, np.nan)
+        form = np.full(count, np.nan)
+        pairs = zip(decoded.tolist(), asked.examples, strict=True)
+        for i, (ids, example) in enumerate(pairs):
             if NONE in ids:
-                substring.append(np.nan)
-                form.append(np.nan)
                 continue
-            text = asked.vocabulary.encoder.decode(ids).casefold()
+            text = encoder.decode(ids).casefold()
             said = named(text, example.values)
-            substring.append(said[0])
-            form.append(any(said))
-        return {"substring": np.array(substring, float), "format": np.array(form, float)}
+            substring[i] = said[0]
+            form[i] = any(said)
+        return {"substring": substring, "format": form}
 
 
 def every_value(examples: Sequence[Example]) -> Iterator[str]:
@@ -273,8 +303,10 @@ def named(text: str, values: Sequence[str]) -> list[bool]:
     """Returns which values a text names, in any case. A value within a longer value of the context
     is not named by the longer value.
     """
+    folded = [value.casefold() for value in values]
+    longest_first = sorted(set(folded), key=len, reverse=True)
     found = {}
-    for value in sorted({value.casefold() for value in values}, key=len, reverse=True):
+    for value in longest_first:
         found[value] = value in text
         text = text.replace(value, "\n")
-    return [found[value.casefold()] for value in values]
+    return [found[value] for value in folded]

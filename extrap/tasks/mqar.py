@@ -55,10 +55,12 @@ class MultiQueryRecall(Retrieval):
             check_pairs("task.mqar", vocabulary, pairs, lengths[0])
 
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
-        (context,) = replace(exam, items=[form]).contexts(CODE, exam.length)
+        of_pairs = replace(exam, items=[form])
+        (context,) = of_pairs.contexts(CODE, exam.length)
         tokens, asked = draw_associations(context, self.trials, form, self.power)
         full, _ = exam.named(tokens, asked, exam.vocabulary.value_ids)
-        correct = right(full[..., 0], np.take_along_axis(tokens, asked + 1, 1))
+        answers = np.take_along_axis(tokens, asked + 1, 1)
+        correct = right(full[..., 0], answers)
         cells.share("accuracy", correct)
         cells.value("guess", 1 / form)
         cells.scores("accuracy", correct.mean(1))

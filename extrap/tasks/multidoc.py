@@ -62,13 +62,16 @@ class MultiDoc(Grid):
 
     def forms(self, vocabulary: Vocabulary) -> dict[str, DocumentForm]:
         template = Template.of(vocabulary, self.facts)
-        return {"ordered": DocumentForm(template, True), "shuffled": DocumentForm(template)}
+        ordered = DocumentForm(template, True)
+        shuffled = DocumentForm(template)
+        return {"ordered": ordered, "shuffled": shuffled}
 
     def check(self, setting: Setting) -> None:
         super().check(setting)
         keys = setting.vocabulary.keys
+        longest = max(self.top, default=0)
         fewer = f"fewer than data.vocabulary.keys={keys}"
-        at_most(f"task.{self.name}.top", max(self.top, default=0), keys - 1, fewer)
+        at_most(f"task.{self.name}.top", longest, keys - 1, fewer)
 
     def plan(self, model: Model, setting: Setting) -> list[Cell]:
         """Returns the cells of the best possible accuracy and of a guess, on the questions of the
@@ -77,7 +80,8 @@ class MultiDoc(Grid):
         of = (setting.vocabulary, setting.stream)
         items = range(self.trials)
         form = self.forms(setting.vocabulary)["shuffled"]
-        known = Trials(*of, self.gate_length(setting.length), items)
+        gate_length = self.gate_length(setting.length)
+        known = Trials(*of, gate_length, items)
 
         def cell(protocol: str, K: int, questions: Questions, **more: np.ndarray) -> Cell:
             length = questions.tokens.shape[1]
@@ -85,19 +89,24 @@ class MultiDoc(Grid):
 
             def measure(cells: Recorder, counter: Counter) -> None:
                 exam = Exam(*of, length, items, model, self.batch_tokens, counter)
-                cells.answers(exam.score(questions) | more, {})
+                scores = exam.score(questions) | more
+                cells.answers(scores, {})
 
             return Cell(where, questions.tokens.size, measure)
 
+        gold = form.without_search(known, 1)
+        nothing = form.without_search(known, 0)
         cells = [
-            cell("oracle", 1, form.without_search(known, 1)),
-            cell("closed_book", 0, form.without_search(known, 0)),
+            cell("oracle", 1, gold),
+            cell("closed_book", 0, nothing),
             *super().plan(model, setting),
         ]
         for top in sorted(self.top):
             questions, handed = form.retrieved(known, top, self.hit)
-            cells.append(cell("retrieved", top, questions, handed=handed))
+            retrieved = cell("retrieved", top, questions, handed=handed)
+            cells.append(retrieved)
         return cells
 
     def where(self, form: DocumentForm, vocabulary: Vocabulary, length: int) -> dict:
-        return {"axis": "documents", "at": form.records(length - vocabulary.turns.extra)}
+        text = length - vocabulary.turns.extra
+        return {"axis": "documents", "at": form.records(text)}

@@ -94,19 +94,24 @@ class Needle(AtLengths, Diagnostic):
     def check(self, setting: Setting) -> None:
         super().check(setting)
         lengths = self.lengths(setting.length)
+        option = f"task.{self.name}"
         for form, length in product(self.ask, lengths):
-            FORMS[form].check(f"task.{self.name}", setting.vocabulary, length)
+            FORMS[form].check(option, setting.vocabulary, length)
         setting.corpus.check("validation", max(lengths))
 
     def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
         ns = self.lengths(setting.length)
+        vocabulary = setting.vocabulary
+        stream = setting.stream
+        items = range(self.inputs)
         recorder = Recorder()
         counter = Counter(progress, len(self.ask) * sum(ns))
         ranked: dict[str, Ranks] = {}
         for form, n in product(self.ask, ns):
-            trials = Trials(setting.vocabulary, setting.stream, n, range(self.inputs))
+            trials = Trials(vocabulary, stream, n, items)
             asked = with_record(FORMS[form], trials)
-            with recorder.at(protocol=form, length=n).within_range() as cells:
+            here = recorder.at(protocol=form, length=n)
+            with here.within_range() as cells:
                 right, found = self.measured(model, asked)
                 cells.mean("accuracy", right)
                 if n == setting.length:
@@ -115,12 +120,14 @@ class Needle(AtLengths, Diagnostic):
                 ranks = ranked.setdefault(form, by_mean(scores))
                 head = ranks["mass"][0]
                 for metric in ("margin", "mass"):
-                    if head in scores.get(metric, {}):
-                        cells.mean(metric, scores[metric][head])
+                    of_heads = scores.get(metric, {})
+                    if head in of_heads:
+                        cells.mean(metric, of_heads[head])
                 inputs = Inputs(asked.tokens, asked.targets)
                 for name, silent in self.silenced(ranks):
                     without = answered(model, inputs, silent, self.batch_tokens)
-                    cells.at(protocol=f"{form}-{name}").mean("accuracy", without)
+                    silenced = cells.at(protocol=f"{form}-{name}")
+                    silenced.mean("accuracy", without)
             counter(n)
         passed = recorder.passed
         return recorder.result(lambda protocol: str(protocol).split("-")[0] in passed)
@@ -142,12 +149,15 @@ class Needle(AtLengths, Diagnostic):
         n, length = asked.tokens.shape
         for here in batches(n, length, self.batch_tokens):
             tokens, targets, own = (each[here] for each in asked)
-            right.append(hits(model(tokens, last=1)[:, -1], targets.numpy()))
+            logits = model(tokens, last=1)[:, -1]
+            right.append(hits(logits, targets.numpy()))
             for layer, given in model.projected(tokens).items():
                 query = LastQuery(model.scheme, *given)
                 towards = model.towards(targets, layer)
-                for metric, values in self.of_layer(query, own, towards).items():
-                    parts.setdefault((metric, layer), []).append(values.double().cpu())
+                of_layer = self.of_layer(query, own, towards)
+                for metric, values in of_layer.items():
+                    of_batches = parts.setdefault((metric, layer), [])
+                    of_batches.append(values.double().cpu())
         answers = np.concatenate(right)
         known = torch.from_numpy(answers == 1)
         found = {}
@@ -162,12 +172,14 @@ class Needle(AtLengths, Diagnostic):
     def of_layer(self, query: LastQuery, own: Tensor, towards: Tensor) -> dict[str, Tensor]:
         """Returns {metric: (B, H)} of one layer, of the metrics that it has."""
         found = {"mass": mass(query.shares(), own)}
-        if (written := query.written(own)) is not None:
+        written = query.written(own)
+        if written is not None:
             found["locos"] = contrast(*written, towards, own)
         if query.owned:
             return found
         found["margin"] = margin(query.logits(), own)
-        if (roles := query.roles(self.swaps)) is not None:
+        roles = query.roles(self.swaps)
+        if roles is not None:
             found["positional"], found["symbolic"] = roles
         return found
 
@@ -176,11 +188,13 @@ def recorded(cells: Recorder, found: dict[Measure, Tensor]) -> Scores:
     """Records every measure of every head but infinite ones; returns their values."""
     scores: Scores = {}
     for (metric, layer), values in found.items():
-        for head, own in enumerate(values.T.numpy()):
+        by_head = values.T.numpy()
+        for head, own in enumerate(by_head):
             if np.isinf(own).any():
                 continue
             cells.mean(metric, own, layer=layer, head=head)
-            scores.setdefault(metric, {})[layer, head] = own
+            of_heads = scores.setdefault(metric, {})
+            of_heads[layer, head] = own
     return scores
 
 
@@ -188,7 +202,8 @@ def by_mean(scores: Scores) -> Ranks:
     """Returns the heads by mass, and by LOCOS if they have one."""
     ranks: Ranks = {}
     for metric in ("mass", "locos"):
-        means = {head: values.mean() for head, values in scores.get(metric, {}).items()}
+        of_heads = scores.get(metric, {})
+        means = {head: values.mean() for head, values in of_heads.items()}
         if means:
             ranks[metric] = sorted(means, key=means.__getitem__, reverse=True)
     return ranks

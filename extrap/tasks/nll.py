@@ -51,17 +51,19 @@ class NLL(TextLoss):
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
         ns = self.lengths(train_length)
+        shortest = ns[0]
         start = ns[-1]
-        end = 2 * ns[-1]
-        last = max(1, min(train_length, ns[0]) // 2)
+        end = 2 * start
+        last = max(1, min(train_length, shortest) // 2)
         plans = {}
         for n in ns:
             step = max(1, round(self.stride * n))
             tiles = sliding(n, n, start, end)
+            segment = TextWindow(n, last, end)
             plans[n] = {
                 "nonoverlap": [window._replace(width=window.scored) for window in tiles],
                 "sliding": sliding(n, step, start, end),
-                "last_segment": [TextWindow(n, last, end)],
+                "last_segment": [segment],
             }
         return plans
 
@@ -69,5 +71,7 @@ class NLL(TextLoss):
         recorder = Recorder()
         for n, losses in read.items():
             for protocol in losses.plan:
-                losses.report(recorder.at(length=n, protocol=protocol), *losses.of(protocol))
+                cell = recorder.at(length=n, protocol=protocol)
+                found, places = losses.of(protocol)
+                losses.report(cell, found, places)
         return recorder.result()

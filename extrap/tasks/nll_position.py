@@ -52,7 +52,8 @@ class NLLPosition(TextLoss):
         return max(self.lengths(train_length)), "the longest length"
 
     def check(self, setting: Setting) -> None:
-        if self.lengths(setting.length)[0] <= setting.length:
+        shortest = self.lengths(setting.length)[0]
+        if shortest <= setting.length:
             problem = "every multiple must be above 1, past the training length"
             raise self.error("multiples", problem, "leave the others out")
         super().check(setting)
@@ -62,8 +63,10 @@ class NLLPosition(TextLoss):
         step = max(1, round(self.stride * train_length))
         plans: dict[Any, Plan] = {}
         for n in self.lengths(L):
-            plans["full", n] = {"full": [TextWindow(n, n, n)]}
-            windows = [TextWindow(L, L, L), *sliding(L, step, L, n)]
+            whole = TextWindow(n, n, n)
+            first = TextWindow(L, L, L)
+            windows = [first, *sliding(L, step, L, n)]
+            plans["full", n] = {"full": [whole]}
             plans["windowed", n] = {"windowed": windows}
         return plans
 
@@ -73,13 +76,17 @@ class NLLPosition(TextLoss):
         for (protocol, n), read_losses in read.items():
             cells = recorder.at(protocol=protocol, length=n)
             losses, places = read_losses.of(protocol)
-            for first, after in pairwise(edges(n, L, self.bins)):
+            borders = edges(n, L, self.bins)
+            for first, after in pairwise(borders):
                 part = slice(first - 1, after - 1)
+                tokens = after - first
                 middle = (first + after - 1) / 2
                 sums = losses[:, part].sum(1)
                 sizes = read_losses.sizes[:, part].sum(1)
-                cells.at(axis="position", at=middle).loss(sums, after - first, sizes)
-            read_losses.report(cells, losses[:, L:], places[L:])
+                cell = cells.at(axis="position", at=middle)
+                cell.loss(sums, tokens, sizes)
+            beyond = losses[:, L:]
+            read_losses.report(cells, beyond, places[L:])
         return recorder.result()
 
 
@@ -90,6 +97,7 @@ def edges(n: int, L: int, bins: int) -> list[int]:
     least = -np.ceil(bins * np.log2(L))
     most = np.ceil(bins * np.log2(n / L))
     k = np.arange(least, most + 1)
-    borders = np.round(L * 2 ** (k / bins)).astype(int) + 1
-    inner = borders[(borders > 1) & (borders <= n)]
-    return sorted({1, n + 1, *inner.tolist()})
+    positions = np.round(L * 2 ** (k / bins)).astype(int)
+    borders = (positions + 1).tolist()
+    inner = [border for border in borders if 1 < border <= n]
+    return sorted({1, n + 1, *inner})

@@ -12,6 +12,7 @@ the wrong layers, adds a token or cuts the prompt makes more, at some lengths an
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -73,46 +74,58 @@ class EngineParity(AtLengths):
 
     def check(self, setting: Setting) -> None:
         super().check(setting)
-        longest = max(self.lengths(setting.length))
-        if not len(setting.corpus.documents("validation", at_least=longest)):
+        lengths = self.lengths(setting.length)
+        longest = max(lengths)
+        documents = setting.corpus.documents("validation", at_least=longest)
+        if not len(documents):
             problem = f"no validation document has {longest} tokens or more"
             raise self.error("multiples", problem, "give more text, or shorter lengths")
-        records = Records(layout=setting.vocabulary.layout)
-        for length in self.lengths(setting.length):
-            records.check(f"task.{self.name}", setting.vocabulary, length)
+        vocabulary = setting.vocabulary
+        records = Records(layout=vocabulary.layout)
+        for length in lengths:
+            records.check(f"task.{self.name}", vocabulary, length)
 
     def run(self, model: Model, setting: Setting, progress: Progress) -> Result:
+        vocabulary = setting.vocabulary
+        stream = setting.stream
         plan = []
         for n in self.lengths(setting.length):
             if hasattr(model, "losses"):
                 tokens, targets = self._windows(setting, n)
-                measure = self._text(model, tokens, targets)
-                plan.append(Cell({"protocol": "text", "length": n}, tokens.numel(), measure))
-            trials = Trials(setting.vocabulary, setting.stream, n, range(self.trials))
+                where = {"protocol": "text", "length": n}
+                of_text = self._text(model, tokens, targets)
+                plan.append(Cell(where, tokens.numel(), of_text))
+            trials = Trials(vocabulary, stream, n, range(self.trials))
             cost = self.trials * n * len(self.depths)
             where = {"protocol": "records", "length": n}
-            plan.append(Cell(where, cost, self._records(model, trials)))
+            of_records = self._records(model, trials)
+            plan.append(Cell(where, cost, of_records))
         recorder = recorded(plan, progress)
         self._say(recorder)
         return recorder.result()
 
     def _windows(self, setting: Setting, n: int) -> tuple[torch.Tensor, torch.Tensor]:
         documents = setting.corpus.documents("validation", at_least=n)
-        count = min(self.documents, len(documents))
-        chosen = [i * len(documents) // count for i in range(count)]
-        texts = np.stack([documents[i][:n] for i in chosen]).astype(np.int64)
-        targets = torch.from_numpy(texts)
-        first = torch.full_like(targets[:, :1], setting.vocabulary.bos)
-        return torch.cat([first, targets[:, :-1]], 1), targets
+        known = len(documents)
+        count = min(self.documents, known)
+        chosen = [i * known // count for i in range(count)]
+        texts = [documents[i][:n] for i in chosen]
+        targets = torch.from_numpy(np.stack(texts).astype(np.int64))
+        bos = torch.full_like(targets[:, :1], setting.vocabulary.bos)
+        tokens = torch.cat([bos, targets[:, :-1]], 1)
+        return tokens, targets
 
     def _text(self, model: Model, tokens: torch.Tensor, targets: torch.Tensor) -> Any:
         def measure(cells: Recorder, counter: Counter) -> None:
+            windows, n = tokens.shape
             found = []
-            for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens):
-                given = tokens[rows], targets[rows]
-                reference = losses_of(model.reference, *given).cpu().double()
-                found.append((reference - model.losses(*given)).numpy())
-                counter(given[0].numel())
+            for rows in batches(windows, n, self.batch_tokens):
+                read = tokens[rows]
+                after = targets[rows]
+                reference = losses_of(model.reference, read, after)
+                apart = reference.cpu().double() - model.losses(read, after)
+                found.append(apart.numpy())
+                counter(read.numel())
             change = np.concatenate(found)
             _record(cells, change)
             for depth, part in _bins(change):
@@ -126,19 +139,22 @@ class EngineParity(AtLengths):
         def measure(cells: Recorder, counter: Counter) -> None:
             every = []
             for depth in self.depths:
-                tokens = torch.from_numpy(form.questions(trials, depth).tokens)
+                questions = form.questions(trials, depth)
+                tokens = torch.from_numpy(questions.tokens)
+                count, n = tokens.shape
                 said, scores = model.greedy(tokens, 1)
-                logits = [
-                    model.reference(tokens[rows], last=1)[:, -1].cpu().double()
-                    for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens)
-                ]
+                logits = []
+                for rows in batches(count, n, self.batch_tokens):
+                    of_last = model.reference(tokens[rows], last=1)[:, -1]
+                    logits.append(of_last.cpu().double())
                 counter(tokens.numel())
                 likely = torch.cat(logits).log_softmax(-1)
-                cell = cells.at(depth=depth)
                 same = likely.argmax(-1) == said[:, 0]
+                change = (scores - likely.gather(1, said)).numpy()
+                every.append(change)
+                cell = cells.at(depth=depth)
                 cell.proportion("same", same.double().numpy())
-                every.append((scores - likely.gather(1, said)).numpy())
-                _record(cell, every[-1])
+                _record(cell, change)
             _record(cells, np.concatenate(every, 1))
 
         return measure
@@ -154,25 +170,33 @@ class EngineParity(AtLengths):
             first = min(row["length"] for row in parted)
             recorder.value("from", first)
             there = [row for row in parted if row["length"] == first]
-            deep = max((r for r in there if "depth" in r), key=lambda r: r["value"])
-            low, high = (f"{deep.get(bound, deep['value']):.2g}" for bound in ("low", "high"))
+            at_depths = [row for row in there if "depth" in row]
+            deep = max(at_depths, key=lambda row: row["value"])
+            value = deep["value"]
+            low = deep.get("low", value)
+            high = deep.get("high", value)
             where = f"from {first} tokens on, most at depth {deep['depth']:.2g} of "
-            apart = f"{deep['protocol']}: {deep['value']:.2g} nats ({low} to {high})"
+            apart = f"{deep['protocol']}: {value:.2g} nats ({low:.2g} to {high:.2g})"
             line = f"the engine parts from its model {where}{apart}"
         warnings.warn(f"task.{self.name}: {line}", UserWarning, stacklevel=2)
 
 
 def _bins(change: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
     """Yields the middle of each bin of a text, as a depth, and its tokens."""
-    edges = np.linspace(0, change.shape[1], BINS + 1).round().astype(int)
-    for k in range(BINS):
-        if edges[k] < edges[k + 1]:
-            yield (k + 0.5) / BINS, change[:, edges[k] : edges[k + 1]]
+    n = change.shape[1]
+    edges = np.linspace(0, n, BINS + 1).round().astype(int)
+    for k, (start, stop) in enumerate(pairwise(edges)):
+        if start < stop:
+            depth = (k + 0.5) / BINS
+            yield depth, change[:, start:stop]
 
 
 def _record(cell: Recorder, change: np.ndarray) -> None:
     """Records rows of changes (texts, tokens), of texts that have a score."""
-    scored = change[np.isfinite(change).all(1)]
+    finite = np.isfinite(change).all(1)
+    scored = change[finite]
     if len(scored):
-        cell.per_token("apart", np.abs(scored).sum(1), scored.shape[1])
-        cell.per_token("change", scored.sum(1), scored.shape[1])
+        tokens = scored.shape[1]
+        apart = np.abs(scored).sum(1)
+        cell.per_token("apart", apart, tokens)
+        cell.per_token("change", scored.sum(1), tokens)

@@ -66,20 +66,24 @@ class ListRecall(AtDepths):
         wanted = form.wanted(records, form.demands[0])
         items = questions.values[:, wanted, 0]
         m = len(wanted)
+        vocabulary = exam.vocabulary
         end = np.full((len(items), 1), exam.length - 1)
-        named = exam.named(questions.tokens, end, exam.vocabulary.key_ids, m)  # (2, lists, 1, m)
-        recalled = right(named, items[:, :, None]).max(3)
-        found = {"recall": recalled[0], "restricted": recalled[1]}
+        named = exam.named(questions.tokens, end, vocabulary.key_ids, m)  # (2, lists, 1, m)
+        correct = right(named, items[:, :, None])
+        recall, restricted = correct.max(3)
+        found = {"recall": recall, "restricted": restricted}
         places = [round(depth * (m - 1)) for depth in self.depths]
         for depth, place in zip(self.depths, places, strict=True):
             cell = cells.at(depth=depth)
             for metric, hits in found.items():
                 cell.proportion(metric, hits[:, place])
-        cells.curve(found["recall"][:, places], self.depths)
+        guess = form.guess(vocabulary, exam.length)
+        chance = m / (vocabulary.keys - MARKS)
+        cells.curve(recall[:, places], self.depths)
         for metric, hits in found.items():
             cells.share(metric, hits)
-        cells.scores("recall", found["recall"].mean(1))
+        cells.scores("recall", recall.mean(1))
         cells.drawn(questions.tokens, items)
-        cells.value("guess", form.guess(exam.vocabulary, exam.length))
-        cells.value("chance", m / (exam.vocabulary.keys - MARKS))
-        return found["recall"]
+        cells.value("guess", guess)
+        cells.value("chance", chance)
+        return recall

@@ -73,46 +73,60 @@ class Repeat(TextLoss):
 
     def plans(self, train_length: int) -> dict[Any, Plan]:
         L = train_length
+        half = L // 2
         ns = self.lengths(train_length)
+        longest = ns[-1]
         u = round(self.period * L)
 
         def windows(n: int, scored: int) -> list[TextWindow]:
-            return [TextWindow(n, scored, end) for end in range(n, ns[-1] + 1, n)]
+            ends = range(n, longest + 1, n)
+            return [TextWindow(n, scored, end) for end in ends]
 
         plans: dict[Any, Plan] = {}
         for n in ns:
             plans[n, n, "whole"] = {"nonrepeated": windows(n, n)}
         for n in ns:
             if n > u:
-                plans[n, u, "whole"] = {"repeated": windows(n, n), "later": windows(n, n - u)}
-        for period, protocol in ((L, "running"), (L // 2, "within")):
-            plans[L, period, "half"] = {protocol: windows(L, L - L // 2)}
+                repeated = windows(n, n)
+                later = windows(n, n - u)
+                plans[n, u, "whole"] = {"repeated": repeated, "later": later}
+        last_half = windows(L, L - half)
+        plans[L, L, "half"] = {"running": last_half}
+        plans[L, half, "half"] = {"within": last_half}
         return plans
 
     def reads(
         self, group: Any, model: Model, text: np.ndarray, train_length: int
     ) -> tuple[Model, np.ndarray]:
         n, period, _ = group
-        end = text.shape[1] // n * n
-        windows = text[:, :end].reshape(len(text), -1, n)
-        repeated = windows[:, :, np.arange(n) % period]
-        return model, repeated.reshape(len(text), -1)
+        documents, length = text.shape
+        end = length // n * n
+        windows = text[:, :end].reshape(documents, -1, n)
+        places = np.arange(n) % period
+        repeated = windows[:, :, places]
+        return model, repeated.reshape(documents, -1)
 
     def scores(self, model: Model, tokens: Tensor, targets: Tensor) -> Tensor:
         """Returns (B, w, 2): whether the most likely token is right, and the loss in nats."""
         logits = model(tokens, last=targets.shape[1])
-        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        dtype = torch.promote_types(logits.dtype, torch.float32)
+        logits = logits.to(dtype)
         targets = targets.to(logits.device)
-        losses = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
-        equal = (logits.argmax(-1) == targets).to(losses)
+        by_id = logits.transpose(1, 2)
+        losses = F.cross_entropy(by_id, targets, reduction="none")
+        likely = logits.argmax(-1)
+        equal = (likely == targets).to(losses)
         correct = equal.where(finite(logits), torch.nan)
         return torch.stack([correct, losses], -1)
 
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
         recorder = Recorder()
         L = train_length
-        period = np.array([round(self.period * L)])
-        scores, _ = read.pop((L, L, "half")).of("running")
+        half = L // 2
+        u = round(self.period * L)
+        period = np.array([u])
+        running_text = read.pop((L, L, "half"))
+        scores, _ = running_text.of("running")
         running = scores[..., 0].sum(1)
         for (n, _, _), losses in read.items():
             for protocol in losses.plan:
@@ -120,12 +134,14 @@ class Repeat(TextLoss):
                 scores, places = losses.of(protocol)
                 correct, nats = scores.sum(1).T
                 tokens = len(places)
-                right = np.where(np.isfinite(nats).all(), correct, np.nan)
+                finite_nats = np.isfinite(nats).all()
+                right = np.where(finite_nats, correct, np.nan)
                 cell.per_token("accuracy", right, tokens)
                 cell.per_token("nll", nats, tokens)
                 items = {"correct": right, "nll_sum": nats}
                 cell.documents(items, tokens, losses.text, period)
-        scores, places = read[L, L // 2, "half"].of("within")
-        gain = scores[..., 0].sum(1) - running
-        low, _ = recorder.at(protocol="within", length=L).per_token("gain", gain, len(places))
+        scores, places = read[L, half, "half"].of("within")
+        within = scores[..., 0].sum(1)
+        cell = recorder.at(protocol="within", length=L)
+        low, _ = cell.per_token("gain", within - running, len(places))
         return recorder.result(lambda protocol: low > 0 or protocol == "nonrepeated")

@@ -74,7 +74,8 @@ class RotaryScores(AtLengths, Diagnostic):
         ns = self.lengths(setting.length)
         shortest = ns[0]
         longest = ns[-1]
-        if shortest < 2 * max(self.keys, self.queries):
+        in_half = max(self.keys, self.queries)
+        if shortest < 2 * in_half:
             problem = f"half of {shortest} tokens is less than {self.keys} keys"
             remedy = f"give greater multiples, or fewer task.{self.name}.keys and queries"
             raise self.error("multiples", problem, remedy)
@@ -88,31 +89,37 @@ class RotaryScores(AtLengths, Diagnostic):
         counter = Counter(progress, len(self.contents) * sum(ns))
         for content, n in product(self.contents, ns):
             trials = Trials(vocabulary, stream, n, range(self.inputs))
-            with recorder.at(protocol=content, length=n).within_range() as cells:
-                self._measure(cells, model, read(content, trials).tokens)
+            here = recorder.at(protocol=content, length=n)
+            with here.within_range() as cells:
+                inputs = read(content, trials)
+                self._measure(cells, model, inputs.tokens)
             counter(n)
         return recorder.result()
 
     def _measure(self, cells: Recorder, model: Inside, tokens: Tensor) -> None:
         found: dict[int, list[dict[str, Tensor]]] = {}
-        n = tokens.shape[1]
-        half = tokens.shape[1] // 2
+        count, n = tokens.shape
+        half = n // 2
         rng = np.random.default_rng((SEED, n))
-        queries = np.sort(half + rng.permutation(n - half)[: self.queries])
-        keys = rng.permutation(int(queries[0]))[: self.keys]  # before all queries
+        in_half = rng.permutation(n - half)[: self.queries]
+        queries = np.sort(half + in_half)
+        first = int(queries[0])
+        keys = rng.permutation(first)[: self.keys]  # before all queries
         places = torch.from_numpy(queries), torch.from_numpy(keys)
-        for here in batches(len(tokens), n, self.batch_tokens):
-            for layer, (q, k) in model.rotated(tokens[here], turn=False).items():
+        for here in batches(count, n, self.batch_tokens):
+            of_layers = model.rotated(tokens[here], turn=False)
+            for layer, (q, k) in of_layers.items():
                 part = turning(model.scheme, layer)
                 theta = frequencies_used(model.scheme, n, layer)
                 if part is not None and theta is not None:
                     each = scores(q, k, part, theta.detach(), *places)
                     found.setdefault(layer, []).append(each)
-        for layer, batch in found.items():
-            for metric in batch[0]:
-                values = torch.cat([one[metric] for one in batch]).cpu()
-                for head in range(values.shape[1]):
-                    cells.mean(metric, values[:, head], layer=layer, head=head)
+        for layer, of_batches in found.items():
+            for metric in of_batches[0]:
+                values = torch.cat([one[metric] for one in of_batches])
+                by_head = values.cpu().T
+                for head, of_head in enumerate(by_head):
+                    cells.mean(metric, of_head, layer=layer, head=head)
 
 
 def turning(scheme: Scheme, layer: int) -> Turning | None:
@@ -120,9 +127,12 @@ def turning(scheme: Scheme, layer: int) -> Turning | None:
     another turns pairs, too.
     """
     found = [part for part in parts(scheme, layer) if turns_pairs(part)]
-    if len(found) != 1 or not isinstance(found[0], Rotary) or found[0].uses("score"):
+    if len(found) != 1:
         return None
-    return found[0] if type(found[0]).angle is Turning.angle else None
+    part = found[0]
+    if not isinstance(part, Rotary) or part.uses("score"):
+        return None
+    return part if type(part).angle is Turning.angle else None
 
 
 def scores(
@@ -135,30 +145,38 @@ def scores(
     of_k, rest_k = as_pairs(k, part.layout, len(theta))
     used = band(of_q, of_k, theta)
     c = of_q[:, :, queries, None] * of_k[:, :, None, keys].conj()
-    rest = (rest_q[:, :, queries, None] * rest_k[:, :, None, keys]).sum(-1)
-    pairs = len(keys) // 2 * 2
-    first, second = slice(0, pairs, 2), slice(1, pairs, 2)
+    unturned = rest_q[:, :, queries, None] * rest_k[:, :, None, keys]
+    rest = unturned.sum(-1)
+    in_twos = len(keys) // 2 * 2
+    first = slice(0, in_twos, 2)
+    second = slice(1, in_twos, 2)
     of_pairs = c[..., first, :] - c[..., second, :]
     of_rest = rest[..., first] - rest[..., second]
     preferred = semantic(of_pairs, of_rest, theta, n)
+    moved = positional(c, theta, n)
     return {
         "semantic": preferred.flatten(2).nanmean(-1),
-        "positional": positional(c, theta, n).flatten(2).nanmean(-1),
+        "positional": moved.flatten(2).nanmean(-1),
         "band": used,
     }
 
 
 def as_pairs(x: Tensor, layout: Layout, pairs: int) -> tuple[Tensor, Tensor]:
     """Returns channels (..., D) as complex pairs (..., P) and the rest (..., D - 2 P)."""
-    both = x[..., pairing(layout, 2 * pairs).to(x.device)].double()
-    return torch.view_as_complex(both.contiguous()), x[..., 2 * pairs :].double()
+    turned = 2 * pairs
+    order = pairing(layout, turned).to(x.device)
+    both = x[..., order].double()
+    rest = x[..., turned:].double()
+    return torch.view_as_complex(both.contiguous()), rest
 
 
 def logits(c: Tensor, theta: Tensor, window: int) -> Tensor:
     """Returns g (..., W), without the rest, at distances 0 .. W - 1."""
     distances = torch.arange(window, dtype=torch.float64).to(theta.device)
     angle = torch.outer(theta.double(), distances)
-    return c.real @ angle.cos() - c.imag @ angle.sin()
+    real = c.real @ angle.cos()
+    imaginary = c.imag @ angle.sin()
+    return real - imaginary
 
 
 def semantic(c: Tensor, rest: Tensor, theta: Tensor, window: int) -> Tensor:
@@ -169,21 +187,27 @@ def semantic(c: Tensor, rest: Tensor, theta: Tensor, window: int) -> Tensor:
     sign = g[..., 0].sign()
     spread = g.std(-1, correction=0)
     mu = g.mean(-1) * sign
-    kept = 1 - torch.erfc(mu / (spread * 2**0.5)) / 2
-    certain = spread <= 1e-12 * (c.abs().sum(-1) + rest.abs())
-    score = torch.where(certain, (mu > 0).double(), kept)
+    z = mu / (spread * 2**0.5)
+    kept = 1 - torch.erfc(z) / 2
+    greatest = c.abs().sum(-1) + rest.abs()
+    certain = spread <= 1e-12 * greatest
+    same_sign = (mu > 0).double()
+    score = torch.where(certain, same_sign, kept)
     return score.where(sign != 0, torch.nan)
 
 
 def positional(c: Tensor, theta: Tensor, window: int) -> Tensor:
     """Returns the positional score (...) of c (..., P); nan where c is 0."""
-    steps = logits(c, theta, window).diff(dim=-1).abs()
-    norm = c.abs().square().sum(-1).sqrt()
-    return steps.mean(-1) / norm
+    g = logits(c, theta, window)
+    steps = g.diff(dim=-1).abs()
+    energy = c.abs().square().sum(-1)
+    return steps.mean(-1) / energy.sqrt()
 
 
 def band(q: Tensor, k: Tensor, theta: Tensor) -> Tensor:
     """Returns the band (...) in radians per token of q, k (..., T, P)."""
     strength = q.abs().mean(-2) * k.abs().mean(-2)
-    found = theta.double()[strength.argmax(-1)]
-    return found.where(strength.amax(-1).isfinite(), torch.nan)
+    strongest = strength.argmax(-1)
+    finite = strength.amax(-1).isfinite()
+    found = theta.double()[strongest]
+    return found.where(finite, torch.nan)

@@ -68,9 +68,12 @@ class SinkAblation(Grid, Diagnostic):
         if not exam.model.maskable:
             return plain
         for hidden in HIDDEN:
-            other = cells.at(protocol=cells.where["protocol"] + hidden)
-            found = self.curve(other, form, exam, partial(_hiding, exam, hidden))
-            other.mean("change", found.mean(1) - plain.mean(1))
+            protocol = cells.where["protocol"] + hidden
+            other = cells.at(protocol=protocol)
+            scores = partial(_hiding, exam, hidden)
+            found = self.curve(other, form, exam, scores)
+            change = found.mean(1) - plain.mean(1)
+            other.mean("change", change)
         return plain
 
     def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
@@ -89,13 +92,16 @@ def _hiding(exam: Exam, hidden: str, several: list[Questions]) -> list[dict[str,
     for questions in several:
         slot = 0 if hidden == "-first" else other_slot(questions)
         without = partial(exam.model.without, slot=slot)
-        found.append(replace(exam, model=without).score(questions))
+        hiding = replace(exam, model=without)
+        found.append(hiding.score(questions))
     return found
 
 
 def other_slot(questions: Questions) -> int:
     """Returns the slot next to the middle that holds no token of the asked record or the query."""
     length = questions.tokens.shape[1]
+    middle = length // 2
     gold = length - 1 - round(questions.distance)
-    slots = [slot for slot in range(1, length - 2) if slot not in (gold, gold + 1)]
-    return min(slots, key=lambda slot: abs(slot - length // 2))
+    record = (gold, gold + 1)
+    slots = [slot for slot in range(1, length - 2) if slot not in record]
+    return min(slots, key=lambda slot: abs(slot - middle))

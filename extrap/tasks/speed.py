@@ -49,11 +49,12 @@ class Speed(AtLengths, Diagnostic):
 
     def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
         recorder = Recorder()
+        ids = setting.vocabulary.size
         ns = self.lengths(setting.length)
         for done, n in enumerate(ns, 1):
             windows = max(1, self.window_tokens // n)
-            ids = setting.vocabulary.size
-            drawn = np.random.default_rng(n).integers(ids, size=(windows, n + 1))
+            rng = np.random.default_rng(n)
+            drawn = rng.integers(ids, size=(windows, n + 1))
             tokens = torch.from_numpy(drawn[:, :-1].copy())
             targets = torch.from_numpy(drawn[:, 1:].copy())
             ways = {
@@ -61,9 +62,11 @@ class Speed(AtLengths, Diagnostic):
                 "train": lambda t=tokens, y=targets: model.gradients(t, y),
             }
             size = tokens.numel()
-            with recorder.at(length=n).within_range() as cells:
+            here = recorder.at(length=n)
+            with here.within_range() as cells:
                 for protocol, way in ways.items():
-                    slow, middle, fast = (size / s for s in _seconds(way, self.repeats))
+                    seconds = _seconds(way, self.repeats)
+                    slow, middle, fast = (size / each for each in seconds)
                     cell = cells.at(protocol=protocol, n=self.repeats, tokens=size)
                     cell.value("tokens_per_second", middle, low=slow, high=fast)
                 kept = _kept(ways["train"]) / size
@@ -82,7 +85,8 @@ def _seconds(way: Callable[[], Tensor], repeats: int) -> tuple[float, float, flo
             torch.cuda.synchronize()
         times.append(time.perf_counter() - start)
     timed = sorted(times[1:])
-    return timed[-1], timed[len(timed) // 2], timed[0]
+    middle = timed[len(timed) // 2]
+    return timed[-1], middle, timed[0]
 
 
 def _kept(way: Callable[[], Tensor]) -> int:

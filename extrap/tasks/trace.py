@@ -41,8 +41,11 @@ class VariableTracking(Grid):
         super().check(setting)
         shortest = min(self.lengths(setting.length))
         vocabulary = setting.vocabulary
-        most = list(self.forms(vocabulary).values())[self.hops.index(max(self.hops))]
-        held = most.records(shortest - vocabulary.turns.extra)
+        forms = list(self.forms(vocabulary).values())
+        longest_chain = self.hops.index(max(self.hops))
+        most = forms[longest_chain]
+        text = shortest - vocabulary.turns.extra
+        held = most.records(text)
         if held < most.fewest_tested:
             need = f"two chains of {most.hops} hops need {most.fewest_tested}"
             problem = f"{shortest} tokens hold {held} records, but {need}"
