@@ -42,9 +42,12 @@ def table(group: str, folder: Path | None = None, plugins: Sequence[str] = ()) -
     if found.empty:
         raise UserError("--config-dir", folder, f"no YAML in its folder {group}")
     if group == "scheme":
-        measured = _measured(Path(conf_dir()).parent / "results" / "zoo")
-        found[list(measured)] = measured.reindex(found["scheme"]).fillna("-").to_numpy()
-    return found[[*found.columns.drop("source"), "source"]]
+        zoo = Path(conf_dir()).parent / "results" / "zoo"
+        measured = _measured(zoo)
+        of_schemes = measured.reindex(found["scheme"]).fillna("-")
+        found[list(measured)] = of_schemes.to_numpy()
+    others = found.columns.drop("source")
+    return found[[*others, "source"]]
 
 
 def write(folder: Path, plugins: Sequence[str] = ()) -> list[Path]:
@@ -59,7 +62,8 @@ def write(folder: Path, plugins: Sequence[str] = ()) -> list[Path]:
             if f"<!-- {group} -->" not in text:
                 text += f"<!-- {group} -->\n<!-- /{group} -->\n"
             made = page(table(group, folder, plugins))
-            atomic.replace(path, markdown.between(text, group, made).encode())
+            text = markdown.between(text, group, made)
+            atomic.replace(path, text.encode())
             written.append(path)
     if not written:
         raise UserError("--config-dir", folder, f"no YAML in its folders {', '.join(ROWS)}")
@@ -68,14 +72,17 @@ def write(folder: Path, plugins: Sequence[str] = ()) -> list[Path]:
 
 def page(frame: pd.DataFrame) -> str:
     """Returns the table in Markdown; names lead to their files."""
-    names = [f"[{name}]({name}.yaml)" for name in frame.iloc[:, 0]]
-    linked = frame.assign(**{frame.columns[0]: names})
-    return markdown.table([[*frame.columns], *linked.to_numpy().tolist()])
+    heads = [*frame.columns]
+    links = [f"[{name}]({name}.yaml)" for name in frame.iloc[:, 0]]
+    linked = frame.assign(**{heads[0]: links})
+    lines = linked.to_numpy().tolist()
+    return markdown.table([heads, *lines])
 
 
 def _measured(study: Path) -> pd.DataFrame:
     """By scheme: accuracy of retrieval at multiples of L, and the step at which it was learned."""
-    columns = ["at " + ", ".join(f"{m}L" if m > 1 else "L" for m in LEARNED), "learned at step"]
+    lengths = [f"{m}L" if m > 1 else "L" for m in LEARNED]
+    columns = ["at " + ", ".join(lengths), "learned at step"]
     if not has_rows(study):
         return pd.DataFrame(columns=columns)
     table = learning(rows.read(study))
@@ -94,7 +101,7 @@ def _when(line: pd.Series) -> str:
     when = "never" if pd.isna(line["steps"]) else f"{line['steps']:.0f}"
     seeds = int(line["seeds"])
     arrived = line["arrived"]  # nan without a step
-    missed = int(line["seeds"] - line["passed"])
+    missed = seeds - int(line["passed"])
     said = []
     if 0 < arrived < seeds:  # the mean over the seeds that arrived
         said.append(f"{arrived:.0f} of {seeds} seeds")
@@ -115,8 +122,8 @@ def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str
         """What the cards of the parts say, each text once. Parts without a position are left out
         where others have one.
         """
-        texts = [c[field] for c in cards if c["Kind"] != "none" or len(cards) == 1]
-        once = dict.fromkeys(texts)
+        acting = [c for c in cards if c["Kind"] != "none" or len(cards) == 1]
+        once = dict.fromkeys(c[field] for c in acting)
         once.pop("-", None)
         return "; ".join(once) or "-"
 
@@ -126,25 +133,29 @@ def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str
         used_by = own[1]
     elif len(single) == 1:
         used_by = of_parts("Used by")
-    acts_at = ", ".join(hook.acts_at for name, hook in HOOKS.items() if scheme.uses(name))
+    used = [hook for name, hook in HOOKS.items() if scheme.uses(name)]
+    acts_at = ", ".join(hook.acts_at for hook in used)
+    parameters = sum(p.numel() for p in scheme.parameters())
     return {
         "kind": kind(scheme),
         "acts at": acts_at or "nothing",
         "used by": used_by,
-        "parameters": f"{sum(p.numel() for p in scheme.parameters()):,}",
+        "parameters": f"{parameters:,}",
         "past L": of_parts("Past L"),
         "source": of_parts("Source"),
     }
 
 
 def _extension(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, str]:
-    comment = text.splitlines()[0].removeprefix("#").strip()
+    first = text.splitlines()[0]
+    comment = first.removeprefix("#").strip()
     return {"what it does": comment} | _options_and_sources(node, plugins)
 
 
 def _task(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, str]:
     if "defaults" in node:  # a choice of several others, which say it themselves
-        asks = text.splitlines()[1].removeprefix("#").strip()
+        second = text.splitlines()[1]
+        asks = second.removeprefix("#").strip()
         return {"what it asks": asks, "options": "-", "source": "-"}
     module, _ = _docstrings(node, plugins)
     paragraph = module.strip().split("\n\n")[0]
@@ -157,27 +168,30 @@ def _docstrings(node: dict[str, Any], plugins: Sequence[str]) -> tuple[str, str]
     """Of the module that the class of a configuration stands in, and of the class."""
     target = node["_target_"]
     named = find(target, "configuration", plugins)
-    module = sys.modules[target.rpartition(".")[0]]
-    return docstring(module), docstring(named)
+    module, _, _ = target.rpartition(".")
+    return docstring(sys.modules[module]), docstring(named)
 
 
 def _options_and_sources(node: dict[str, Any], plugins: Sequence[str]) -> dict[str, str]:
     """`name=default` of every option that is no object of its own; and sources."""
     options = []
     for name, value in node.items():
-        if name != "_target_" and not isinstance(value, dict):
-            default = "null" if value is None else str(value)
-            options.append(f"`{name}={default.replace(' ', '')}`")
+        if name == "_target_" or isinstance(value, dict):
+            continue
+        default = "null" if value is None else str(value)
+        options.append(f"`{name}={default.replace(' ', '')}`")
+    listed = ", ".join(options) or "-"
     sources = dict.fromkeys(_sources(node, plugins))
-    return {"options": ", ".join(options) or "-", "source": "; ".join(sources) or "-"}
+    source = "; ".join(sources) or "-"
+    return {"options": listed, "source": source}
 
 
 def _sources(node: dict[str, Any], plugins: Sequence[str]) -> list[str]:
     """What the docstrings of the classes and modules of a configuration name as sources."""
-    texts = _docstrings(node, plugins)
     found = []
-    for text in texts:
-        found += SOURCE.findall(" ".join(text.split()))
+    for text in _docstrings(node, plugins):
+        one_line = " ".join(text.split())
+        found += SOURCE.findall(one_line)
     for part in node.values():
         if isinstance(part, dict) and "_target_" in part:
             found += _sources(part, plugins)

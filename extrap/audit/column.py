@@ -37,7 +37,9 @@ def error(value: float) -> str:
     """An error: 0, 3e-07, .12, 4.1, 2e+05, inf."""
     if value == 0 or not 1e-3 <= value < 1e4:
         return f"{value:.0e}" if value else "0"
-    return f"{value:.2g}".lstrip("0") if value < 1 else f"{value:.3g}"
+    if value < 1:
+        return f"{value:.2g}".lstrip("0")
+    return f"{value:.3g}"
 
 
 def below(bound: float) -> Callable[[float], bool]:

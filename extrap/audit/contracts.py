@@ -39,11 +39,13 @@ def around(scheme: Scheme, dtype: torch.dtype = torch.float64) -> GPT:
     shape = scheme.shape
     for p in scheme.parameters():
         values = p.data
+        mean = float(values.mean())
         spread = 0.3 + float(values.std()) if p.numel() > 1 else 0.1
-        torch.nn.init.normal_(values, mean=float(values.mean()), std=spread)
+        torch.nn.init.normal_(values, mean=mean, std=spread)
     grouped = {"kv_heads": shape.kv_heads, "head_dim": shape.head_width}
     decoder = Decoder(shape.dim, shape.layers, shape.heads, **grouped)
-    return GPT(scheme, shape.vocab, decoder).to(dtype).eval()
+    model = GPT(scheme, shape.vocab, decoder)
+    return model.to(dtype).eval()
 
 
 def maker(node: Mapping[str, Any], plugins: Iterable[str] = ()) -> Make:
@@ -52,17 +54,20 @@ def maker(node: Mapping[str, Any], plugins: Iterable[str] = ()) -> Make:
     def make(seed: int = 0, dtype: torch.dtype = torch.float64, **shape: Any) -> GPT:
         torch.manual_seed(seed)
         made = Shape(**(SMALL | shape))
-        return around(build(node, "scheme", plugins, Scheme, shape=made), dtype)
+        scheme = build(node, "scheme", plugins, Scheme, shape=made)
+        return around(scheme, dtype)
 
     return make
 
 
 def causal(make: Make) -> None:
     """no logit depends on a later token"""
-    model, x = make(), tokens()
+    model = make()
+    x = tokens()
     y = x.clone()
     y[:, 25] = (y[:, 25] + 1) % 50
-    a, b = model(x), model(y)
+    a = model(x)
+    b = model(y)
     before = torch.equal(a[:, :25], b[:, :25])
     behind = torch.equal(a[:, 25:], b[:, 25:])
     _need(before, "a later token changes earlier logits")
@@ -71,15 +76,18 @@ def causal(make: Make) -> None:
 
 def prefix(make: Make) -> None:
     """the beginning of a text is read as if it stood alone"""
-    model, x = make(), tokens()
-    close(model(x[:, :SPLIT]), model(x)[:, :SPLIT])
+    model = make()
+    x = tokens()
+    alone = model(x[:, :SPLIT])
+    whole = model(x)
+    close(alone, whole[:, :SPLIT])
 
 
 def kernel(make: Make) -> None:
     """every kernel computes attention as defined, in blocks of any height"""
     model = make()
     scheme = model.scheme
-    (q, k, v, x) = qkvx(model)
+    q, k, v, x = qkvx(model)
     at = model.where(tokens()).at_layer(1, x)
     whole = scheme.attend(q, k, v, at)
     every = {kernels.kernel(scheme, at)}
@@ -91,7 +99,8 @@ def kernel(make: Make) -> None:
     try:
         for kernels.ROWS in (1, 2, 5, 256):
             for compute in every:
-                close(compute(scheme, q, k, v, at), whole, 1e-12)
+                found = compute(scheme, q, k, v, at)
+                close(found, whole, 1e-12)
     finally:
         kernels.ROWS = before
 
@@ -99,15 +108,17 @@ def kernel(make: Make) -> None:
 def gradients(make: Make) -> None:
     """gradients of the kernel are those of the definition"""
     model = make()
-    q, k, v, x = qkvx(model)
+    drawn = qkvx(model)
     found = []
     for attend in (kernels.attention, definition):
-        leaves = [z.clone().requires_grad_() for z in (q, k, v, x)]
-        at = model.where(tokens()).at_layer(1, leaves[3])
+        leaves = [each.clone().requires_grad_() for each in drawn]
+        q, k, v, x = leaves
+        at = model.where(tokens()).at_layer(1, x)
         model.scheme.zero_grad()
         with torch.enable_grad():
-            attend(model.scheme, *leaves[:3], at).square().sum().backward()
-        grads = [z.grad for z in leaves if z.grad is not None]
+            out = attend(model.scheme, q, k, v, at)
+            out.square().sum().backward()
+        grads = [leaf.grad for leaf in leaves if leaf.grad is not None]
         for p in model.scheme.parameters():
             if p.grad is not None:
                 grads.append(p.grad.clone())
@@ -122,10 +133,12 @@ def reached(make: Make) -> None:
     """training reaches every parameter"""
     model = make().train()
     with torch.enable_grad():
-        model(tokens()).square().sum().backward()
+        logits = model(tokens())
+        logits.square().sum().backward()
     for name, p in model.named_parameters():
         grad = p.grad
-        moved = grad is not None and grad.isfinite().all() and bool(grad.abs().sum() > 0)
+        finite = grad is not None and grad.isfinite().all()
+        moved = finite and bool(grad.abs().sum() > 0)
         _need(moved, f"{name} has no gradient, or no finite one")
 
 
@@ -146,17 +159,21 @@ def shifted(make: Make) -> None:
     """its card says whether it feels a constant that is added to all positions"""
     model = make(length=128)
 
+    scheme = model.scheme
+    t = torch.arange(T, dtype=torch.float64)
+    sees = scheme.sees if scheme.uses("sees") else None
+
     def run(shift: float) -> Tensor:
         x = tokens()
         model.where = lambda _: Where.whole(  # type: ignore[method-assign]
-            model.scheme.positions(torch.arange(T, dtype=torch.float64)) + shift,
-            model.scheme.scale,
+            scheme.positions(t) + shift,
+            scheme.scale,
             tokens=x,
-            sees=model.scheme.sees if model.scheme.uses("sees") else None,
+            sees=sees,
         )
         return model(x)
 
-    if kind(model.scheme) == "absolute":
+    if kind(scheme) == "absolute":
         same = torch.allclose(run(0), run(3), atol=1e-6)
         return _need(not same, "Kind: absolute, and yet a shift changes nothing")
     close(run(0), run(3), 1e-9)
@@ -166,22 +183,25 @@ def shifted(make: Make) -> None:
 
 def apart(make: Make) -> None:
     """two models share nothing, and weights are all that one holds"""
-    a, b = make(seed=0), make(seed=1)
+    x = tokens()
+    a = make(seed=0)
+    b = make(seed=1)
     b.load_state_dict(a.state_dict())
-    close(a(tokens()), b(tokens()), 0)
-    alone = a(tokens())
+    alone = a(x)
+    close(alone, b(x), 0)
     other = make(dim=64, heads=2, layers=3, length=96)
     other(tokens(seed=3))
-    close(a(tokens()), alone, 0)
+    close(a(x), alone, 0)
 
 
 def bfloat16(make: Make) -> None:
     """in bfloat16 it is off by rounding alone"""
-    model, x = make(), tokens()
+    model = make()
+    x = tokens()
     exact = model(x)
     low = model.to(torch.bfloat16)(x)
-    finite = low.dtype == torch.bfloat16 and low.isfinite().all()
-    _need(finite, "no finite bfloat16 logits")
+    is_low = low.dtype == torch.bfloat16
+    _need(is_low and low.isfinite().all(), "no finite bfloat16 logits")
     wrong = (low.double() - exact).square().mean()
     error = float(wrong / exact.square().mean())
     _need(error < 0.02, f"off by {error:.2g} of the mean square")
@@ -216,14 +236,17 @@ def close(a: Tensor, b: Tensor, tolerance: float = 1e-10) -> None:
     try:
         torch.testing.assert_close(a, b, atol=tolerance, rtol=tolerance)
     except AssertionError:
-        most = float((a - b).abs().max()) if a.shape == b.shape else float("inf")
+        most = float("inf")
+        if a.shape == b.shape:
+            most = float((a - b).abs().max())
         raise Broken(f"differs by {most:.2g}") from None
 
 
 def qkvx(model: GPT, T: int = T) -> tuple[Tensor, ...]:
     """Returns queries, keys and values (2, H, T, D), and the input (2, T, C) of a layer."""
     shape = model.scheme.shape
-    drawn = {"generator": torch.Generator().manual_seed(1), "dtype": torch.float64}
+    draws = torch.Generator().manual_seed(1)
+    drawn = {"generator": draws, "dtype": torch.float64}
     q, k, v = torch.randn(3, 2, shape.heads, T, shape.head_dim, **drawn)
     x = torch.randn(2, T, shape.dim, **drawn)
     return q, k, v, x
@@ -231,7 +254,8 @@ def qkvx(model: GPT, T: int = T) -> tuple[Tensor, ...]:
 
 def definition(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
     """Returns attention without kernels: the whole matrix, then the gate."""
-    return scheme.gate(scheme.attend(q, k, v, at), at)
+    out = scheme.attend(q, k, v, at)
+    return scheme.gate(out, at)
 
 
 def _need(holds: Any, otherwise: str) -> None:

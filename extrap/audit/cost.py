@@ -34,7 +34,8 @@ class Count(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.multiply_adds, self.bytes = 0, 0
+        self.multiply_adds = 0
+        self.bytes = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out = func(*args, **(kwargs or {}))
@@ -48,36 +49,50 @@ class Count(TorchDispatchMode):
 def products(func, args, out) -> int:
     """Multiply-adds of a matrix product, or of the two of fused attention; 0 for the rest."""
     if func.overloadpacket in flop_registry:
-        return flop_registry[func.overloadpacket](*args, out_val=out) // 2
+        flops = flop_registry[func.overloadpacket]
+        return flops(*args, out_val=out) // 2
     if func.overloadpacket.__name__.startswith("_scaled_dot_product"):
         q, k, v = args[:3]
-        return q.numel() // q.shape[-1] * k.shape[-2] * (q.shape[-1] + v.shape[-1])
+        D = q.shape[-1]
+        queries = q.numel() // D
+        keys = k.shape[-2]
+        return queries * keys * (D + v.shape[-1])
     return 0
 
 
 def elements(func, written: list[Tensor]) -> int:
     if func.overloadpacket.__name__.strip("_").startswith(MOVES):
         return 0
-    numbers = [t for t in written if t.is_floating_point() or t.is_complex()]
-    return sum(t.numel() * (4 if t.is_complex() else 1) for t in numbers)
+    total = 0
+    for t in written:
+        if t.is_complex():
+            total += 4 * t.numel()
+        elif t.is_floating_point():
+            total += t.numel()
+    return total
 
 
 def parameters(subject: Subject) -> int:
-    return sum(p.numel() for p in subject.scheme(DEFAULT_SHAPE).parameters())
+    scheme = subject.scheme(DEFAULT_SHAPE)
+    return sum(p.numel() for p in scheme.parameters())
 
 
 def multiply_adds(subject: Subject) -> float:
     arithmetic, base, _ = nope()
-    return (own(gpt(subject.scheme(SHAPE))) - arithmetic) / base
+    model = gpt(subject.scheme(SHAPE))
+    return (own(model) - arithmetic) / base
 
 
 def written(subject: Subject) -> float:
-    return forward(gpt(subject.scheme(SHAPE))).bytes / nope()[2] - 1
+    _, _, base = nope()
+    model = gpt(subject.scheme(SHAPE))
+    return forward(model).bytes / base - 1
 
 
 def kernel(subject: Subject) -> str:
-    made = gpt(subject.scheme(SHAPE))
-    return attention.kernel(made.scheme, made.where(tokens())).__name__
+    model = gpt(subject.scheme(SHAPE))
+    at = model.where(tokens())
+    return attention.kernel(model.scheme, at).__name__
 
 
 @cache
@@ -103,9 +118,12 @@ def forward(model: GPT) -> Count:
 def own(model: GPT) -> int:
     """Multiply-adds of embedding and attention by definition, with projections and gates."""
     x = model.embedding(tokens())
+    scheme = model.scheme
     with Count() as count:
-        for q, k, v, here in layers(model, x, model.where(tokens())):
-            model.scheme.gate(model.scheme.attend(q, k, v, here), here)
+        at = model.where(tokens())
+        for q, k, v, here in layers(model, x, at):
+            out = scheme.attend(q, k, v, here)
+            scheme.gate(out, here)
     return count.multiply_adds
 
 

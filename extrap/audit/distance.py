@@ -55,24 +55,28 @@ def growth(subject: Subject) -> float:
     A bias linear in n gives 8, a logarithm of n about 1.3, a function of bounded phases 1. Hidden
     keys have no logit.
     """
-    if (most := defined(subject)) < 16:
+    most = defined(subject)
+    if most < 16:
         return nan
+    long = min(most, LONGEST)
     near = sizes(subject.drawn, SHORT * L)
-    far = sizes(subject.drawn, min(most, LONGEST) * L)
+    far = sizes(subject.drawn, long * L)
     return max(b / a for a, b in zip(near, far, strict=True))
 
 
 @torch.no_grad()
 def sizes(model: GPT, T: int) -> list[float]:
     """Root mean squares over the far half of texts of one repeated token each."""
+    scheme = model.scheme
     tokens, x = repeated(8, T)
     at = model.where(tokens)
-    found = [size(model.scheme.embed(x, at.at_layer(0, x)).movedim(1, -1))]
+    embedded = scheme.embed(x, at.at_layer(0, x))
+    found = [size(embedded.movedim(1, -1))]
     for q, k, v, here in layers(model, x, at):
-        if model.scheme.uses("attend", layer=here.layer):
-            by_place = model.scheme.attend(q, k, v, here).movedim(2, -1)
+        if scheme.uses("attend", layer=here.layer):
+            by_place = scheme.attend(q, k, v, here).movedim(2, -1)
         else:
-            by_place = last_logits(model.scheme, q, k, here).flip(-1)  # by distance
+            by_place = last_logits(scheme, q, k, here).flip(-1)  # by distance
         found.append(size(by_place))
     return found
 
@@ -94,27 +98,35 @@ def blind(subject: Subject) -> float:
         return nan
     model = subject.drawn
     tokens, x = repeated(1, READ * L)
-    seen, lost = 0, 0
-    for q, k, _, here in layers(model, x, model.where(tokens)):
+    at = model.where(tokens)
+    seen = 0
+    lost = 0
+    for q, k, _, here in layers(model, x, at):
         w = log_weights(model.scheme, q, k, here)
         visible = w > -inf
+        vanished = visible & (w <= VANISHED)
         seen += int(visible.sum())
-        lost += int((visible & (w <= VANISHED)).sum())
+        lost += int(vanished.sum())
     return lost / seen
 
 
 def log_weights(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
     """(B, H, T): logarithm of the size of the last query's weights, -inf for a hidden key."""
     if scheme.uses("normalise", "sink", "attend", layer=at.layer):
-        return last_logits(scheme, q, k, at, weighed=True).abs().log()
-    return last_logits(scheme, q, k, at).log_softmax(-1)
+        a = last_logits(scheme, q, k, at, weighed=True)
+        return a.abs().log()
+    s = last_logits(scheme, q, k, at)
+    return s.log_softmax(-1)
 
 
 def size(s: Tensor) -> float:
     """Root mean square of the far half of the last axis; 1 if all of it is hidden, inf for nan."""
-    far = s[..., s.shape[-1] // 2 :]
-    far = far[far != -torch.inf]
-    value = float(far.square().mean().sqrt()) if len(far) else 1.0
+    half = s.shape[-1] // 2
+    far = s[..., half:]
+    seen = far[far != -torch.inf]
+    if not len(seen):
+        return 1.0
+    value = float(seen.square().mean().sqrt())
     return value if isfinite(value) else inf
 
 
@@ -132,19 +144,24 @@ def decay(equal: bool, subject: Subject) -> float:
     """
     model = subject.fresh
     same = draw(TEXTS, 1, SHAPE.dim).expand(-1, L, -1)
-    of_q, of_k = (draw(TEXTS, L, SHAPE.dim, seed=seed) for seed in (7, 8))
+    of_q = draw(TEXTS, L, SHAPE.dim, seed=7)
+    of_k = draw(TEXTS, L, SHAPE.dim, seed=8)
     gaussian = by_distance(model, of_q, of_k)
     s = by_distance(model, same, same) if equal else gaussian
     spread = float((gaussian - gaussian.mean(0)).std())
-    fall = float(s[..., :4].mean() - s[..., L // 2 :].mean())
+    near = s[..., :4].mean()
+    far = s[..., L // 2 :].mean()
+    fall = float(near - far)
     return fall / spread if spread else 0.0
 
 
 def by_distance(model: GPT, of_q: Tensor, of_k: Tensor) -> Tensor:
     """(B, H, L): logits of the last query in the first layer, nearest key first."""
     at = model.where(torch.zeros(TEXTS, L, dtype=torch.long))
-    (q, here), (k, _) = heads(model, of_q, at), heads(model, of_k, at)
-    return finite(last_logits(model.scheme, q, k, here, weighed=True)).flip(-1)
+    q, here = heads(model, of_q, at)
+    k, _ = heads(model, of_k, at)
+    s = last_logits(model.scheme, q, k, here, weighed=True)
+    return finite(s).flip(-1)
 
 
 def heads(model: GPT, x: Tensor, at: Where) -> tuple[Tensor, Where]:

@@ -39,22 +39,29 @@ def unique(subject: Subject) -> int:
     model = subject.drawn
     tokens, x = repeated(4, L)
     scheme = model.scheme
+    at = model.where(tokens)
     found = []
-    for q, k, v, here in layers(model, x, model.where(tokens)):
+    for q, k, v, here in layers(model, x, at):
         s = last_logits(scheme, q, k, here)
         visible = (s > -torch.inf).double()
-        found += [finite(s).flatten(0, 1), visible.flatten(0, 1)]
+        found.append(finite(s).flatten(0, 1))
+        found.append(visible.flatten(0, 1))
         if scheme.uses("normalise", layer=here.layer):
-            found.append(last_logits(scheme, q, k, here, weighed=True).flatten(0, 1))
+            a = last_logits(scheme, q, k, here, weighed=True)
+            found.append(a.flatten(0, 1))
         if scheme.uses("mix"):
-            one = torch.eye(L, dtype=v.dtype)[:, None, None].expand(L, SHAPE.heads, 1, L)
+            one = torch.eye(L, dtype=v.dtype)[:, None, None]
+            of_heads = one.expand(L, SHAPE.heads, 1, L)
             values = v[:1].expand(L, -1, -1, -1)
-            given = scheme.mix(one, values, here.block(L - 1, L))
+            last = here.block(L - 1, L)
+            given = scheme.mix(of_heads, values, last)
             found.append(given[:, :, 0].flatten(1).T)
     signatures = torch.cat(found).T
     largest = max(float(signatures.abs().max()), 1e-300)
-    same = torch.cdist(signatures, signatures, p=torch.inf) <= 1e-9 * largest
-    return int((~same.tril(-1).any(1)).sum())
+    apart = torch.cdist(signatures, signatures, p=torch.inf)
+    same = apart <= 1e-9 * largest
+    as_before = same.tril(-1).any(1)
+    return int((~as_before).sum())
 
 
 NEAR = L // 2
@@ -70,7 +77,9 @@ def length(subject: Subject) -> float:
     """
     found = [recent(subject.drawn, n * NEAR) for n in (1, 2, 4, 8)]
     short, *longer = [s for s in found if s is not None]
-    return max(float((s - short).abs().max() / short.std()) for s in longer)
+    spread = short.std()
+    changes = [(s - short).abs().max() for s in longer]
+    return max(float(change / spread) for change in changes)
 
 
 @torch.no_grad()
@@ -84,10 +93,12 @@ def recent(model: GPT, T: int) -> Tensor | None:
         return None
     found = []
     for q, k, _, here in layers(model, x, at):
-        s = finite(last_logits(model.scheme, q, k, here, weighed=True))[0, :, -NEAR:]
+        of_all = finite(last_logits(model.scheme, q, k, here, weighed=True))
+        s = of_all[0, :, -NEAR:]
         weights = model.scheme.uses("normalise", "attend", layer=here.layer)
         if weights:
-            s = s / s.abs().sum(-1, keepdim=True).clamp(min=1e-300)
+            total = s.abs().sum(-1, keepdim=True)
+            s = s / total.clamp(min=1e-300)
         found.append(s)
     return torch.stack(found)
 
@@ -110,8 +121,11 @@ def shift(by: int, subject: Subject) -> float:
         return nan
     finally:
         model.double()
-    changes = [(b - a).abs().max() / a.std() for a, b in zip(plain, shifted, strict=True)]
-    return max(float(change.nan_to_num(torch.inf)) for change in changes)
+    changes = []
+    for a, b in zip(plain, shifted, strict=True):
+        change = (b - a).abs().max() / a.std()
+        changes.append(float(change.nan_to_num(torch.inf)))
+    return max(changes)
 
 
 @torch.no_grad()
@@ -123,9 +137,12 @@ def answers(model: GPT, shift: float) -> list[Tensor]:
     found = []
     if shift:
         at = moved(model.scheme, at, at.q + shift)
+    scheme = model.scheme
     for q, k, v, here in layers(model, x, at):
-        read = model.scheme.gate(model.scheme.attend(q, k, v, here), here)
-        found += [finite(last_logits(model.scheme, q, k, here)), read]
+        s = last_logits(scheme, q, k, here)
+        out = scheme.attend(q, k, v, here)
+        found.append(finite(s))
+        found.append(scheme.gate(out, here))
     return found
 
 
@@ -134,9 +151,11 @@ TOKENS, BACK = 24, 5
 
 def real(subject: Subject) -> bool:
     """True if a key that moves by half a token gets a logit other than at both whole distances."""
-    whole, half, next_one = (logit(subject.drawn, by) for by in (0.0, 0.5, 1.0))
-    apart = [float((half - other).abs().max()) for other in (whole, next_one)]
-    return all(distance > 1e-9 for distance in apart)
+    model = subject.drawn
+    half = logit(model, 0.5)
+    from_whole = (half - logit(model, 0.0)).abs().max()
+    from_next = (half - logit(model, 1.0)).abs().max()
+    return bool(from_whole > 1e-9 and from_next > 1e-9)
 
 
 @torch.no_grad()
@@ -148,15 +167,17 @@ def logit(model: GPT, by: float) -> Tensor:
     try:
         at = moved(model.scheme, at, t)
     except OutOfRange:
-        return torch.full((len(model.blocks), SHAPE.heads), torch.nan)
-    each = layers(model, draw(1, TOKENS, SHAPE.dim), at)
-    found = [last_logits(model.scheme, q, k, here) for q, k, _, here in each]
+        size = (len(model.blocks), SHAPE.heads)
+        return torch.full(size, torch.nan)
+    x = draw(1, TOKENS, SHAPE.dim)
+    found = [last_logits(model.scheme, q, k, here) for q, k, _, here in layers(model, x, at)]
     return torch.stack(found)[:, 0, :, -1 - BACK]
 
 
 def axes(subject: Subject) -> int:
     """Returns the option `axes` of a part: a hook gets one coordinate per token to measure."""
-    return max((getattr(part, "axes", 1) for part in parts(subject.fresh.scheme)), default=1)
+    found = parts(subject.fresh.scheme)
+    return max((getattr(part, "axes", 1) for part in found), default=1)
 
 
 UNIQUE = Column(

@@ -21,7 +21,8 @@ def deterministic(subject: Subject) -> str:
     """
     model = subject.drawn
     try:
-        test, train = repeats(model.eval()), repeats(model.train())
+        test = repeats(model.eval())
+        train = repeats(model.train())
     finally:
         model.eval()
     if not test:
@@ -59,7 +60,8 @@ def residual(p: Tensor, k: int) -> float:
     now = p[:-k]
     later = p[k:]
     best = torch.linalg.lstsq(now, later, driver="gelsd").solution
-    return float((later - now @ best).norm() / later.norm())
+    missed = later - now @ best
+    return float(missed.norm() / later.norm())
 
 
 @torch.no_grad()
@@ -82,22 +84,29 @@ def norm(subject: Subject) -> float:
     changes = []
     for before, after in pairs:
         ratio = after.norm(dim=-1) / before.norm(dim=-1)
-        changes.append(float((ratio - 1).abs().max()))
-    return max(*changes, bent(model, here))
+        change = (ratio - 1).abs().max()
+        changes.append(float(change))
+    changes.append(bent(model, here))
+    return max(changes)
 
 
 def bent(model: GPT, here: Where) -> float:
     """max |M_n^T M_n / scale**2 - I| over heads and the distances below L."""
-    D, H, T = SHAPE.head_dim, SHAPE.heads, here.length
+    D = SHAPE.head_dim
+    H = SHAPE.heads
+    T = here.length
     one = torch.eye(D, dtype=torch.float64)
-    a, b = one.repeat_interleave(D, 0), one.repeat(D, 1)
+    a = one.repeat_interleave(D, 0)
+    b = one.repeat(D, 1)
     q = a[:, None, None].expand(-1, H, T, -1)
     k = b[:, None, None].expand(-1, H, T, -1)
     q, k = model.scheme.rotate(q, k, here)
     last = here.block(T - 1, T)
-    scores = model.scheme.score(q[:, :, -1:], k, last).view(D, D, H, T)
-    m = scores.permute(2, 3, 0, 1) / here.scale
-    return float((m.mT @ m - one).abs().max())
+    s = model.scheme.score(q[:, :, -1:], k, last)
+    by_pair = s.view(D, D, H, T)
+    m = by_pair.permute(2, 3, 0, 1) / here.scale
+    off = m.mT @ m - one
+    return float(off.abs().max())
 
 
 @torch.no_grad()
@@ -106,7 +115,8 @@ def order(layers: int, subject: Subject) -> float:
     permuted. Under the causal mask alone, one layer sees a set; the second sees the order.
     """
     tokens = words(24)
-    others = torch.randperm(23, generator=torch.Generator().manual_seed(0))
+    draws = torch.Generator().manual_seed(0)
+    others = torch.randperm(23, generator=draws)
     permuted = tokens.clone()
     permuted[:, :-1] = tokens[:, others]
     a = last_row(subject.drawn, tokens, layers)
@@ -116,7 +126,8 @@ def order(layers: int, subject: Subject) -> float:
 
 def last_row(model: GPT, tokens: Tensor, layers: int) -> Tensor:
     """(C,) of the last token after some layers."""
-    at, x = model.where(tokens), model.embedding(tokens)
+    at = model.where(tokens)
+    x = model.embedding(tokens)
     for layer, block in enumerate(model.blocks[:layers]):
         x = block(x, model.scheme, at, layer)
     return x[0, -1]

@@ -36,7 +36,9 @@ class Subject:
     """
 
     def __init__(self, name: str, node: Mapping[str, Any], plugins: Sequence[str] = ()):
-        self.name, self.node, self.plugins = name, node, plugins
+        self.name = name
+        self.node = node
+        self.plugins = plugins
 
     def scheme(self, shape: Shape = SHAPE) -> Scheme:
         """Returns a new scheme. Raises UserError if the configuration allows none of this shape."""
@@ -48,12 +50,15 @@ class Subject:
     @cached_property
     def shape(self) -> Shape:
         """SHAPE, with one period of a layout whose layers differ."""
-        layouts = any(isinstance(part, Only) for part in self.scheme().modules())
-        return replace(SHAPE, layers=4) if layouts else SHAPE
+        modules = self.scheme().modules()
+        if any(isinstance(part, Only) for part in modules):
+            return replace(SHAPE, layers=4)
+        return SHAPE
 
     @cached_property
     def fresh(self) -> GPT:
-        return gpt(self.scheme(self.shape)).double()
+        scheme = self.scheme(self.shape)
+        return gpt(scheme).double()
 
     @cached_property
     def drawn(self) -> GPT:
@@ -62,8 +67,9 @@ class Subject:
             torch.manual_seed(1)
             for p in scheme.parameters():
                 values = p.data
+                mean = float(values.mean())
                 spread = 0.1 if p.numel() == 1 else 0.3 + float(values.std())
-                nn.init.normal_(values, float(values.mean()), spread)
+                nn.init.normal_(values, mean, spread)
         return gpt(scheme).double()
 
 
@@ -73,7 +79,8 @@ def gpt(scheme: Scheme) -> GPT:
     with torch.random.fork_rng([]):
         torch.manual_seed(2)
         config = Decoder(shape.dim, shape.layers, shape.heads, shape.norm)  # type: ignore[arg-type]
-        return GPT(scheme, shape.vocab, config).eval()
+        model = GPT(scheme, shape.vocab, config)
+        return model.eval()
 
 
 def draw(*size: int, seed: int = 3) -> Tensor:
@@ -85,14 +92,17 @@ def draw(*size: int, seed: int = 3) -> Tensor:
 def words(T: int) -> Tensor:
     """(1, T) token ids; a longer text begins with the shorter one."""
     draws = torch.Generator().manual_seed(4)
-    return torch.randint(SHAPE.vocab, (T, 1), generator=draws).T.contiguous()
+    column = torch.randint(SHAPE.vocab, (T, 1), generator=draws)
+    return column.T.contiguous()
 
 
 def repeated(texts: int, T: int) -> tuple[Tensor, Tensor]:
     """(texts, T) ids and (texts, T, C) rows: one token per text, so that places alone differ."""
     token = torch.arange(texts)[:, None]
     row = draw(texts, 1, SHAPE.dim)
-    return token.expand(texts, T), row.expand(texts, T, SHAPE.dim)
+    tokens = token.expand(texts, T)
+    x = row.expand(texts, T, SHAPE.dim)
+    return tokens, x
 
 
 def moved(scheme: Scheme, at: Where, t: Tensor) -> Where:
@@ -111,8 +121,9 @@ def layers(model: GPT, x: Tensor, at: Where) -> Iterator[tuple[Tensor, Tensor, T
         placed = model.scheme.embed(x, at.at_layer(layer, x))
         normed = block.norm1(placed)
         parts = block.project(normed)
+        here = at.at_layer(layer, normed)
         q, k, v = (for_every_head(part, block.heads) for part in parts)
-        yield q, k, v, at.at_layer(layer, normed)
+        yield q, k, v, here
 
 
 def last_logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where, weighed: bool = False) -> Tensor:
@@ -121,13 +132,15 @@ def last_logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where, weighed: bool =
     """
     T = k.shape[2]
     if scheme.uses("attend", layer=at.layer):
-        return attention_weights(scheme, q, k, at)[:, :, -1]
+        a = attention_weights(scheme, q, k, at)
+        return a[:, :, -1]
     q, k = scheme.rotate(q, k, at)
     last = q[:, :, -1:]
     here = at.block(T - 1, T)
     normalises = scheme.uses("normalise", layer=at.layer)
     read = weights if weighed and normalises else logits
-    return read(scheme, last, k, here)[:, :, 0]
+    s = read(scheme, last, k, here)
+    return s[:, :, 0]
 
 
 def finite(s: Tensor) -> Tensor:

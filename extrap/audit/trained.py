@@ -18,19 +18,22 @@ def trained(name: str, option: str = "--run") -> GPT:
     run = Named(name)
     if "/" in name or not run.trained:
         known = sorted(path.parent.name for path in RUNS.glob("*/weights.pt"))
-        raise UserError(
-            option, name, f"no trained run in {RUNS}", f"there are {', '.join(known) or 'none yet'}"
-        )
-    identity = read_json(run.folder / "config.json").get("identity") or {}
+        there = ", ".join(known) or "none yet"
+        raise UserError(option, name, f"no trained run in {RUNS}", f"there are {there}")
+    config = read_json(run.folder / "config.json")
+    identity = config.get("identity") or {}
     try:
         model = identity["model"]
+        length = identity["data"]["length"]
         vocab = len(load(run.weights)["embedding.weight"])
-        shape = shape_of(model, identity["data"]["length"], vocab)
-        dtype = DTYPES[full_name(identity.get("precision"))]
+        shape = shape_of(model, length, vocab)
+        precision = full_name(identity.get("precision"))
+        dtype = DTYPES[precision]
     except (KeyError, TypeError) as error:
         raise UserError(run.folder, problem=f"does not describe a model ({error})") from None
     scheme = build(identity.get("scheme"), "scheme", kind=Scheme, shape=shape)
-    config = build(model | {"_target_": "extrap.model.decoder.Decoder"}, "model")
-    found = GPT(scheme, vocab, config)
-    found.load_state_dict(trained_weights(run, found.to(dtype), dtype))
+    decoder = build(model | {"_target_": "extrap.model.decoder.Decoder"}, "model")
+    found = GPT(scheme, vocab, decoder)
+    weights = trained_weights(run, found.to(dtype), dtype)
+    found.load_state_dict(weights)
     return found.double().eval()

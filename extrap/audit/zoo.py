@@ -53,7 +53,9 @@ def settled(value: Any) -> Any:
     """
     if not isinstance(value, float):
         return value
-    return 0.0 if abs(value) < NOISE else float(f"{value:.4g}")
+    if abs(value) < NOISE:
+        return 0.0
+    return float(f"{value:.4g}")
 
 
 def audit(
@@ -64,7 +66,8 @@ def audit(
     for subject in schemes:
         row = {"scheme": subject.name}
         for column in COLUMNS:
-            row[column.name] = settled(column.measure(subject))
+            value = column.measure(subject)
+            row[column.name] = settled(value)
         rows.append(row)
         progress(len(rows), len(schemes))
     return pd.DataFrame(rows).set_index("scheme")
@@ -90,7 +93,8 @@ def verdicts(frame: pd.DataFrame) -> pd.DataFrame:
 
 def text(frame: pd.DataFrame) -> str:
     """Returns an aligned table with its legend; `!` marks a property that does not hold."""
-    marks = verdicts(frame).map(lambda held: "!" if held is False else " ")
+    held = verdicts(frame)
+    marks = held.map(lambda holds: "!" if holds is False else " ")
     marked = (cells(frame) + marks).add_suffix(" ")
     table = marked.rename_axis(index=None, columns="scheme").to_string()
     legend = {c.head: c.says for c in COLUMNS}
@@ -124,8 +128,11 @@ def write(frame: pd.DataFrame, folder: Path) -> list[Path]:
 
     atomic.check_links(folder)
     table = folder / "audit.csv"
-    atomic.replace(table, frame.to_csv(float_format="%.4g", lineterminator="\n").encode())
+    text = frame.to_csv(float_format="%.4g", lineterminator="\n")
+    atomic.replace(table, text.encode())
+    written = cells(frame)
+    held = verdicts(frame)
     says = [column.says for column in COLUMNS]
-    painted = figures.image(lambda: paint(cells(frame), verdicts(frame), says))
+    painted = figures.image(lambda: paint(written, held, says))
     drawn = figures.save(painted, folder / "figures" / "audit")
     return [table, *drawn]
