@@ -22,14 +22,17 @@ OF_CLASS = {"Frequencies": ANGLES, "Interpolation": ANGLES, "DistanceExtension":
 def family(method: str) -> str:
     """The family of a method by the name of its YAML; WINDOWS where its file is not known."""
     path = Path(conf_dir()) / "extension" / f"{method}.yaml"
-    target = read_yaml(path)["_target_"] if path.is_file() else ""
+    if not path.is_file():
+        return WINDOWS
+    target = read_yaml(path)["_target_"]
     *module, name = target.split(".")
     if module[:1] != ["extrap"]:
         return WINDOWS
-    file = Path(extrap.__file__).parents[1].joinpath(*module).with_suffix(".py")
-    bases = dict(
-        re.findall(r"^class (\w+)\((\w+)\)", file.read_text(encoding="utf-8"), re.MULTILINE)
-    )
+    root = Path(extrap.__file__).parents[1]
+    file = root.joinpath(*module).with_suffix(".py")
+    source = file.read_text(encoding="utf-8")
+    classes = re.findall(r"^class (\w+)\((\w+)\)", source, re.MULTILINE)
+    bases = dict(classes)
     while name not in OF_CLASS and name in bases:
         name = bases[name]
     return OF_CLASS.get(name, WINDOWS)
@@ -43,5 +46,6 @@ def told_apart(methods: list[str]) -> dict[str, Style]:
         plain = method_style(method)
         place = used.setdefault(plain.colour, 0)
         used[plain.colour] += 1
-        out[method] = Style(plain.colour, CONDITIONS[place % len(CONDITIONS)], plain.marker)
+        dashes = CONDITIONS[place % len(CONDITIONS)]
+        out[method] = Style(plain.colour, dashes, plain.marker)
     return out

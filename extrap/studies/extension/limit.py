@@ -26,26 +26,30 @@ def costs(rows: pd.DataFrame) -> pd.DataFrame:
     for mixed corpora.
     """
     rows = comparable(rows)
-    found = []
-    pair = rows["extension"].str.extract(r"^pi-pair(?:,pair=(\d+|null))?$")[0]
-    probes = rows[rows["extension"].str.startswith("pi-pair")].assign(
-        pair=pair.replace("null", str(ALL)).fillna("0").astype(int)
-    )
+    extension = rows["extension"]
+    named = extension.str.extract(r"^pi-pair(?:,pair=(\d+|null))?$")[0]
+    pair = named.replace("null", str(ALL)).fillna("0").astype(int)
+    probes = rows[extension.str.startswith("pi-pair")].assign(pair=pair)
     probes = probes[_model(probes) == _most_probed(probes)]
-    unchanged = rows[(rows["extension"] == "direct") & rows["run"].isin(probes["run"])]
+    probed = rows["run"].isin(probes["run"])
+    unchanged = rows[(extension == "direct") & probed]
+    found = []
     for metric, asked in ASKED.items():
-        part, plain = (within(select(read, **asked)) for read in (probes, unchanged))
+        part = within(select(probes, **asked))
+        plain = within(select(unchanged, **asked))
         part = part.groupby(["pair", "factor", "run"], as_index=False)["value"].mean()
         plain = plain.groupby("run")["value"].mean()
         if part.empty or plain.empty:
             continue
-        part["cost"] = (part["value"] - part["run"].map(plain)) * (1 if metric == "nll" else -1)
+        sign = 1 if metric == "nll" else -1
+        added = part["value"] - part["run"].map(plain)
+        part["cost"] = added * sign
         means = part.groupby(["pair", "factor"], as_index=False)["cost"].mean()
-        ones = pd.DataFrame({"pair": means["pair"].unique(), "factor": 1.0, "cost": 0.0})
+        pairs = means["pair"].unique()
+        ones = pd.DataFrame({"pair": pairs, "factor": 1.0, "cost": 0.0})
         means = pd.concat([ones, means])
-        found.append(
-            means.rename(columns={"factor": "k"}).assign(metric=metric).sort_values(["pair", "k"])
-        )
+        table = means.rename(columns={"factor": "k"}).assign(metric=metric)
+        found.append(table.sort_values(["pair", "k"]))
     return pd.concat(found, ignore_index=True)
 
 
@@ -55,9 +59,10 @@ def _model(rows: pd.DataFrame) -> pd.Series:
 
 def _most_probed(rows: pd.DataFrame) -> str:
     """Of several with as many pairs and factors the first by name."""
-    probed = rows[["pair", "factor"]].assign(model=_model(rows)).drop_duplicates()
-    counts = probed["model"].value_counts()
-    return min(counts.index[counts == counts.max()], default="")
+    probed = rows[["pair", "factor"]].assign(model=_model(rows))
+    counts = probed.drop_duplicates()["model"].value_counts()
+    most = counts.index[counts == counts.max()]
+    return min(most, default="")
 
 
 def within(rows: pd.DataFrame) -> pd.DataFrame:
@@ -73,4 +78,5 @@ def greatest(rows: pd.DataFrame, metric: str) -> str:
     allowed = rows["cost"] < ALLOWED[metric]
     if allowed.all():
         return f"k = {rows['k'].max():g} and more"
-    return f"k = {rows['k'][allowed.cummin()].max():g}"
+    up_to_limit = rows["k"][allowed.cummin()]
+    return f"k = {up_to_limit.max():g}"

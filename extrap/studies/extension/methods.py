@@ -25,7 +25,8 @@ def value(rows: pd.DataFrame) -> tuple[float, float, float] | None:
     """Returns (value, low, high) over seeds of rows with one number per seed, None without rows."""
     if rows.empty:
         return None
-    found = spread(rows.assign(one=0), "one").iloc[0]
+    at_one = spread(rows.assign(one=0), "one")
+    found = at_one.iloc[0]
     return float(found["value"]), float(found["low"]), float(found["high"])
 
 
@@ -33,32 +34,39 @@ def of_main_parent(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns rows of `methods` of the scheme that most methods were read on, tuned or not, and of
     the way of tuning, full or LoRA, with most of them; of several the first by name.
     """
-    rows = rows[rows["parent"] == _most(rows, "parent")]
+    parent = _most(rows, "parent")
+    rows = rows[rows["parent"] == parent]
     tuned = rows["tuned"].notna()
-    return rows[~tuned | (rows["how"] == _most(rows[tuned], "how"))]
+    how = _most(rows[tuned], "how")
+    return rows[~tuned | (rows["how"] == how)]
 
 
 def _most(rows: pd.DataFrame, column: str) -> str:
     """Returns the value of a column with most methods."""
     several = [column, "tuned", "tuned_with", "extension", "set_for"]
     counts = rows[several].drop_duplicates()[column].value_counts()
-    return min(counts.index[counts == counts.max()], default="")
+    most = counts.index[counts == counts.max()]
+    return min(most, default="")
 
 
 def in_force_note(rows: pd.DataFrame, drawn: Iterable[str]) -> str:
     """Returns the line under a figure: for each of its methods, the slowest pair in force over its
     trained frequency. Empty without rows of frequencies.
     """
-    if (active := select(rows, task="used", metric="theta")).empty:
+    active = select(rows, task="used", metric="theta")
+    if active.empty:
         return ""
     active = compared(methods(active))
-    active = active[active["method"].isin({*drawn} - {"direct"})]
+    extended = {*drawn} - {"direct"}
+    active = active[active["method"].isin(extended)]
     by_share: dict[str, list[str]] = {}
     for method in order(active["method"]):
-        if len(found := in_force(active[active["method"] == method])):
-            by_share.setdefault(share_words(float(found["slowest"].min())), []).append(method)
-    phrases = [
-        f"{share}{' as trained' * (share != '1')} in {', '.join(names)}"
-        for share, names in sorted(by_share.items())
-    ]
+        found = in_force(active[active["method"] == method])
+        if len(found):
+            slowest = float(found["slowest"].min())
+            by_share.setdefault(share_words(slowest), []).append(method)
+    phrases = []
+    for share, names in sorted(by_share.items()):
+        words = share if share == "1" else f"{share} as trained"
+        phrases.append(f"{words} in {', '.join(names)}")
     return f" · slowest pair in force: {'; '.join(phrases)}" if phrases else ""

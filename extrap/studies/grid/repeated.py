@@ -21,18 +21,24 @@ SIZES = (16, 32, 64)
 
 def stretches(documents: list[np.ndarray], n: int) -> np.ndarray:
     """Returns all stretches of n tokens, (N,) of n bytes each."""
-    windows = [
-        np.lib.stride_tricks.sliding_window_view(document.astype(np.uint8), n)
-        for document in documents
-        if len(document) >= n
-    ]
-    return np.ascontiguousarray(np.concatenate(windows)).view(f"V{n}")[:, 0]
+    windows = []
+    for document in documents:
+        if len(document) >= n:
+            text = document.astype(np.uint8)
+            windows.append(np.lib.stride_tricks.sliding_window_view(text, n))
+    every = np.ascontiguousarray(np.concatenate(windows))
+    return every.view(f"V{n}")[:, 0]
 
 
 def repeated(corpus: Corpus) -> dict[int, float]:
     """Returns the share of stretches of each size that both splits have."""
-    train, scored = (corpus.documents(split) for split in ("train", "validation"))
-    return {n: float(np.isin(stretches(scored, n), stretches(train, n)).mean()) for n in SIZES}
+    train = corpus.documents("train")
+    scored = corpus.documents("validation")
+    found = {}
+    for n in SIZES:
+        again = np.isin(stretches(scored, n), stretches(train, n))
+        found[n] = float(again.mean())
+    return found
 
 
 if __name__ == "__main__":

@@ -28,12 +28,14 @@ def _readings(rows: pd.DataFrame, scores: pd.DataFrame, of: dict[str, str]) -> p
     """Returns `value` by scheme, recipe and whether it is the scheme's own, and `lost`: no seed
     passes the gate.
     """
-    own = prepared(rows)[["run", *MODEL]].drop_duplicates()
+    models = prepared(rows)[["run", *MODEL]].drop_duplicates().dropna()
     here = select(scores, **of)
-    far = here[here["length"] == TIMES * here["train_length"]]
-    known = far.drop(columns="scheme").merge(own.dropna(), on="run")
+    at = TIMES * here["train_length"]
+    far = here[here["length"] == at].drop(columns="scheme")
+    known = far.merge(models, on="run")
     learned = rows["task"].eq("kv") & rows["status"].eq("ok")
-    passes = known["run"].isin(rows.loc[learned, "run"])
-    groups = known.assign(passes=passes).groupby(MODEL, as_index=False)
+    runs = rows.loc[learned, "run"]
+    known = known.assign(passes=known["run"].isin(runs))
+    groups = known.groupby(MODEL, as_index=False)
     read = groups.agg(value=("value", "mean"), passes=("passes", "any"))
     return read.assign(lost=~read["passes"])

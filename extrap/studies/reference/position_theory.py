@@ -29,7 +29,8 @@ def influence(n: int, layers: int, a: float) -> np.ndarray:
     seen = np.arange(1, n + 1)
     for _ in range(layers):
         # row @ M: what a position i gives, it gives alike to all it sees
-        given = np.cumsum((row / seen)[::-1])[::-1]
+        backwards = (row / seen)[::-1]
+        given = np.cumsum(backwards)[::-1]
         row = (1 - a) * row + a * given
     return row
 
@@ -37,10 +38,11 @@ def influence(n: int, layers: int, a: float) -> np.ndarray:
 def density(x: np.ndarray, layers: int, a: float) -> np.ndarray:
     """The limit of n times the influence at x n, 0 < x < 1; the last position aside."""
     falling = -np.log(x)
-    return sum(
-        comb(layers, k) * a**k * (1 - a) ** (layers - k) * falling ** (k - 1) / factorial(k - 1)
-        for k in range(1, layers + 1)
-    )
+    total = 0
+    for k in range(1, layers + 1):
+        paths = comb(layers, k) * a**k * (1 - a) ** (layers - k)
+        total += paths * falling ** (k - 1) / factorial(k - 1)
+    return total
 
 
 def weight(share: float, n: int, layers: int) -> float:
@@ -50,22 +52,29 @@ def weight(share: float, n: int, layers: int) -> float:
     low = influence(n, layers, 1.0)[-1]
     high = 1.0
     share = min(max(share, low), high)
-    return brentq(lambda a: influence(n, layers, a)[-1] - share, 0.0, 1.0)
+
+    def above(a: float) -> float:
+        return influence(n, layers, a)[-1] - share
+
+    return brentq(above, 0.0, 1.0)
 
 
 def predicted(curve: pd.Series, n: int, layers: int) -> pd.Series:
     """What theory says at the positions of a measured curve (shares by position, the last one among
     them), a taken from its last one.
     """
-    a = weight(float(curve.loc[n - 1]), n, layers)
+    last = float(curve.loc[n - 1])
+    a = weight(last, n, layers)
     places = curve.index.to_numpy().astype(int)
-    return pd.Series(influence(n, layers, a)[places], curve.index)
+    found = influence(n, layers, a)[places]
+    return pd.Series(found, curve.index)
 
 
 def record(at, length: int) -> np.ndarray:
     """The number of the record that a position is of: 0 the first token, the last the query."""
     at = np.asarray(at)
-    return np.where(at == length - 1, length, (at + 1) // 2)
+    is_query = at == length - 1
+    return np.where(is_query, length, (at + 1) // 2)
 
 
 def by_record(curve: pd.Series, length: int) -> pd.Series:
@@ -73,8 +82,9 @@ def by_record(curve: pd.Series, length: int) -> pd.Series:
     differs.
     """
     of = record(curve.index, length)
+    places = curve.index.to_series()
     values = curve.groupby(of).mean()
-    values.index = curve.index.to_series().groupby(of).mean()
+    values.index = places.groupby(of).mean()
     return values
 
 
@@ -87,13 +97,19 @@ def agreement(rows: pd.DataFrame) -> pd.DataFrame:
     rows = select(rows, task="diagnostics", metric="influence")
     rows = where_known(rows)
     depth = rows["protocol"].str.extract(r"^untrained_(\d+)_layers$")[0]
-    rows = rows[depth.notna()].assign(layers=depth.dropna().astype(int))
-    rows["scheme"] = rows["scheme"] + told_apart(rows, ["scheme", "data", "extension"])
+    layers_of = depth.dropna().astype(int)
+    rows = rows[depth.notna()].assign(layers=layers_of)
+    apart = told_apart(rows, ["scheme", "data", "extension"])
+    rows["scheme"] = rows["scheme"] + apart
+    keys = ["scheme", "extension", "run", "layers"]
     found = []
-    for key, part in rows.groupby(["scheme", "extension", "run", "layers"]):
+    for key, part in rows.groupby(keys):
         n = int(part["length"].iloc[0])
+        layers = int(key[-1])
         curve = part.groupby("at")["value"].mean()
-        both = [by_record(c, n) for c in (curve, predicted(curve, n, int(key[-1])))]
-        found.append([*key, spearmanr(*both).statistic])
-    table = pd.DataFrame(found, columns=["scheme", "extension", "run", "layers", "rho"])
+        measured = by_record(curve, n)
+        theory = by_record(predicted(curve, n, layers), n)
+        rho = spearmanr(measured, theory).statistic
+        found.append([*key, rho])
+    table = pd.DataFrame(found, columns=[*keys, "rho"])
     return table.pivot_table(index=["scheme", "extension"], columns="layers", values="rho")

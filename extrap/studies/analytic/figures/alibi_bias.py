@@ -20,10 +20,10 @@ SHOWN = (0, 2, 4, 6)
 
 def data() -> np.ndarray:
     """(heads, queries, keys), nan above the diagonal."""
-    back = torch.arange(TOKENS, dtype=torch.float64)[:, None] - torch.arange(
-        TOKENS, dtype=torch.float64
-    )
-    bias = ALiBi(Shape(dim=HEADS, heads=HEADS)).distance_bias(back.clamp(min=0), 0)
+    place = torch.arange(TOKENS, dtype=torch.float64)
+    back = place[:, None] - place
+    scheme = ALiBi(Shape(dim=HEADS, heads=HEADS))
+    bias = scheme.distance_bias(back.clamp(min=0), 0)
     return bias.masked_fill(back < 0, torch.nan).numpy()
 
 
@@ -41,8 +41,9 @@ def draw():
         size=(1.5, 1.5),
         right=1.0,
     )
+    least = np.nanmin(bias)
     for panel, head in zip(axes, SHOWN, strict=True):
-        shown = panel.imshow(bias[head], cmap="viridis", vmin=np.nanmin(bias), vmax=0)
+        shown = panel.imshow(bias[head], cmap="viridis", vmin=least, vmax=0)
         panel.grid(visible=False)
         panel.set(
             xlabel="key",
@@ -52,9 +53,8 @@ def draw():
         )
     box = axes[-1].get_position()
     inch = 1 / figure.get_size_inches()[0]
-    figure.colorbar(
-        shown,
-        cax=figure.add_axes((box.x1 + 0.2 * inch, box.y0, 0.1 * inch, box.height)),
-        label="bias",
-    )
+    left = box.x1 + 0.2 * inch
+    width = 0.1 * inch
+    bar = figure.add_axes((left, box.y0, width, box.height))
+    figure.colorbar(shown, cax=bar, label="bias")
     return figure

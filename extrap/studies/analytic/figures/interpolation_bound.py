@@ -30,12 +30,13 @@ def draw():
         f"base {BASE:g}; dashed: 1. Above it the bound on extrapolated scores is weaker than d "
         "times the largest coefficient"
     )
-    figure, (panel,) = framed(
-        ["B(s) / d"], "The bound on extrapolated scores does not fade", note, size=(4.6, 2.4)
-    )
+    title = "The bound on extrapolated scores does not fade"
+    figure, (panel,) = framed(["B(s) / d"], title, note, size=(4.6, 2.4))
     for width, ink in zip(WIDTHS, INKS, strict=False):
-        panel.plot(data(width), color=ink, linewidth=0.7, label=f"d = {width}")
-    panel.axhline(1, color="#222222", linestyle=(0, (4, 1.5)), linewidth=0.9)
+        bounds = data(width)
+        panel.plot(bounds, color=ink, linewidth=0.7, label=f"d = {width}")
+    dashes = (0, (4, 1.5))
+    panel.axhline(1, color="#222222", linestyle=dashes, linewidth=0.9)
     panel.set(xlabel="distance s (tokens)", ylabel="B(s) / d", ylim=(0, 17))
     named(panel)
     return figure

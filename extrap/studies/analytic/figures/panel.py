@@ -15,11 +15,13 @@ def framed(
     titles: Sequence[str], title: str, note: str, size=(3.0, 2.2), right=0.3, gap=0.62, left=0.62
 ) -> tuple[Figure, list[Axes]]:
     """Returns a row of panels with their titles, under the title of the figure, over a note."""
-    figure, axes = panels((1, len(titles)), size, right=right, gap=gap, left=left)
-    for panel, name in zip(axes[0], titles, strict=True):
+    shape = (1, len(titles))
+    figure, axes = panels(shape, size, right=right, gap=gap, left=left)
+    row = list(axes[0])
+    for panel, name in zip(row, titles, strict=True):
         panel.set_title(name)
     entitle(figure, title, note)
-    return figure, list(axes[0])
+    return figure, row
 
 
 def named(panel: Axes, **where) -> None:
@@ -29,5 +31,9 @@ def named(panel: Axes, **where) -> None:
 
 def decades(axis) -> None:
     """Writes the ticks of a log axis as plain numbers: text of figures is never read as TeX."""
-    axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}")
+
+    def written(x: float, _) -> str:
+        return f"{x:,.0f}" if x >= 1 else f"{x:g}"
+
+    axis.set_major_formatter(written)
     axis.set_minor_formatter(NullFormatter())

@@ -14,11 +14,13 @@ from extrap.studies.analytic.figures.panel import decades, framed, named
 
 NEEDS: dict = {}
 
-WIDTH, FACTOR = 128, 8
+WIDTH = 128
+FACTOR = 8
+NTK_BASE = 1e4 * FACTOR ** (WIDTH / (WIDTH - 2))
 BASES = {
     "base 500": 500.0,
     "base 1e4": 1e4,
-    f"base 1e4, NTK s = {FACTOR}": 1e4 * FACTOR ** (WIDTH / (WIDTH - 2)),
+    f"base 1e4, NTK s = {FACTOR}": NTK_BASE,
     "base 1e6": 1e6,
 }
 FARTHEST = 2**17
@@ -27,25 +29,32 @@ FARTHEST = 2**17
 def data(width: int, base: float, distances: np.ndarray) -> np.ndarray:
     """(distances,) B at each of these distances."""
     theta = frequencies(width, base)
-    parts = torch.from_numpy(np.asarray(distances, float)).split(4096)
-    return torch.cat([torch.cos(part[:, None] * theta).sum(-1) for part in parts]).numpy()
+    every = torch.from_numpy(np.asarray(distances, float))
+    sums = []
+    for part in every.split(4096):
+        angle = part[:, None] * theta
+        sums.append(torch.cos(angle).sum(-1))
+    return torch.cat(sums).numpy()
 
 
 def first_negative(width: int, base: float, farthest: int = FARTHEST) -> int | None:
     """The least whole distance at which B < 0."""
-    below = data(width, base, np.arange(farthest)) < 0
+    sums = data(width, base, np.arange(farthest))
+    below = sums < 0
     return int(below.argmax()) if below.any() else None
 
 
 def draw():
     note = f"d = {WIDTH}; circles and numbers: the first distance at which B is negative"
-    figure, (panel,) = framed(
-        [f"d = {WIDTH}"], "RoPE: the base bounds the length", note, size=(4.6, 2.6)
-    )
-    distances = np.unique(np.geomspace(1, FARTHEST, 3000).round())
+    title = "RoPE: the base bounds the length"
+    figure, (panel,) = framed([f"d = {WIDTH}"], title, note, size=(4.6, 2.6))
+    evenly = np.geomspace(1, FARTHEST, 3000)
+    distances = np.unique(evenly.round())
     for (name, base), ink in zip(BASES.items(), INKS, strict=False):
-        panel.plot(distances, data(WIDTH, base, distances), color=ink, linewidth=0.5, label=name)
-        if (first := first_negative(WIDTH, base)) is not None:
+        sums = data(WIDTH, base, distances)
+        panel.plot(distances, sums, color=ink, linewidth=0.5, label=name)
+        first = first_negative(WIDTH, base)
+        if first is not None:
             panel.plot([first], [0], "o", color=ink, markersize=4, zorder=5)
             panel.plot([first, first], [0, -19], color=ink, linewidth=0.6, zorder=5)
             panel.annotate(

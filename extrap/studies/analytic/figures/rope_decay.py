@@ -22,9 +22,11 @@ DISTANCES = 257
 
 def data(width: int = 128, base: float = 1e4, distances: int = DISTANCES) -> np.ndarray:
     """(distances,) the bound at distance 0, 1, 2, ..."""
-    angle = torch.arange(distances, dtype=torch.float64)[:, None] * frequencies(width, base)
-    sums = torch.polar(torch.ones_like(angle), angle).cumsum(-1)
-    return (sums.abs().mean(-1)).numpy()
+    distance = torch.arange(distances, dtype=torch.float64)
+    angle = distance[:, None] * frequencies(width, base)
+    turned = torch.polar(torch.ones_like(angle), angle)
+    sums = turned.cumsum(-1)
+    return sums.abs().mean(-1).numpy()
 
 
 def draw():
@@ -36,9 +38,9 @@ def draw():
     )
     for panel, width in zip(axes, WIDTHS, strict=True):
         for base, ink in zip(BASES, INKS, strict=False):
-            panel.plot(data(width, base), color=ink, linewidth=1.2, label=f"base {base:g}")
-        panel.set(
-            xlabel="distance (tokens)", ylabel="bound" if panel is axes[0] else "", ylim=(0, 34)
-        )
+            bound = data(width, base)
+            panel.plot(bound, color=ink, linewidth=1.2, label=f"base {base:g}")
+        up = "bound" if panel is axes[0] else ""
+        panel.set(xlabel="distance (tokens)", ylabel=up, ylim=(0, 34))
         named(panel)
     return figure

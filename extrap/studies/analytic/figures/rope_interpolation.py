@@ -13,7 +13,9 @@ from extrap.studies.analytic.figures.panel import framed
 
 NEEDS: dict = {}
 
-WIDTH, BASE, LENGTH = 128, 1e4, 2048
+WIDTH = 128
+BASE = 1e4
+LENGTH = 2048
 SINGLE = 1e-7  # directions of the fit that single precision cannot tell from 0 are left out
 DETAIL = (25, 75, 0.125)
 
@@ -25,16 +27,19 @@ def data(seed: int = 0) -> dict[str, np.ndarray]:
     theta = frequencies(WIDTH, BASE).numpy()
 
     def features(s: np.ndarray) -> np.ndarray:
-        return np.concatenate([np.sin(s[:, None] * theta), np.cos(s[:, None] * theta)], 1)
+        angle = s[:, None] * theta
+        return np.concatenate([np.sin(angle), np.cos(angle)], 1)
 
+    inside = np.arange(LENGTH)
     targets = np.random.default_rng(seed).standard_normal(LENGTH)
-    weights = np.linalg.lstsq(features(np.arange(LENGTH)), targets, rcond=SINGLE)[0]
-    found = {
-        "fitted": np.arange(LENGTH),
+    weights, *_ = np.linalg.lstsq(features(inside), targets, rcond=SINGLE)
+    places = {
+        "fitted": inside,
         "beyond": np.arange(2 * LENGTH),
         "between": np.arange(*DETAIL),
     }
-    return {name: features(s) @ weights for name, s in found.items()} | {"targets": targets}
+    scores = {name: features(s) @ weights for name, s in places.items()}
+    return scores | {"targets": targets}
 
 
 def draw():
@@ -54,11 +59,14 @@ def draw():
     inside.plot(found["fitted"], color=INKS[0], linewidth=0.6)
     inside.set_ylim(-3, 3)
     beyond.plot(found["beyond"], color=INKS[3], linewidth=0.8)
-    beyond.axvline(LENGTH, color="#222222", linestyle=(0, (1, 1.6)), linewidth=0.9)
+    dots = (0, (1, 1.6))
+    beyond.axvline(LENGTH, color="#222222", linestyle=dots, linewidth=0.9)
     s = np.arange(*DETAIL)
-    between.plot(s, found["between"], color=INKS[0], linewidth=1.0)
+    scores = found["between"]
+    between.plot(s, scores, color=INKS[0], linewidth=1.0)
     whole = s == s.round()
-    between.plot(s[whole], found["between"][whole], ".", color=INKS[1], markersize=3)
+    between.plot(s[whole], scores[whole], ".", color=INKS[1], markersize=3)
     for panel in (inside, beyond, between):
-        panel.set(xlabel="distance s (tokens)", ylabel="a(s)" if panel is inside else "")
+        up = "a(s)" if panel is inside else ""
+        panel.set(xlabel="distance s (tokens)", ylabel=up)
     return figure

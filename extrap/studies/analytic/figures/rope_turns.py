@@ -18,7 +18,10 @@ from extrap.studies.analytic.figures.panel import decades, framed, named
 
 NEEDS: dict = {}
 
-WIDTH, BASE, LENGTH, FACTOR = 32, 1e4, 128, 8.0
+WIDTH = 32
+BASE = 1e4
+LENGTH = 128
+FACTOR = 8.0
 
 
 def data(
@@ -29,11 +32,11 @@ def data(
     """
     pairs = Pairs(frequencies(width, base), base, length)
     methods = {"NTK": NTK, "NTK by parts": NTKByParts, "YaRN (index ramp)": YaRN}
-    changed = {name: method(factor).theta(pairs, factor) for name, method in methods.items()}
-    found = {"as trained": pairs.theta, "interpolation": pairs.theta / factor} | changed
-    return {name: theta.numpy() for name, theta in found.items()} | {
-        "kept": kept_by_turns(pairs, 1.0, fastest(None, length)).numpy()
-    }
+    found = {"as trained": pairs.theta, "interpolation": pairs.theta / factor}
+    for name, method in methods.items():
+        found[name] = method(factor).theta(pairs, factor)
+    found["kept"] = kept_by_turns(pairs, 1.0, fastest(None, length))
+    return {name: values.numpy() for name, values in found.items()}
 
 
 def draw():
@@ -54,14 +57,19 @@ def draw():
     )
     styles = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)))
     for (name, theta), ink, line in zip(found.items(), INKS, styles, strict=False):
-        waves.plot(index, 2 * pi / theta, color=ink, linestyle=line, linewidth=1.2, label=name)
-        turns.plot(index, LENGTH * theta / (2 * pi), color=ink, linestyle=line, linewidth=1.2)
-    slow = int((LENGTH * found["as trained"] >= 2 * pi).sum()) - 0.5
+        stroke = {"color": ink, "linestyle": line, "linewidth": 1.2}
+        wavelength = 2 * pi / theta
+        circles = LENGTH * theta / (2 * pi)
+        waves.plot(index, wavelength, label=name, **stroke)
+        turns.plot(index, circles, **stroke)
+    whole = LENGTH * found["as trained"] >= 2 * pi
+    slow = int(whole.sum()) - 0.5
+    end = index[-1] + 0.5
     for panel in (waves, turns):
         panel.set_yscale("log")
         decades(panel.yaxis)
-        panel.axvspan(slow, index[-1] + 0.5, color="#000000", alpha=0.06, linewidth=0)
-        panel.set(xlabel="pair p", xlim=(-0.5, index[-1] + 0.5))
+        panel.axvspan(slow, end, color="#000000", alpha=0.06, linewidth=0)
+        panel.set(xlabel="pair p", xlim=(-0.5, end))
     for height, label in ((LENGTH, "L"), (FACTOR * LENGTH, "s L")):
         waves.axhline(height, color="#222222", linewidth=0.6)
         waves.annotate(
@@ -76,7 +84,8 @@ def draw():
     waves.set_ylabel("tokens")
     turns.set_ylabel("turns")
     ramp = turns.twinx()
-    ramp.plot(index, kept, color="#222222", linestyle=(0, (4, 1.5)), linewidth=0.8)
+    dashes = (0, (4, 1.5))
+    ramp.plot(index, kept, color="#222222", linestyle=dashes, linewidth=0.8)
     ramp.set(ylim=(-0.05, 1.05), ylabel="share kept", yticks=(0, 0.5, 1))
     ramp.grid(visible=False)
     ramp.spines["right"].set_visible(True)

@@ -31,21 +31,23 @@ def draw():
     figure, axes = framed(
         ["linear distance", "logarithmic distance"], "T5: which bucket a distance falls into", note
     )
+    exact = BUCKETS // 2
+    last = int(np.argmax(buckets == BUCKETS - 1))
+    dots = (0, (1, 1.6))
     for panel, scale in zip(axes, ("linear", "log"), strict=True):
+        shift = 1 if scale == "log" else 0
         panel.step(
-            np.arange(DISTANCES) + (scale == "log"),
+            np.arange(DISTANCES) + shift,
             buckets,
             where="post",
             color=INKS[2],
             linewidth=1.4,
         )
-        for mark in (BUCKETS // 2, int(np.argmax(buckets == BUCKETS - 1))):
-            panel.axvline(
-                mark + (scale == "log"), color="#222222", linestyle=(0, (1, 1.6)), linewidth=0.9
-            )
+        for mark in (exact, last):
+            panel.axvline(mark + shift, color="#222222", linestyle=dots, linewidth=0.9)
             panel.annotate(
                 f"{mark}",
-                (mark + (scale == "log"), 0),
+                (mark + shift, 0),
                 (2, 1),
                 textcoords="offset points",
                 fontsize=6.5,

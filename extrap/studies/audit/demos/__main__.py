@@ -18,16 +18,25 @@ NAMES = [path.stem for path in sorted(Path(__file__).parent.glob("[a-z]*.py"))]
 
 
 def main(words: list[str]) -> str:
-    known = {name: import_module(f"extrap.studies.audit.demos.{name}") for name in NAMES}
-    known = {name: module for name, module in known.items() if hasattr(module, "show")}
+    known = {}
+    for name in NAMES:
+        module = import_module(f"extrap.studies.audit.demos.{name}")
+        if hasattr(module, "show"):
+            known[name] = module
     if not words:
-        first = {name: docstring(module).split("\n\n")[0] for name, module in known.items()}
-        return "\n".join(f"{name:12} {' '.join(text.split())}" for name, text in first.items())
-    if words[0] not in known:
-        raise UserError(f"NAME={words[0]}: no such demonstration; choose among {', '.join(known)}")
-    if len(words) > 1 + len(inspect.signature(known[words[0]].show).parameters):
-        raise UserError(f"RUN={words[1]}: the demonstration {words[0]} shows no trained model")
-    return known[words[0]].show(*words[1:])
+        lines = []
+        for name, module in known.items():
+            first = docstring(module).split("\n\n")[0]
+            lines.append(f"{name:12} {' '.join(first.split())}")
+        return "\n".join(lines)
+    name, *runs = words
+    if name not in known:
+        raise UserError(f"NAME={name}: no such demonstration; choose among {', '.join(known)}")
+    show = known[name].show
+    taken = inspect.signature(show).parameters
+    if len(runs) > len(taken):
+        raise UserError(f"RUN={runs[0]}: the demonstration {name} shows no trained model")
+    return show(*runs)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ from extrap.studies.audit.demos.lines import aligned
 from extrap.utils.errors import UserError
 
 TERMS = ("token-token", "token-position", "position-token", "position-position")
-TEXTS, GROUPS = 16, 8
+TEXTS = 16
+GROUPS = 8
 
 
 def show(run: str | None = None) -> str:
@@ -54,10 +55,10 @@ def check(model: GPT, run: str | None) -> None:
     """
     T = 4
     scheme = model.scheme
-    x = torch.randn(
-        1, T, scheme.shape.dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64
-    )
-    at = model.where(torch.zeros(1, T, dtype=torch.long)).at_layer(0, x)
+    draws = torch.Generator().manual_seed(0)
+    x = torch.randn(1, T, scheme.shape.dim, generator=draws, dtype=torch.float64)
+    tokens = torch.zeros(1, T, dtype=torch.long)
+    at = model.where(tokens).at_layer(0, x)
     zero = scheme.embed(torch.zeros_like(x), at)
     if (
         scheme.uses("rotate", "score", "attend")
@@ -75,19 +76,21 @@ def check(model: GPT, run: str | None) -> None:
 @torch.no_grad()
 def positions(model: GPT) -> Tensor:
     """(L, C) p_i."""
-    L, C = model.scheme.shape.length, model.scheme.shape.dim
+    L = model.scheme.shape.length
+    C = model.scheme.shape.dim
     x = torch.zeros(1, L, C, dtype=torch.float64)
-    return model.scheme.embed(x, model.where(torch.zeros(1, L, dtype=torch.long)).at_layer(0, x))[0]
+    tokens = torch.zeros(1, L, dtype=torch.long)
+    at = model.where(tokens).at_layer(0, x)
+    return model.scheme.embed(x, at)[0]
 
 
 def cosines(model: GPT) -> str:
     """Cosine of every token vector with every position vector; independent directions in C channels
     have sd 1 / sqrt(C).
     """
-    e, p = (
-        nn.functional.normalize(x, dim=-1)
-        for x in (model.embedding.weight.detach(), positions(model))
-    )
+    tokens = model.embedding.weight.detach()
+    e = nn.functional.normalize(tokens, dim=-1)
+    p = nn.functional.normalize(positions(model), dim=-1)
     cos = e @ p.T
     return "\n".join([
         f"cosine of {len(e)} token with {len(p)} position vectors",
@@ -111,7 +114,8 @@ def variances(model: GPT) -> str:
                 f"{place[group].mean():.4f}",
             ]
         )
-    both = torch.corrcoef(torch.stack([token, place]))[0, 1]
+    pair = torch.stack([token, place])
+    both = torch.corrcoef(pair)[0, 1]
     return (
         f"variance per channel, mean of each group\n{aligned(rows)}\ncorrelation over the "
         f"{len(token)} channels: {both:+.3f}"
@@ -125,48 +129,62 @@ def split(model: GPT) -> dict[str, Tensor]:
     """
     L = model.scheme.shape.length
     block = model.blocks[0]
-    ids = torch.tensor(list(inspect.getsource(text_source).encode()))
+    text = inspect.getsource(text_source).encode()
+    ids = torch.tensor(list(text))
     texts = min(TEXTS, len(ids) // L)
-    tokens = ids[: texts * L].view(texts, L) % model.scheme.shape.vocab
+    windows = ids[: texts * L].view(texts, L)
+    tokens = windows % model.scheme.shape.vocab
     e = model.embedding(tokens)
     p = positions(model)[None]
-    weight = block.norm1.weight
-    scale = scale_of(block.norm1, e + p)
-    constant = getattr(block.norm1, "bias", None)
-    of_token = centred(block.norm1, e) * scale * weight + (0 if constant is None else constant)
-    of_place = centred(block.norm1, p) * scale * weight
+    norm = block.norm1
+    scale = scale_of(norm, e + p)
+    of_token = centred(norm, e) * scale * norm.weight
+    of_place = centred(norm, p) * scale * norm.weight
+    constant = getattr(norm, "bias", None)
+    if constant is not None:
+        of_token = of_token + constant
     q1, k1 = heads(block, of_token, block.qkv.bias)
     q2, k2 = heads(block, of_place, None)
     f = model.scheme.scale
-    products = [q1 @ k1.mT * f, q1 @ k2.mT * f, q2 @ k1.mT * f, q2 @ k2.mT * f]
-    return dict(zip(TERMS, products, strict=True))
+    products = [q1 @ k1.mT, q1 @ k2.mT, q2 @ k1.mT, q2 @ k2.mT]
+    logits = [product * f for product in products]
+    return dict(zip(TERMS, logits, strict=True))
 
 
 def centred(norm: nn.Module, x: Tensor) -> Tensor:
-    return x - x.mean(-1, keepdim=True) if isinstance(norm, nn.LayerNorm) else x
+    if isinstance(norm, nn.LayerNorm):
+        return x - x.mean(-1, keepdim=True)
+    return x
 
 
 def scale_of(norm: nn.Module, x: Tensor) -> Tensor:
     """(B, T, 1): what the norm multiplies the (centred) x by."""
-    eps = norm.eps if norm.eps is not None else torch.finfo(x.dtype).eps
-    return (centred(norm, x).square().mean(-1, keepdim=True) + eps).rsqrt()
+    eps = norm.eps
+    if eps is None:
+        eps = torch.finfo(x.dtype).eps
+    variance = centred(norm, x).square().mean(-1, keepdim=True)
+    return (variance + eps).rsqrt()
 
 
 def heads(block: nn.Module, x: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
     """q, k (B, H, T, D) of a part of the normed input."""
     qkv = nn.functional.linear(x, block.qkv.weight, bias)
-    q, k, _ = qkv.unflatten(-1, (3, block.heads, -1)).permute(2, 0, 3, 1, 4)
+    of_heads = qkv.unflatten(-1, (3, block.heads, -1))
+    q, k, _ = of_heads.permute(2, 0, 3, 1, 4)
     return q, k
 
 
 def terms(model: GPT) -> str:
     parts = split(model)
-    seen = torch.ones(model.scheme.shape.length, model.scheme.shape.length).tril().bool()
-    flat = torch.stack([part[..., seen].flatten() for part in parts.values()])
+    L = model.scheme.shape.length
+    seen = torch.ones(L, L).tril().bool()
+    visible = [part[..., seen].flatten() for part in parts.values()]
+    flat = torch.stack(visible)
     total = flat.sum(0)
     rows = [["term of the logit", "mean", "sd", "share of variance"]]
     for name, term in zip(TERMS, flat, strict=True):
-        covariance = ((term - term.mean()) * (total - total.mean())).mean()
+        products = (term - term.mean()) * (total - total.mean())
+        covariance = products.mean()
         share = covariance / total.var(correction=0)
         rows.append([name, f"{term.mean():+.4f}", f"{term.std():.4f}", f"{share:+.3f}"])
     rows.append(["sum", f"{total.mean():+.4f}", f"{total.std():.4f}", "+1.000"])

@@ -14,18 +14,23 @@ from torch import Tensor
 from extrap.model.functional import frequencies
 from extrap.model.rotary import Layout, pairing, phase, relayout, turn
 
-D, HEADS, WIDTH, TOKENS = 8, 2, 16, 5
+D = 8
+HEADS = 2
+WIDTH = 16
+TOKENS = 5
 
 
 def rotated(x: Tensor, layout: Layout) -> Tensor:
     """R_t x_t for x (..., T, D)."""
     t = torch.arange(x.shape[-2], dtype=torch.float64)
-    return turn(x, phase(t[:, None] * frequencies(D), x.dtype), layout)
+    angle = t[:, None] * frequencies(D)
+    return turn(x, phase(angle, x.dtype), layout)
 
 
 def permuted(x: Tensor) -> Tensor:
     """P x, over the last axis."""
-    return x[..., pairing("interleaved", D).T.flatten()]
+    pairs = pairing("interleaved", D)
+    return x[..., pairs.T.flatten()]
 
 
 def data() -> dict[str, float]:
@@ -39,23 +44,28 @@ def data() -> dict[str, float]:
         for n in (TOKENS, HEADS * D, HEADS * D)
     )
 
+    def heads(w: Tensor, layout: Layout) -> Tensor:
+        of_heads = (h @ w.T).unflatten(-1, (HEADS, D))
+        return rotated(of_heads.movedim(1, 0), layout)
+
     def scores(wq: Tensor, wk: Tensor, layout: Layout) -> Tensor:
-        q = (h @ wq.T).unflatten(-1, (HEADS, D)).movedim(1, 0)
-        k = (h @ wk.T).unflatten(-1, (HEADS, D)).movedim(1, 0)
-        return rotated(q, layout) @ rotated(k, layout).mT
+        return heads(wq, layout) @ heads(wk, layout).mT
 
     trained = scores(wq, wk, "interleaved")
-    moved_q, moved_k = (relayout(w, HEADS, "interleaved", "half") for w in (wq, wk))
+    moved_q = relayout(wq, HEADS, "interleaved", "half")
+    moved_k = relayout(wk, HEADS, "interleaved", "half")
+    half = rotated(x, "half")
+    interleaved = rotated(x, "interleaved")
+    half_of_permuted = rotated(permuted(x), "half")
+    same_weights = scores(wq, wk, "half")
+    q_moved = scores(moved_q, wk, "half")
+    both_moved = scores(moved_q, moved_k, "half")
     return {
-        "half(P x) - P interleaved(x)": difference(
-            rotated(permuted(x), "half"), permuted(rotated(x, "interleaved"))
-        ),
-        "half(x) - interleaved(x)": difference(rotated(x, "half"), rotated(x, "interleaved")),
-        "scores: half on the same weights": difference(scores(wq, wk, "half"), trained),
-        "scores: half, rows of W_q alone moved": difference(scores(moved_q, wk, "half"), trained),
-        "scores: half, rows of W_q and W_k moved": difference(
-            scores(moved_q, moved_k, "half"), trained
-        ),
+        "half(P x) - P interleaved(x)": difference(half_of_permuted, permuted(interleaved)),
+        "half(x) - interleaved(x)": difference(half, interleaved),
+        "scores: half on the same weights": difference(same_weights, trained),
+        "scores: half, rows of W_q alone moved": difference(q_moved, trained),
+        "scores: half, rows of W_q and W_k moved": difference(both_moved, trained),
     }
 
 
@@ -66,7 +76,9 @@ def difference(a: Tensor, b: Tensor) -> float:
 def show() -> str:
     x = torch.arange(1.0, D + 1).double()
     lines = [f"x    {_row(x)}", f"P x  {_row(permuted(x))}", "", "largest differences"]
-    return "\n".join([*lines, *(f"  {what:40} {value:.1e}" for what, value in data().items())])
+    for what, value in data().items():
+        lines.append(f"  {what:40} {value:.1e}")
+    return "\n".join(lines)
 
 
 def _row(x: Tensor) -> str:

@@ -3,5 +3,10 @@
 
 def aligned(rows: list[list[str]]) -> str:
     """Returns lines of right-aligned columns; the first row holds their heads."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
+    columns = zip(*rows, strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    lines = []
+    for row in rows:
+        cells = map(str.rjust, row, widths)
+        lines.append("  ".join(cells))
+    return "\n".join(lines)

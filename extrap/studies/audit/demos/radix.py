@@ -17,13 +17,20 @@ from extrap.model.functional import frequencies
 from extrap.model.spectrum import Pairs
 from extrap.studies.audit.demos.lines import aligned
 
-RADIX, PLACES, N, S = 10, 3, 1749, 2
-D, BASE, LENGTH, FACTOR = 8, 10000.0, 64, 4.0
+RADIX = 10
+PLACES = 3
+N = 1749
+S = 2
+D = 8
+BASE = 10000.0
+LENGTH = 64
+FACTOR = 4.0
 
 
 def digits(n: float, radix: int, places: int) -> list[float]:
     """Highest first; what is no whole number stays in the lowest."""
-    high = [floor(n / radix**m) % radix for m in range(places - 1, 0, -1)]
+    powers = range(places - 1, 0, -1)
+    high = [floor(n / radix**m) % radix for m in powers]
     return [*high, n % radix]
 
 
@@ -31,11 +38,13 @@ def ways() -> dict[str, tuple[int, float, list[float]]]:
     """(radix, number written, its digits): the smallest whole radix that writes all below s
     beta**places is NTK's.
     """
-    larger = next(beta for beta in range(RADIX, 10 * RADIX) if beta**PLACES >= S * RADIX**PLACES)
+    numbers = S * RADIX**PLACES
+    larger = next(beta for beta in range(RADIX, 10 * RADIX) if beta**PLACES >= numbers)
+    interpolated = N / S
     return {
         "trained": (RADIX, 759, digits(759, RADIX, PLACES)),
         "extrapolation": (RADIX, N, digits(N, RADIX, PLACES + 1)),
-        "interpolation": (RADIX, N / S, digits(N / S, RADIX, PLACES)),
+        "interpolation": (RADIX, interpolated, digits(interpolated, RADIX, PLACES)),
         "NTK": (larger, N, digits(N, larger, PLACES)),
     }
 
@@ -43,10 +52,12 @@ def ways() -> dict[str, tuple[int, float, list[float]]]:
 def angles() -> dict[str, list[float]]:
     """theta_p of the pairs of d = 8, base 10000, s = 4."""
     theta = frequencies(D, BASE)
+    interpolated = theta / FACTOR
+    ntk = bloc97(Pairs(theta, BASE, LENGTH), FACTOR)
     return {
         "extrapolation": theta.tolist(),
-        "interpolation": (theta / FACTOR).tolist(),
-        "NTK": bloc97(Pairs(theta, BASE, LENGTH), FACTOR).tolist(),
+        "interpolation": interpolated.tolist(),
+        "NTK": ntk.tolist(),
     }
 
 
@@ -61,11 +72,14 @@ def show() -> str:
     for name, (radix, n, found) in ways().items():
         written = " ".join(f"{digit:g}" for digit in found)
         rows.append([name, str(radix), f"{n:g}", written, new[name]])
-    turns = [["theta_p", *(f"p={p}" for p in range(D // 2))]]
+    heads = [f"p={p}" for p in range(D // 2)]
+    turns = [["theta_p", *heads]]
     for name, theta in angles().items():
-        turns.append([name, *(f"{x:.9f}" for x in theta)])
+        written = [f"{x:.9f}" for x in theta]
+        turns.append([name, *written])
     beta = BASE ** (2 / D)
-    grown = torch.tensor(BASE * FACTOR ** (D / (D - 2))).item() ** (2 / D)
+    base = torch.tensor(BASE * FACTOR ** (D / (D - 2)))
+    grown = base.item() ** (2 / D)
     return "\n".join(
         [
             aligned(rows),

@@ -31,16 +31,17 @@ HEADS = ("m", "n", "m-n", "q.k", "<R_m q, R_n k>", "<q, R_{m-n} k>", "<q, R_{n-m
 
 def vectors() -> tuple[Tensor, Tensor]:
     drawn = np.random.RandomState(42)
-    return torch.from_numpy(drawn.randn(D)), torch.from_numpy(drawn.randn(D))
+    q = torch.from_numpy(drawn.randn(D))
+    k = torch.from_numpy(drawn.randn(D))
+    return q, k
 
 
 def turned(x: Tensor, m: float) -> Tensor:
     """R_m x of a vector (D,)."""
-    return turn(
-        x[None],
-        phase(torch.tensor([[float(m)]], dtype=torch.float64) * frequencies(D), x.dtype),
-        "interleaved",
-    )[0]
+    place = torch.tensor([[float(m)]], dtype=torch.float64)
+    angle = place * frequencies(D)
+    both = turn(x[None], phase(angle, x.dtype), "interleaved")
+    return both[0]
 
 
 def data() -> list[tuple[int, int, int, float, float, float, float]]:
@@ -63,7 +64,8 @@ def data() -> list[tuple[int, int, int, float, float, float, float]]:
 def show() -> str:
     rows = []
     for m, n, apart, *products in data():
-        rows.append([str(m), str(n), str(apart), *(f"{product:.6f}" for product in products)])
+        written = [f"{product:.6f}" for product in products]
+        rows.append([str(m), str(n), str(apart), *written])
     return "\n".join(
         [
             aligned([list(HEADS), *rows]),

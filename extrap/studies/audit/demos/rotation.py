@@ -21,14 +21,17 @@ PLACES = (0, 1, 2, 100)
 def turned(m: int) -> Tensor:
     """(4,) R_m x."""
     x = torch.tensor([X], dtype=torch.float64)
-    return turn(x, phase(float(m) * frequencies(len(X))[None], x.dtype), "interleaved")[0]
+    theta = frequencies(len(X))[None]
+    angle = float(m) * theta
+    return turn(x, phase(angle, x.dtype), "interleaved")[0]
 
 
 def show() -> str:
     rows = [["m", "pair", "angle", "cos", "sin", "before", "after", "norm before", "norm after"]]
+    thetas = frequencies(len(X)).tolist()
     for m in PLACES:
         y = turned(m)
-        for p, theta in enumerate(frequencies(len(X)).tolist()):
+        for p, theta in enumerate(thetas):
             angle = torch.tensor(m * theta, dtype=torch.float64)
             pair = slice(2 * p, 2 * p + 2)
             before = torch.tensor(X[pair], dtype=torch.float64)

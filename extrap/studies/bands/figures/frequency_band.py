@@ -36,21 +36,28 @@ def enough(rows) -> bool:
 
 
 def draw(rows):
-    known = recipes(select(comparable(rows), **NEEDS))
-    known = known[known["width"].notna() & (known["length"] == known["train_length"])]
+    measured = select(comparable(rows), **NEEDS)
+    known = recipes(measured)
+    at_length = known["length"] == known["train_length"]
+    known = known[known["width"].notna() & at_length]
     known = known.sort_values(["scheme", "width", "run", "protocol", "layer", "head"])
     widths = np.sort(known["width"].unique())
     schemes = sorted(known["scheme"].unique())
     margins = {"labels": [*schemes, "1 / W"], "left": 0.75, "top": 0.42}
     figure, ((panel,),) = panels((1, 1), (2.6, 2.3), **margins)
-    ends = [_scheme(panel, scheme, known[known["scheme"] == scheme]) for scheme in schemes]
-    panel.plot(widths, 1 / widths, color=QUIET, linestyle=DOTS, linewidth=0.9, label="1 / W")
+    ends = []
+    said = []
+    for scheme in schemes:
+        own = known[known["scheme"] == scheme]
+        ends.append(_scheme(panel, scheme, own))
+        said.append(f"{scheme}: {_words(slopes(own))}")
+    dotted = {"color": QUIET, "linestyle": DOTS, "linewidth": 0.9}
+    panel.plot(widths, 1 / widths, label="1 / W", **dotted)
     perplexity_axis(panel)
     log2_axis(panel, widths)
     panel.set(xlabel="width W of dependencies (tokens)", ylabel="band (radians per token)")
     label_ends(panel, ends)
-    said = " · ".join(f"{s}: {_words(slopes(known[known['scheme'] == s]))}" for s in schemes)
-    words = f"{note(known)} · dots: heads; dotted: 1 / W · slope of log band, {said}"
+    words = f"{note(known)} · dots: heads; dotted: 1 / W · slope of log band, {' · '.join(said)}"
     entitle(figure, "The frequencies that heads use", words)
     return figure
 
@@ -58,22 +65,31 @@ def draw(rows):
 def slopes(rows: pd.DataFrame) -> np.ndarray:
     """Returns the slope of the mean log band over log W of each seed that has every width."""
     logs = rows.assign(value=np.log(rows["value"]))
-    table = logs.groupby(["seed", "width"])["value"].mean().unstack().dropna()
-    return np.array([np.polyfit(np.log(table.columns), line, 1)[0] for line in table.to_numpy()])
+    means = logs.groupby(["seed", "width"])["value"].mean()
+    table = means.unstack().dropna()
+    widths = np.log(table.columns)
+    found = []
+    for of_seed in table.to_numpy():
+        slope, _ = np.polyfit(widths, of_seed, 1)
+        found.append(slope)
+    return np.array(found)
 
 
 def _words(found: np.ndarray) -> str:
     if not len(found):
         return "no seed has every width"
     mean, low, high = mean_over_seeds(found)
-    return f"{mean:.2f}" + ("" if np.isnan(low) else f" [{low:.2f}, {high:.2f}]")
+    if np.isnan(low):
+        return f"{mean:.2f}"
+    return f"{mean:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def _scheme(panel, scheme: str, rows: pd.DataFrame) -> End:
     style = scheme_style(scheme)
     dots = {"color": style.colour, "alpha": 0.25, "markersize": 2.5, "label": "_head"}
     panel.plot(rows["width"], rows["value"], ".", **dots)
-    logs = rows.assign(value=np.log(rows["value"])).groupby("width")["value"].mean()
-    middle = np.exp(logs)
-    panel.plot(middle.index, middle, label=scheme, zorder=3, **style.stroke)
-    return End(scheme, style, middle.index[-1], middle.iloc[-1])
+    logs = rows.assign(value=np.log(rows["value"]))
+    middle = np.exp(logs.groupby("width")["value"].mean())
+    widths = middle.index
+    panel.plot(widths, middle, label=scheme, zorder=3, **style.stroke)
+    return End(scheme, style, widths[-1], middle.iloc[-1])

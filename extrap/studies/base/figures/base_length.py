@@ -38,21 +38,25 @@ def draw(rows):
     known = known[known["base"].notna()]
     known = known.assign(run=known["seed"].astype(str))  # a line is a seed over bases
     lengths = sorted(known["train_length"].unique())
-    inks = zip(INKS, MARKERS, strict=False)
-    styles = {n: Style(ink, SOLID, mark) for n, (ink, mark) in zip(lengths, inks, strict=False)}
+    styles = {}
+    for n, ink, mark in zip(lengths, INKS, MARKERS, strict=False):
+        styles[n] = Style(ink, SOLID, mark)
     names = [f"L = {n}" for n in lengths]
     figure, axes = panels((1, 4), (1.75, 2.1), labels=names, gap=0.5, top=0.6)
     for panel, (what, times) in zip(axes[0], PANELS, strict=True):
         here = select(known, **what)
-        here = here[here["length"] == times * here["train_length"]]
+        at = times * here["train_length"]
+        here = here[here["length"] == at]
         within = (0, 1) if what is FOUND else (-np.inf, np.inf)
         ends = []
         for n, style in styles.items():
             own = here[here["train_length"] == n]
             ends.append(line(panel, own, "base", style, f"L = {n}", within=within))
-            if (least := base_bound(times * n)) is not None:
-                panel.plot([least], [0.02], "|", color=style.colour, markersize=7, label="_bound",
-                           transform=panel.get_xaxis_transform())  # fmt: skip
+            least = base_bound(times * n)
+            if least is not None:
+                tick = {"color": style.colour, "markersize": 7, "label": "_bound"}
+                tick["transform"] = panel.get_xaxis_transform()
+                panel.plot([least], [0.02], "|", **tick)
         panel.set_xscale("log")
         ticks(panel.xaxis, [100, 1000, 10_000, 100_000], lambda base, _: f"1e{np.log10(base):.0f}")
         panel.set(xlabel="base", title=_title(what, times))
@@ -80,6 +84,8 @@ def base_bound(length: int, width: int = HEAD_WIDTH) -> float | None:
 
     distances = torch.arange(length, dtype=torch.float64)[:, None]
     for base in np.geomspace(2, 1e7, 4000):
-        if bool((distances * frequencies(width, base)).cos().sum(-1).min() >= 0):
+        angle = distances * frequencies(width, base)
+        sums = angle.cos().sum(-1)
+        if bool(sums.min() >= 0):
             return float(base)
     return None

@@ -34,14 +34,17 @@ TIMES = 4
 def enough(rows) -> bool:
     found = recipes(rows)
     at = found["length"] == TIMES * found["train_length"]
-    return bool((found["steps"].notna() & at).any() or found["share"].notna().any())
+    steps = found["steps"].notna() & at
+    shares = found["share"].notna()
+    return bool(steps.any() or shares.any())
 
 
 def draw(rows):
     known = comparable(rows)
     known = recipes(known.assign(status=judged(known)))
     loss = select(known, **NEEDS)
-    loss = loss[loss["steps"].notna() & (loss["length"] == TIMES * loss["train_length"])]
+    at = loss["length"] == TIMES * loss["train_length"]
+    loss = loss[loss["steps"].notna() & at]
     wide = known[known["share"].notna()]
     learned = select(wide, task="train", protocol="retrieval", metric="steps_to_90")
     parts = ((loss, _steps), (learned, _learned), (beyond(wide), _beyond))
@@ -49,10 +52,14 @@ def draw(rows):
     labels = sorted({*loss["scheme"], *wide["scheme"]})
     margins = {"labels": labels, "each": True, "gap": 0.5, "top": 0.42}
     figure, axes = wrapped(len(panels), 3, (2.1, 2.2), **margins)
-    below = {*select(wide, task="kv", protocol="records", status="not trained")["run"]}
+    failed = select(wide, task="kv", protocol="records", status="not trained")
+    below = {*failed["run"]}
     for panel, (part, how) in zip(axes, panels, strict=True):
-        label_ends(panel, how(panel, part.assign(lost=part["run"].isin(below))))
-    drawn = rows[rows["run"].isin([*loss["run"], *wide["run"]])]
+        lost = part["run"].isin(below)
+        ends = how(panel, part.assign(lost=lost))
+        label_ends(panel, ends)
+    runs = [*loss["run"], *wide["run"]]
+    drawn = rows[rows["run"].isin(runs)]
     words = f"{note(drawn)} · thin lines and dots: seeds (hollow: below the gate)"
     words += "; intervals: 95 % over seeds from 3 on"
     entitle(figure, "More training, wider windows", words)
@@ -62,10 +69,10 @@ def draw(rows):
 def _steps(panel, rows: pd.DataFrame) -> list:
     """Draws loss over the steps of the training; a seed is one line over several runs."""
     seeds = rows.assign(run=rows["scheme"] + rows["seed"].astype(str))
-    ends = [
-        line(panel, part, "steps", scheme_style(scheme), scheme)
-        for scheme, part in seeds.groupby("scheme")
-    ]
+    ends = []
+    for scheme, part in seeds.groupby("scheme"):
+        style = scheme_style(scheme)
+        ends.append(line(panel, part, "steps", style, scheme))
     log2_axis(panel, sorted(rows["steps"].unique()))
     panel.set(xlabel="steps of training", ylabel=f"loss at {TIMES} L (nats per token)")
     return ends
@@ -77,7 +84,8 @@ def beyond(rows: pd.DataFrame) -> pd.DataFrame:
     """
     found = select(rows, task="kv", metric="accuracy", protocol="records", extension="direct")
     found = found[found["length"] == found["train_length"]]
-    far = found[1 - found["depth"] > rows["share"].max()]
+    distance = 1 - found["depth"]
+    far = found[distance > rows["share"].max()]
     place = ["run", "seed", "scheme", "share"]
     return far.groupby(place, as_index=False)[["value", "low", "high"]].mean()
 
@@ -85,7 +93,11 @@ def beyond(rows: pd.DataFrame) -> pd.DataFrame:
 def _learned(panel, rows: pd.DataFrame) -> list:
     """Draws the steps to 90 %, with a mean where all seeds come there and pass the gate."""
     most = rows["seed"].nunique()
-    ends = _shares(panel, rows, lambda part: len(part) == most and not part["lost"].any())
+
+    def whole(part: pd.DataFrame) -> bool:
+        return len(part) == most and not part["lost"].any()
+
+    ends = _shares(panel, rows, whole)
     panel.set(ylabel="steps to 90 % in training")
     panel.set_ylim(bottom=0)
     return ends
@@ -113,7 +125,8 @@ def _shares(panel, rows: pd.DataFrame, whole) -> list:
             if np.isfinite(interval).all():
                 bar = {"color": style.colour, "linewidth": 1.0, "label": "_interval"}
                 panel.plot([share] * 2, interval, **bar)
-        mean = part.assign(run="mean", value=part["share"].map(means)).drop_duplicates("share")
+        values = part["share"].map(means)
+        mean = part.assign(run="mean", value=values).drop_duplicates("share")
         drawn = mean.dropna(subset="value")
         ends.append(line(panel, drawn, "share", style, scheme, band=0))
     log2_axis(panel, sorted(rows["share"].unique()))
@@ -126,4 +139,5 @@ def _dots(panel, share: float, seeds: pd.DataFrame, style) -> None:
     for lost, part in seeds.groupby("lost"):
         face = "white" if lost else style.colour
         look = {"color": style.colour, "markerfacecolor": face, "markersize": 3.4, "zorder": 4}
-        panel.plot([share] * len(part), part["value"], "o", label="_seed", **look)
+        x = [share] * len(part)
+        panel.plot(x, part["value"], "o", label="_seed", **look)

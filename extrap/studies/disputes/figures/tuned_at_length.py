@@ -42,18 +42,21 @@ def enough(rows) -> bool:
 
 
 def draw(rows):
-    found = methods(select(means(rows), protocol="records", extension="direct"))
+    plain = select(means(rows), protocol="records", extension="direct")
+    found = methods(plain)
     at_length = found["tuned"] == 1
-    found = found[found["parent"].isin(found.loc[at_length, "parent"])]
-    found = found[found["tuned"].isna() | (found["tuned"] == 1)]
+    before = found["tuned"].isna()
+    tuned = found["parent"].isin(found.loc[at_length, "parent"])
+    found = found[tuned & (before | at_length)]
     parents = sorted(found["parent"].unique())
     margins = {"labels": [*HOW.values()], "gap": 0.2, "between": 0.62, "top": 0.6}
     figure, axes = wrapped(len(parents), 4, (1.2, 1.9), **margins)
     for panel, parent in zip(axes, parents, strict=True):
-        ends = [
-            _line(panel, found[(found["parent"] == parent) & (found["how"] == how)], how, look)
-            for how, look in zip(HOW, CONDITIONS, strict=False)
-        ]
+        own = found[found["parent"] == parent]
+        ends = []
+        for how, look in zip(HOW, CONDITIONS, strict=False):
+            part = own[own["how"] == how]
+            ends.append(_line(panel, part, how, look))
         log2_axis(panel, sorted(found["multiple"].unique()))
         panel.set(ylim=SHARE, xlabel="length / L")
         panel.set_title(parent, color=scheme_style(parent).text)
@@ -68,6 +71,8 @@ def draw(rows):
 
 def _line(panel, rows, how: str, look) -> End:
     """Draws one line in the colour of its scheme; returns its end in grey, for all panels."""
-    style = replace(scheme_style(rows["parent"].iloc[0] if len(rows) else ""), line=look)
+    parent = rows["parent"].iloc[0] if len(rows) else ""
+    style = replace(scheme_style(parent), line=look)
     end = line(panel, rows, "multiple", style, HOW[how], bars=True)
-    return replace(end, style=replace(style, colour="#444444"), elsewhere=math.isnan(end.y))
+    grey = replace(style, colour="#444444")
+    return replace(end, style=grey, elsewhere=math.isnan(end.y))

@@ -33,19 +33,23 @@ TASKS = {
 
 
 def enough(rows) -> bool:
-    return len(_several(untuned(methods(rows)))) > 0
+    found = untuned(methods(rows))
+    return len(_several(found)) > 0
 
 
 def untuned(rows):
     """Returns the rows of the first seed that were read untuned, without options and log-n."""
     rows = rows[rows["seed"] == rows["seed"].min()]
-    return rows[rows["tuned"].isna() & (rows["options"] == "") & ~rows["log_n"]]
+    plain = (rows["options"] == "") & ~rows["log_n"]
+    return rows[rows["tuned"].isna() & plain]
 
 
 def _several(rows) -> list[str]:
     """Returns the methods that were set for several factors."""
-    counts = rows[rows["set_for"] > 1].groupby("method")["set_for"].nunique()
-    return order({*counts.index[counts > 1]} - {*PROBES})
+    extended = rows[rows["set_for"] > 1]
+    counts = extended.groupby("method")["set_for"].nunique()
+    several = {*counts.index[counts > 1]}
+    return order(several - {*PROBES})
 
 
 def best(rows, shown: list[str]):
@@ -55,7 +59,9 @@ def best(rows, shown: list[str]):
     for method in shown:
         read = rows[rows["method"].isin((method, "direct"))]
         means = read.groupby(["set_for", "multiple"])["value"].mean().unstack()
-        found |= {(method, at): factor for at, factor in (sign * means).round(9).idxmin().items()}
+        signed = (sign * means).round(9)
+        for at, factor in signed.idxmin().items():
+            found[method, at] = factor
     return found
 
 
@@ -68,21 +74,22 @@ def draw(rows):
     figure, axes = panels((1, len(parts)), (2.0, 2.0), labels=labels, gap=0.35, top=0.5)
     for panel, (name, part) in zip(axes[0], parts.items(), strict=True):
         found = best(part, shown)
+        top = max(found.values())
         ends = []
         for i, method in enumerate(shown):
-            points = sorted(
-                (multiple, factor * 2 ** (0.04 * (i - len(shown) / 2)))
-                for (m, multiple), factor in found.items()
-                if m == method
-            )
+            shift = 2 ** (0.04 * (i - len(shown) / 2))
+            own = {multiple: factor for (m, multiple), factor in found.items() if m == method}
+            multiples = sorted(own)
+            factors = [own[multiple] * shift for multiple in multiples]
+            label = title(method)
             style = method_style(method)
-            panel.plot(*zip(*points, strict=True), label=title(method), **style.stroke)
-            ends.append(End(title(method), style, *points[-1]))
+            panel.plot(multiples, factors, label=label, **style.stroke)
+            ends.append(End(label, style, multiples[-1], factors[-1]))
         panel.set_yscale("log", base=2)
         log2_axis(panel, FACTORS)
         for axis in (panel.xaxis, panel.yaxis):
             ticks(axis, FACTORS, "{x:g}x")
-        panel.set(title=name, xlabel="evaluation length", ylim=(0.8, 2 * max(found.values()) / 1.5))
+        panel.set(title=name, xlabel="evaluation length", ylim=(0.8, 2 * top / 1.5))
         if panel is axes[0, -1]:
             label_ends(panel, ends)
     axes[0, 0].set_ylabel("best factor")

@@ -38,30 +38,37 @@ LABELS = {"nll": "added nats per token", "accuracy": "accuracy lost, all depths"
 def enough(rows) -> bool:
     """Whether the plain reader is there, too, which costs are counted from."""
     probed = rows.loc[rows["extension"] == PROBE, "run"]
-    return bool((rows["run"].isin(probed) & (rows["extension"] == "direct")).any())
+    plain = rows[rows["extension"] == "direct"]
+    return bool(plain["run"].isin(probed).any())
 
 
 def draw(rows):
     found = costs(rows)
     shown = [metric for metric in TITLES if metric in set(found["metric"])]
     pairs = sorted(found["pair"].unique())
-    inks = colormaps["viridis"](0.92 * np.arange(len(pairs) - 1) / max(1, len(pairs) - 2))
-    styles = [Style("#000000", SOLID, "o"), *(Style(to_hex(ink), SOLID, "s") for ink in inks)]
+    last = max(1, len(pairs) - 2)
+    steps = 0.92 * np.arange(len(pairs) - 1) / last
+    styles = [Style("#000000", SOLID, "o")]
+    for ink in colormaps["viridis"](steps):
+        styles.append(Style(to_hex(ink), SOLID, "s"))
+    factors = [k for k in sorted(found["k"].unique()) if k in (1, 1.5, 2, 4, 8, 16)]
+    least = found["cost"].min()
     room = label_room(["pair 0: k = 1.05 and more"])
     figure, axes = panels((1, len(shown)), (1.8, 2.5), right=room, gap=room + 0.6, top=0.5)
     for panel, metric in zip(axes[0], shown, strict=True):
         part = found[found["metric"] == metric]
-        ends = [
-            _curve(panel, part[part["pair"] == pair], pair, style, metric)
-            for pair, style in zip(pairs, styles, strict=True)
-        ]
-        bound(panel.axhline, ALLOWED[metric], "allowed", DASHED)
-        log2_axis(panel, [k for k in sorted(found["k"].unique()) if k in (1, 1.5, 2, 4, 8, 16)])
+        allowed = ALLOWED[metric]
+        ends = []
+        for pair, style in zip(pairs, styles, strict=True):
+            of_pair = part[part["pair"] == pair]
+            ends.append(_curve(panel, of_pair, pair, style, metric))
+        bound(panel.axhline, allowed, "allowed", DASHED)
+        log2_axis(panel, factors)
         panel.set(xlabel="k: angles of a pair divided by", ylabel=LABELS[metric])
         panel.set_title(TITLES[metric])
-        panel.set_yscale("symlog", linthresh=ALLOWED[metric])
+        panel.set_yscale("symlog", linthresh=allowed)
         ticks(panel.yaxis, [-0.05, 0, 0.05, 0.1, 0.2, 0.5, 1, 2], lambda cost, _: f"{cost:g}")
-        panel.set_ylim(bottom=min(-ALLOWED[metric] / 5, found["cost"].min()))
+        panel.set_ylim(bottom=min(-allowed / 5, least))
         label_ends(panel, ends)
     read = note(select(rows, **NEEDS, extension=PROBE))
     below = f"{read} · read within the training length · dashed: the limit"
@@ -71,7 +78,9 @@ def draw(rows):
 
 def _curve(panel, rows, pair: int, style: Style, metric: str) -> End:
     rows = rows.sort_values("k")
-    name, order = ("all", 4) if pair == ALL else (f"pair {pair}", 3)
+    name = "all" if pair == ALL else f"pair {pair}"
+    order = 4 if pair == ALL else 3
     panel.plot(rows["k"], rows["cost"], label=name, zorder=order, **style.stroke)
-    last = float(np.nan_to_num(rows["cost"].iloc[-1]))
-    return End(f"{name}: {greatest(rows, metric)}", style, rows["k"].iloc[-1], last)
+    last = rows.iloc[-1]
+    cost = float(np.nan_to_num(last["cost"]))
+    return End(f"{name}: {greatest(rows, metric)}", style, last["k"], cost)

@@ -63,24 +63,30 @@ def draw(rows):
     rows = rows[rows["protocol"].isin(shown)]
     names = _families(rows["method"])
     kept = list(names)
-    labels = [f"{title(method)} 00.0 (3 seeds)" for method in chain.from_iterable(names.values())]
+    drawn = chain.from_iterable(names.values())
+    labels = [f"{title(method)} 00.0 (3 seeds)" for method in drawn]
     room = label_room(labels)
-    size = (2.0, label_height(max(map(len, names.values())), 2.1))
+    most = max(map(len, names.values()))
+    size = (2.0, label_height(most, 2.1))
     margins = {"right": room, "gap": room + 0.1, "between": 0.75, "top": 0.86}
     figure, axes = panels((len(shown), len(kept)), size, **margins)
     trained = sorted(rows["train_length"].unique())
     floor = np.exp(rows["value"].min())
     counts = rows.groupby("method")["run"].nunique()
+    top = floor * CUT
     for (i, j), panel in np.ndenumerate(axes):
-        ends = _ends(panel, rows[rows["protocol"] == shown[i]], names[kept[j]], counts)
+        protocol = shown[i]
+        here = rows[rows["protocol"] == protocol]
+        ends = _ends(panel, here, names[kept[j]], counts)
+        inside = [replace(end, y=min(end.y, top)) for end in ends]
         length_axis(panel, rows["length"], trained)
         perplexity_axis(panel)
         mark_training(panel, trained)
-        panel.set_ylim(floor / 1.05, floor * CUT)
+        panel.set_ylim(floor / 1.05, top)
         panel.set_title(kept[j], pad=16)
         panel.set_xlabel("evaluation length (tokens)" if i == len(shown) - 1 else "")
-        panel.set_ylabel(f"perplexity, {PROTOCOLS[shown[i]]}" if j == 0 else "")
-        label_ends(panel, [replace(end, y=min(end.y, floor * CUT)) for end in ends])
+        panel.set_ylabel(f"perplexity, {PROTOCOLS[protocol]}" if j == 0 else "")
+        label_ends(panel, inside)
     value = "" if WIDTH.get() else ", beside it its last value"
     below = (
         f"{note(rows)}, counted in labels · set for {target(rows):g}x where a factor "
@@ -94,8 +100,9 @@ def draw(rows):
 def _ends(panel, rows, names: list[str], counts) -> list[End]:
     """Draws the methods of a family; a label says if its method has fewer seeds than others."""
     here = set(rows["method"])
+    shown = [name for name in names if name in here]
     out = []
-    for method, style in told_apart([name for name in names if name in here]).items():
+    for method, style in told_apart(shown).items():
         part = rows[rows["method"] == method]
         end = line(panel, part, "length", style, title(method), through=np.exp, band=0)
         seeds = int(counts[method])

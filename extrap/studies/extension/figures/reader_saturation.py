@@ -24,19 +24,22 @@ MAKE = " data=suite"
 
 
 def draw(rows):
-    handed = select(rows, **NEEDS | {"metric": "handed"}).groupby("at")["value"].mean()
+    retrieved = select(rows, **NEEDS | {"metric": "handed"})
+    handed = retrieved.groupby("at")["value"].mean()
     rows = select(rows, **NEEDS)
     found = series(rows)
+    labels = [s.label for s in found]
     counts = np.unique(rows["at"])
-    figure, ((panel,),) = panels((1, 1), (4.6, 2.5), labels=[s.label for s in found], top=0.6)
+    figure, ((panel,),) = panels((1, 1), (4.6, 2.5), labels=labels, top=0.6)
     dashed = {"color": "black", "linestyle": (0, (4, 2)), "linewidth": 1.2, "zorder": 5}
     panel.plot(handed.index, handed, label="handed over", **dashed)
     ends = [curve(panel, s, s.rows, "at", within=(0, 1)) for s in found]
     log2_axis(panel, counts)
     panel.set(ylim=SHARE, xlabel="documents handed over", ylabel="accuracy")
     label_ends(panel, ends)
-    longest = rows.loc[rows["at"] == counts[-1], "length"].max()
+    most = counts[-1]
+    longest = rows.loc[rows["at"] == most, "length"].max()
     below = f"{spread_note(rows, 'bands: 95 % Wilson')} · dashed: the right document is among them"
-    below += f" · {counts[-1]:g} documents are {longest:g} tokens"
+    below += f" · {most:g} documents are {longest:g} tokens"
     entitle(figure, "Reading what a weak retriever found", below)
     return figure

@@ -36,28 +36,33 @@ def draw(rows):
         f"running text, {far:g}x": ("nonrepeated", far),
     }
     shown = order(rows["method"])[::-1]
+    count = len(shown)
+    names = [title(m) for m in shown]
     parents = sorted(rows["parent"].unique())
-    left = label_room([title(m) for m in shown]) - 0.2
-    size = (1.75, 0.6 + 0.2 * len(shown))
+    plain = select(rows, method="direct", parent=parents[0], protocol="nonrepeated")
+    plain = plain[~plain["log_n"] & (plain["multiple"] == 1)]
+    within = value(plain)
+    left = label_room(names) - 0.2
+    size = (1.75, 0.6 + 0.2 * count)
     figure, axes = panels((1, 3), size, right=0.2, gap=0.2, left=left, top=0.9)
     for panel, (name, (protocol, multiple)) in zip(axes[0], columns.items(), strict=True):
         here = rows[(rows["protocol"] == protocol) & (rows["multiple"] == multiple)]
         _column(panel, here, shown, parents)
-        plain = select(rows, method="direct", parent=parents[0], protocol="nonrepeated")
-        if found := value(plain[~plain["log_n"] & (plain["multiple"] == 1)]):
-            bound(panel.axvline, found[0], "plain within L")
+        if within:
+            bound(panel.axvline, within[0], "plain within L")
         panel.set_title(name)
-        panel.set(ylim=(-0.6, len(shown) - 0.4), yticks=range(len(shown)), xlabel="token accuracy")
-        panel.set_yticklabels([title(m) for m in shown] if panel is axes[0, 0] else [])
+        panel.set(ylim=(-0.6, count - 0.4), yticks=range(count), xlabel="token accuracy")
+        panel.set_yticklabels(names if panel is axes[0, 0] else [])
         panel.xaxis.set_major_formatter(PercentFormatter(1, 0))
     handles, _ = axes[0, 0].get_legend_handles_labels()
     handles = [handle for handle in handles if handle.get_label() != "plain within L"]
     at = {"loc": "upper right", "ncols": len(handles), "frameon": False, "fontsize": 7}
     figure.legend(handles=handles, **at)
-    gained = "; ".join(
-        f"{scheme} ({data}): {part['value'].mean():+.3f}"
-        for (scheme, data), part in gains.groupby(["scheme", "data"])
-    )
+    by_data = []
+    for (scheme, data), part in gains.groupby(["scheme", "data"]):
+        mean = part["value"].mean()
+        by_data.append(f"{scheme} ({data}): {mean:+.3f}")
+    gained = "; ".join(by_data)
     below = (
         f"{note(rows)} · dotted: plain, running text within L · set for {target(rows):g}x where a "
         f"method has a factor · gain within L: {gained}{in_force_note(every, rows['method'])}"
@@ -68,16 +73,19 @@ def draw(rows):
 
 def _column(panel, rows, shown, parents) -> None:
     for (parent, log_n), part in rows.groupby(["parent", "log_n"], sort=True):
-        ink = INKS[parents.index(parent) % len(INKS)]
+        index = parents.index(parent)
+        ink = INKS[index % len(INKS)]
+        shift = 0.22 * (bool(log_n) - 0.6 * index)
         places = []
         found = []
-        shift = 0.22 * (bool(log_n) - 0.6 * parents.index(parent))
         for i, method in enumerate(shown):
-            if got := value(part[part["method"] == method]):
+            got = value(part[part["method"] == method])
+            if got:
                 places.append(i + shift)
                 found.append(got)
         middle, low, high = np.transpose(found)
         panel.hlines(places, low, high, color=ink, linewidth=0.8, alpha=0.7)
-        dot = {"color": ink, "markerfacecolor": "white" if log_n else ink, "markersize": 4}
+        face = "white" if log_n else ink
+        dot = {"color": ink, "markerfacecolor": face, "markersize": 4}
         label = f"{parent}, log-n at test" if log_n else parent
         panel.plot(middle, places, "o", label=label, zorder=3, markeredgewidth=0.9, **dot)

@@ -36,21 +36,25 @@ PROTOCOLS = {
 
 
 def enough(rows) -> bool:
-    return len(_windows(methods(rows))["width"].unique()) > 1
+    windows = _windows(methods(rows))
+    return windows["width"].nunique() > 1
 
 
 def _windows(rows):
     """Returns the rows of ReRoPE with their window in training lengths, .5 without the option."""
     rows = rows[rows["method"] == "rerope"]
-    width = rows["options"].str.extract(r"^(?:first\.)?width=(\d+)$")[0].astype(float)
-    rows = rows[(rows["options"] == "") | width.notna()]
-    return rows.assign(width=(width / rows["train_length"].astype(float)).fillna(0.5))
+    options = rows["options"]
+    width = options.str.extract(r"^(?:first\.)?width=(\d+)$")[0].astype(float)
+    rows = rows[(options == "") | width.notna()]
+    share = width / rows["train_length"].astype(float)
+    return rows.assign(width=share.fillna(0.5))
 
 
 def _whole(rows):
     """Returns the rows of the seeds with most widths: a line joins means of the same seeds."""
     widths = rows.groupby("seed")["width"].nunique()
-    return rows[rows["seed"].isin(widths.index[widths == widths.max()])]
+    whole = widths.index[widths == widths.max()]
+    return rows[rows["seed"].isin(whole)]
 
 
 def draw(rows):
@@ -59,23 +63,27 @@ def draw(rows):
     far = max(rows["multiple"])
     parents = sorted(rows["parent"].unique())
     rows = rows[(rows["multiple"] == far) & rows["protocol"].isin(PROTOCOLS)]
-    groups = {
-        f"{parent}{', log-n at test' * bool(log_n)}": _whole(part)
-        for (parent, log_n), part in rows.groupby(["parent", "log_n"], sort=True)
-    }
+    groups = {}
+    for (parent, log_n), part in rows.groupby(["parent", "log_n"], sort=True):
+        name = f"{parent}, log-n at test" if log_n else parent
+        groups[name] = _whole(part)
     rows = pd.concat(groups.values())
     labels = [f"{name}: later copies" for name in groups]
     figure, ((panel,),) = panels((1, 1), (3.4, 2.5), labels=labels, top=0.5)
     ends = []
     for name, part in groups.items():
-        ink = INKS[parents.index(part["parent"].iloc[0]) % len(INKS)]
+        index = parents.index(part["parent"].iloc[0])
+        ink = INKS[index % len(INKS)]
+        filled = not part["log_n"].iloc[0]
         for protocol, (dashes, marker, what) in PROTOCOLS.items():
-            style = Style(ink, dashes, marker, filled=not part["log_n"].iloc[0])
+            style = Style(ink, dashes, marker, filled=filled)
             here = part[part["protocol"] == protocol]
-            ends.append(line(panel, here, "width", style, f"{name}: {what}"))
+            end = line(panel, here, "width", style, f"{name}: {what}")
+            ends.append(end)
     plain = select(every, extension="direct", protocol="nonrepeated", parent=parents[0])
-    if found := value(plain[(plain["multiple"] == 1) & plain["tuned"].isna()]):
-        bound(panel.axhline, found[0], "plain within L")
+    within = value(plain[(plain["multiple"] == 1) & plain["tuned"].isna()])
+    if within:
+        bound(panel.axhline, within[0], "plain within L")
     log2_axis(panel, sorted(rows["width"].unique()))
     panel.set(xlabel="window w over the training length", ylabel=f"token accuracy at {far:g}x")
     panel.yaxis.set_major_formatter(PercentFormatter(1, 0))

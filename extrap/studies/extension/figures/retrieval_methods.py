@@ -28,39 +28,46 @@ def enough(rows) -> bool:
 
 def tenths(share: float) -> str:
     """Returns 0, .1 ... .9, 1."""
-    return f"{share:.1f}".removeprefix("0").replace("1.0", "1").replace(".0", "0")
+    digits = f"{share:.1f}".removeprefix("0")
+    return digits.replace("1.0", "1").replace(".0", "0")
 
 
 def draw(rows):
     every = rows
     rows = compared(select(methods(rows), **NEEDS))
-    rows = rows[(rows["parent"] == min(rows["parent"])) & ~rows["log_n"]].dropna(subset="depth")
+    parent = min(rows["parent"])
+    rows = rows[(rows["parent"] == parent) & ~rows["log_n"]].dropna(subset="depth")
     measured = rows.groupby("method")["depth"].nunique()
-    shown = order(measured.index[measured == measured.max()])
-    shown = sorted(shown, key=lambda m: (m != PLAIN, FAMILIES.index(family(m))))
-    multiples = [m for m in MULTIPLES if m in set(rows["multiple"])]
+    whole = measured.index[measured == measured.max()]
+    shown = sorted(order(whole), key=lambda m: (m != PLAIN, FAMILIES.index(family(m))))
+    families = [FAMILIES.index(family(m)) for m in shown]
+    borders = np.flatnonzero(np.diff(families)) + 1
+    known = set(rows["multiple"])
+    multiples = [m for m in MULTIPLES if m in known]
     depths = sorted(rows.loc[rows["method"].isin(shown), "depth"].unique())
+    quarters = [i for i, depth in enumerate(depths) if depth in QUARTERS]
     names = [title(m) for m in shown]
-    margins = {"left": 0.25 + POINT * text_width(names, 7), "right": 0.2, "gap": 0.12, "top": 0.6}
-    size = (CELL * len(depths), LINE * len(shown))
-    figure, axes = panels((1, len(multiples)), size, least=CELL * len(depths), **margins)
+    left = 0.25 + POINT * text_width(names, 7)
+    margins = {"left": left, "right": 0.2, "gap": 0.12, "top": 0.6}
+    width = CELL * len(depths)
+    size = (width, LINE * len(shown))
+    figure, axes = panels((1, len(multiples)), size, least=width, **margins)
     for panel, multiple in zip(axes[0], multiples, strict=True):
         here = rows[rows["multiple"] == multiple]
         means = here.groupby(["method", "run", "depth"])["value"].mean()
-        table = means.groupby(["method", "depth"]).mean().unstack()
-        table = table.reindex(index=shown, columns=depths).to_numpy(float)
-        cells(panel, table, tenths, cmap="viridis", vmin=0, vmax=1)
+        over_runs = means.groupby(["method", "depth"]).mean().unstack()
+        table = over_runs.reindex(index=shown, columns=depths)
+        cells(panel, table.to_numpy(float), tenths, cmap="viridis", vmin=0, vmax=1)
         panel.set_yticks(np.arange(len(shown)) + 0.5, names)
         panel.tick_params(labelleft=leftmost(panel))
-        at = [i for i, depth in enumerate(depths) if depth in QUARTERS]
-        panel.set_xticks(np.array(at) + 0.5, [QUARTERS[depths[i]] for i in at])
-        families = [FAMILIES.index(family(m)) for m in shown]
-        for border in np.flatnonzero(np.diff(families)) + 1:
+        panel.set_xticks(np.array(quarters) + 0.5, [QUARTERS[depths[i]] for i in quarters])
+        for border in borders:
             panel.axhline(border, color="black", linewidth=1.2, label="family")
         panel.set(title=f"{multiple:g}x", xlabel="depth (0 = start)")
         panel.spines[:].set_visible(False)
-    factor = f" · set for {target(rows):g}x where a factor exists" if target(rows) > 1 else ""
+    set_for = target(rows)
+    factor = f" · set for {set_for:g}x where a factor exists" if set_for > 1 else ""
     below = f"{note(rows)} · tenths, means over seeds{factor} · black lines: families"
     below += in_force_note(every, rows["method"])
-    entitle(figure, f"Retrieval by method of reading further, {rows['parent'].iloc[0]}", below)
+    entitle(figure, f"Retrieval by method of reading further, {parent}", below)
     return figure

@@ -39,13 +39,16 @@ def draw(rows):
     rows = compared(select(methods(rows), **NEEDS))
     rows = rows[rows["method"].isin(SHOWN) & ~rows["log_n"]]
     rows = rows[rows["parent"] == min(rows["parent"])]
-    figure, ((panel,),) = panels((1, 1), (3.2, 2.5), labels=[*SHOWN.values()], top=0.86)
-    found = [(m, rows[rows["method"] == m]) for m in SHOWN]
-    ends = [
-        line(panel, part, "length", method_style(m), SHOWN[m]) for m, part in found if len(part)
-    ]
-    length_axis(panel, rows["length"], rows["train_length"].unique())
-    mark_training(panel, rows["train_length"].unique())
+    labels = [*SHOWN.values()]
+    figure, ((panel,),) = panels((1, 1), (3.2, 2.5), labels=labels, top=0.86)
+    ends = []
+    for method, label in SHOWN.items():
+        part = rows[rows["method"] == method]
+        if len(part):
+            ends.append(line(panel, part, "length", method_style(method), label))
+    trained = rows["train_length"].unique()
+    length_axis(panel, rows["length"], trained)
+    mark_training(panel, trained)
     panel.set_ylabel("nats per token, same last segment")
     label_ends(panel, ends)
     entitle(figure, "Reading on with sinks and windows", note(rows))

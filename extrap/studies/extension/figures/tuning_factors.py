@@ -50,14 +50,16 @@ def draw(rows):
     )
     for i, (what, part) in enumerate(found.items()):
         tables = [_table(part, method, down, across) for method in shown]
-        low, high = np.nanmin(tables), np.nanmax(tables)
+        low = np.nanmin(tables)
+        high = np.nanmax(tables)
+        columns = [f"{factor:g}" for factor in across]
+        lines = [f"{factor:g}" for factor in down]
         for panel, table, method in zip(axes[i], tables, shown, strict=True):
             cells(panel, table, cmap=MAPS[what], vmin=low, vmax=high)
             panel.set_title(title(method) if i == 0 else "")
-            panel.set_xticks(np.arange(len(across)) + 0.5, [f"{f:g}" for f in across])
-            panel.set_yticks(
-                np.arange(len(down)) + 0.5, [f"{f:g}" for f in down] if panel is axes[i, 0] else []
-            )
+            panel.set_xticks(np.arange(len(across)) + 0.5, columns)
+            named = lines if panel is axes[i, 0] else []
+            panel.set_yticks(np.arange(len(down)) + 0.5, named)
             panel.set_xlabel("set for" if i == len(found) - 1 else "")
         axes[i, 0].set_ylabel(f"{what}\n\ntuned for")
     entitle(
@@ -70,14 +72,11 @@ def draw(rows):
 
 
 def _table(rows, method: str, down, across) -> np.ndarray:
-    rows = rows[
-        (rows["method"] == method) & (rows["tuned"].isna() | (rows["tuned_with"] == method))
-    ]
+    rows = rows[rows["method"] == method]
+    own = rows["tuned"].isna() | (rows["tuned_with"] == method)
+    rows = rows[own]
     rows = rows.assign(row=rows["tuned"].fillna(1.0))
-    means = (
-        rows.groupby(["row", "set_for", "run"])["value"]
-        .mean()
-        .groupby(level=["row", "set_for"])
-        .mean()
-    )
-    return means.unstack().reindex(index=down, columns=across).to_numpy(float)
+    of_runs = rows.groupby(["row", "set_for", "run"])["value"].mean()
+    means = of_runs.groupby(level=["row", "set_for"]).mean()
+    table = means.unstack().reindex(index=down, columns=across)
+    return table.to_numpy(float)

@@ -35,14 +35,18 @@ def enough(rows) -> bool:
 def draw(rows):
     rows = select(methods(rows), **NEEDS, method="yarn")
     rows = rows[rows["tuned"].isna() & (rows["set_for"] == target(rows))]
-    slope = rows["options"].str.extract(r"^slope=([\d.]+)$")[0].astype(float)
-    rows = rows.assign(slope=slope.mask(rows["options"] == "", PAPER)).dropna(subset="slope")
+    options = rows["options"]
+    given = options.str.extract(r"^slope=([\d.]+)$")[0].astype(float)
+    slope = given.mask(options == "", PAPER)
+    rows = rows.assign(slope=slope).dropna(subset="slope")
     rows = rows[rows["parent"] == min(rows["parent"])]
     rows = rows[rows["seed"] == rows["seed"].min()]
     names = {n: f"{n} tokens" for n in sorted(rows["length"].unique())}
-    figure, ((panel,),) = panels((1, 1), (3.2, 2.5), labels=[*names.values()], top=0.5)
+    labels = [*names.values()]
+    figure, ((panel,),) = panels((1, 1), (3.2, 2.5), labels=labels, top=0.5)
     ends = []
-    for (n, name), ink, marker in zip(names.items(), cycle(INKS), cycle("os^Dv"), strict=False):
+    lines = zip(names.items(), cycle(INKS), cycle("os^Dv"), strict=False)
+    for (n, name), ink, marker in lines:
         part = rows[rows["length"] == n]
         style = Style(ink, SOLID, marker)
         ends.append(line(panel, part, "slope", style, name))
@@ -52,7 +56,9 @@ def draw(rows):
     bound(panel.axvline, PAPER, "paper")
     panel.set(ylabel="nats per token, same last segment")
     panel.set_xlabel(f"slope of ln s (s = {target(rows):g})")
-    panel.set_xlim(np.min(rows["slope"]) - 0.01, np.max(rows["slope"]) + 0.01)
+    least = np.min(rows["slope"])
+    most = np.max(rows["slope"])
+    panel.set_xlim(least - 0.01, most + 0.01)
     label_ends(panel, ends)
     below = f"{note(rows)} · dotted: the slope of the paper; stars: least loss"
     entitle(figure, "The temperature of YaRN", below)

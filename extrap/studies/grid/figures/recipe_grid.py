@@ -46,7 +46,8 @@ LINE = 0.26
 
 def enough(rows) -> bool:
     found = readings(rows)
-    return found["scheme"].nunique() > 1 and len(found) > found["scheme"].nunique()
+    schemes = found["scheme"].nunique()
+    return schemes > 1 and len(found) > schemes
 
 
 def readings(rows: pd.DataFrame) -> pd.DataFrame:
@@ -54,38 +55,44 @@ def readings(rows: pd.DataFrame) -> pd.DataFrame:
     seeds, and `lost`, whether no seed passes the gate.
     """
     found = recipes(rows.assign(status=judged(rows)))
-    found = found[found["lr"].notna() & (found["length"] == TIMES * found["train_length"])]
+    at = found["length"] == TIMES * found["train_length"]
+    found = found[found["lr"].notna() & at]
     found = found.assign(lost=found["status"] == "not trained")
-    return found.groupby([*FACTORS], as_index=False).agg(
-        value=("value", "mean"), lost=("lost", "all")
-    )
+    groups = found.groupby([*FACTORS], as_index=False)
+    return groups.agg(value=("value", "mean"), lost=("lost", "all"))
 
 
 def draw(rows):
     rows = comparable(rows)
     found = readings(select(means(rows), **NEEDS))
     loss = readings(select(rows, **LOSS))
-    order = found.groupby("scheme")["value"].mean().sort_values(ascending=False).index
+    means_of = found.groupby("scheme")["value"].mean()
+    order = means_of.sort_values(ascending=False).index
     shares = {"accuracy": explained(found), "loss": explained(loss)}
     names = [*dict.fromkeys(chain.from_iterable(shares.values()))]
-    left, gap = (0.25 + POINT * text_width(words, 7.5) for words in (order, names or order))
-    size = (2.4, LINE * max(len(order), 0.62 * len(names)))
+    left = 0.25 + POINT * text_width(order, 7.5)
+    gap = 0.25 + POINT * text_width(names or order, 7.5)
+    lines = max(len(order), 0.62 * len(names))
+    size = (2.4, LINE * lines)
     columns = 2 if names else 1
     figure, axes = panels((1, columns), size, right=0.2, gap=gap, left=left, top=0.42)
     lengths = sorted(found["train_length"].unique())
+    first = axes[0, 0]
     for line, scheme in enumerate(order):
-        _scheme(axes[0, 0], line, found[found["scheme"] == scheme], lengths)
-    _lines(axes[0, 0], order, f"accuracy at {TIMES} L")
-    for (what, part), look in zip(shares.items(), (("o", "blue"), ("x", "red")), strict=True):
-        if names:
-            places = [names.index(name) for name in part]
-            marker, ink = look
-            stroke = {"color": COLOURS[ink], "markersize": 4, "label": what}
-            axes[0, 1].plot([*part.values()], places, marker, **stroke)
+        own = found[found["scheme"] == scheme]
+        _scheme(first, line, own, lengths)
+    _lines(first, order, f"accuracy at {TIMES} L")
     if names:
-        _lines(axes[0, 1], names, "share of variance")
+        last = axes[0, 1]
+        looks = (("o", "blue"), ("x", "red"))
+        for (what, part), (marker, ink) in zip(shares.items(), looks, strict=True):
+            places = [names.index(name) for name in part]
+            stroke = {"color": COLOURS[ink], "markersize": 4, "label": what}
+            last.plot([*part.values()], places, marker, **stroke)
+        _lines(last, names, "share of variance")
     marks = ", ".join(f"{mark} L = {n}" for n, mark in zip(lengths, "○□△◇", strict=False))
-    drawn = rows[recipes(rows)["lr"].notna()].assign(params=None)
+    numbered = recipes(rows)["lr"].notna()
+    drawn = rows[numbered].assign(params=None)
     words = f"{note(drawn)} · {marks}; hollow: below the gate; bar: mean"
     words += " · right: dots accuracy, crosses loss" if names else ""
     entitle(figure, "Scheme, recipe, length", words)
@@ -98,24 +105,30 @@ def explained(rows: pd.DataFrame) -> dict[str, float]:
     A training length counts if every scheme has every combination of layers, heads and peak rate
     there, as factors are mixed up otherwise; empty if nothing but the scheme varies then.
     """
-    table = rows.pivot_table("value", [*RECIPE, "train_length"], "scheme").dropna().reset_index()
+    cells = [*RECIPE, "train_length"]
+    pivot = rows.pivot_table("value", cells, "scheme")
+    table = pivot.dropna().reset_index()
     every = table[[*RECIPE]].nunique().prod()
-    table = table[table.groupby("train_length")["lr"].transform("size") == every]
-    whole = table.melt([*RECIPE, "train_length"], var_name="scheme")
-    total = len(whole) * whole["value"].var(ddof=0) if len(whole) else 0.0
+    known = table.groupby("train_length")["lr"].transform("size")
+    whole = table[known == every].melt(cells, var_name="scheme")
+    value = whole["value"]
+    total = len(whole) * value.var(ddof=0) if len(whole) else 0.0
     if not total:
         return {}
 
     def between(by: list[str]) -> float:
         fitted = whole.groupby(by)["value"].transform("mean")
-        return float(((fitted - whole["value"].mean()) ** 2).sum() / total)
+        squares = (fitted - value.mean()) ** 2
+        return float(squares.sum() / total)
 
     alone = {factor: between([factor]) for factor in FACTORS if whole[factor].nunique() > 1}
     if len(alone) < 2:
         return {}
     out = {FACTORS[factor]: share for factor, share in alone.items()}
-    for factor in [*alone][1:]:
-        beyond = between(["scheme", factor]) - alone["scheme"] - alone[factor]
+    _, *others = alone
+    for factor in others:
+        both = between(["scheme", factor])
+        beyond = both - alone["scheme"] - alone[factor]
         out[f"scheme and {FACTORS[factor]}"] = beyond
     return out
 
@@ -123,17 +136,22 @@ def explained(rows: pd.DataFrame) -> dict[str, float]:
 def _scheme(panel, line: int, rows: pd.DataFrame, lengths: list[int]) -> None:
     """Draws the readings of one scheme, training lengths beside each other, and their mean."""
     style = scheme_style(str(rows["scheme"].iloc[0]))
-    for k, (length, marker) in enumerate(zip(lengths, MARKERS, strict=False)):
-        for lost, part in rows[rows["train_length"] == length].groupby("lost"):
-            place = line + 0.2 * (k - (len(lengths) - 1) / 2)
+    middle = (len(lengths) - 1) / 2
+    marked = zip(lengths, MARKERS, strict=False)
+    for k, (length, marker) in enumerate(marked):
+        place = line + 0.2 * (k - middle)
+        here = rows[rows["train_length"] == length]
+        for lost, part in here.groupby("lost"):
+            places = [place] * len(part)
             face = "white" if lost else style.colour
             look = {"color": style.colour, "markerfacecolor": face, "markersize": 3.4, "alpha": 0.8}
-            panel.plot(part["value"], [place] * len(part), marker, label="_reading", **look)
+            panel.plot(part["value"], places, marker, label="_reading", **look)
     mean = rows["value"].mean()
     panel.plot([mean] * 2, [line - 0.4, line + 0.4], color=style.colour, label="_mean")
 
 
 def _lines(panel, names, across: str) -> None:
-    panel.set(xlim=(-0.04, 1.04), ylim=(len(names) - 0.5, -0.5), xticks=[0, 0.5, 1])
-    panel.set(yticks=range(len(names)), yticklabels=names, xlabel=across)
+    count = len(names)
+    panel.set(xlim=(-0.04, 1.04), ylim=(count - 0.5, -0.5), xticks=[0, 0.5, 1])
+    panel.set(yticks=range(count), yticklabels=names, xlabel=across)
     panel.tick_params(axis="y", length=0)

@@ -38,7 +38,8 @@ def _by_scheme(rows: pd.DataFrame, needs: dict, times: int) -> pd.DataFrame:
     """
     rows = select(rows, **needs)
     at = rows[rows["length"] == times * rows["train_length"]]
-    return at.pivot_table("value", "scheme", "seed").round(9)  # means that tie stay tied
+    means = at.pivot_table("value", "scheme", "seed")
+    return means.round(9)  # means that tie stay tied
 
 
 def draw(rows):
@@ -46,8 +47,12 @@ def draw(rows):
     own = rows[rows["study"] != BESIDE]
     zoo = rows[rows["study"] == BESIDE]
     found = _by_scheme(zoo, FOUND, TIMES)
-    scores = {words: _by_scheme(own, needs, at) for words, (needs, at) in SCORES.items()}
-    scores = {words: score for words, score in scores.items() if len(score) >= 3}
+    scores = {}
+    for words, (needs, times) in SCORES.items():
+        score = _by_scheme(own, needs, times)
+        if len(score) >= 3:
+            scores[words] = score
+    first = scores[next(iter(SCORES))]
     margins = {"gap": 0.4, "left": 0.6, "right": 0.95, "top": 0.5, "between": 0.75}
     figure, axes = wrapped(len(scores), 3, (1.55, 1.3), **margins)
     marks = {}
@@ -56,17 +61,19 @@ def draw(rows):
         seeds = score.columns.intersection(found.columns)
         x = score.loc[both]
         y = found.loc[both, seeds]
-        named = {"rope", *both.difference(scores[next(iter(SCORES))].index)}
+        named = {"rope", *both.difference(first.index)}
         for scheme in both:
             style = scheme_style(scheme)
             look = {"label": scheme, "color": style.colour, "marker": style.marker, "markersize": 4}
             look = look if scheme in named else GREY
             look |= {"linestyle": "", "zorder": 2 + (scheme in named)}
-            point = [x.loc[scheme].mean()], [y.loc[scheme].mean()]
-            [mark] = panel.plot(*point, **look)
+            across = x.loc[scheme].mean()
+            up = y.loc[scheme].mean()
+            [mark] = panel.plot([across], [up], **look)
             if scheme in named:
                 marks[scheme] = mark
-        rho = sum(spearman(x[seed], y[seed]) for seed in seeds) / len(seeds)
+        correlations = [spearman(x[seed], y[seed]) for seed in seeds]
+        rho = sum(correlations) / len(seeds)
         panel.set(xlabel=words, ylim=(-0.05, 1.05), yticks=[0, 0.5, 1])
         panel.set_title(f"rank correlation {rho:+.2f}", loc="left")
         panel.set_ylabel(f"found at {TIMES} L" if panel in axes[::3] else "")

@@ -42,7 +42,8 @@ def _by_method(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
     rows = select(rows, **needs)
     if rows.empty:
         return rows
-    rows = compared(of_main_parent(methods(rows)), FACTOR)
+    of_parent = of_main_parent(methods(rows))
+    rows = compared(of_parent, FACTOR)
     rows = rows[(rows["multiple"] == FACTOR) & ~rows["log_n"]]
     return rows.groupby("method")[["value", "low", "high"]].mean()
 
@@ -51,12 +52,14 @@ def draw(rows):
     small = rows[rows["study"] == BESIDE]
     real = rows[rows["study"] != BESIDE]
     # the control that was trained without repeated text is another model
-    plain = small[small["data"] == small.loc[small["extension"] != "direct", "data"].min()]
+    extended = small.loc[small["extension"] != "direct", "data"]
+    plain = small[small["data"] == extended.min()]
     across = _by_method(plain, TOY)["value"]
     up = _by_method(real, NEEDS)
     shown = order(across.index.intersection(up.index))
     labels = [title(method) for method in shown]
     figure, ((panel,),) = panels((1, 1), (2.6, 2.6), labels=labels, top=0.86)
+    rightmost = across[shown].max()
     ends = []
     for method, label in zip(shown, labels, strict=True):
         x = across[method]
@@ -65,7 +68,7 @@ def draw(rows):
         if not math.isnan(low):
             panel.plot([x, x], [low, high], color=style.colour, linewidth=1.0)
         panel.plot([x], [y], label=label, **style.stroke)
-        ends.append(End(label, style, across[shown].max(), y))
+        ends.append(End(label, style, rightmost, y))
     panel.set_xlabel("small model: nats per token at 8 L")
     panel.set_ylabel("real model: nats per token\nafter a jump to 8 L")
     label_ends(panel, ends)

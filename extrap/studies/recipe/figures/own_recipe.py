@@ -21,26 +21,32 @@ LINE = 0.3
 def enough(rows) -> bool:
     numbered = recipes(rows)
     numbered = numbered[numbered["recipe"].notna()]
-    return numbered["scheme"].nunique() > 1 and numbered["recipe"].nunique() > 1
+    counts = numbered[["scheme", "recipe"]].nunique()
+    return bool((counts > 1).all())
 
 
 def draw(rows):
-    accuracy, nats = found(rows), loss(rows)
-    chosen = accuracy[accuracy["tuned"] == 1].set_index("scheme")["value"]
+    accuracy = found(rows)
+    nats = loss(rows)
+    tuned = accuracy[accuracy["tuned"] == 1]
+    chosen = tuned.set_index("scheme")["value"]
     order = [*chosen.sort_values(ascending=False).index]
+    count = len(order)
     left = 0.25 + POINT * text_width(order, 7.5)
-    size = (2.6, LINE * len(order))
+    size = (2.6, LINE * count)
     figure, axes = panels((1, 2), size, left=left, right=0.2, gap=0.3, top=0.42)
     for panel, readings in zip(axes[0], (accuracy, nats), strict=True):
         for line, scheme in enumerate(order):
-            _scheme(panel, line, readings[readings["scheme"] == scheme])
-        panel.set(ylim=(len(order) - 0.5, -0.5), yticks=range(len(order)), yticklabels=order)
+            own = readings[readings["scheme"] == scheme]
+            _scheme(panel, line, own)
+        panel.set(ylim=(count - 0.5, -0.5), yticks=range(count), yticklabels=order)
         panel.tick_params(axis="y", length=0, labelleft=leftmost(panel))
-    axes[0, 0].set(xlim=(-0.04, 1.04), xticks=[0, 0.5, 1], xlabel=f"accuracy at {TIMES} L")
-    axes[0, 1].set_xlabel(f"nats per token at {TIMES} L")
+    first, last = axes[0]
+    first.set(xlim=(-0.04, 1.04), xticks=[0, 0.5, 1], xlabel=f"accuracy at {TIMES} L")
+    last.set_xlabel(f"nats per token at {TIMES} L")
     marks = "◆ a scheme's own, ■ the bench's, ● another; hollow: below the gate; bar: mean"
-    count = f"{accuracy['recipe'].nunique()} recipes"
-    entitle(figure, "Each scheme under every recipe", f"{note(rows)} · {count}: {marks}")
+    number = accuracy["recipe"].nunique()
+    entitle(figure, "Each scheme under every recipe", f"{note(rows)} · {number} recipes: {marks}")
     return figure
 
 
@@ -58,4 +64,5 @@ def _scheme(panel, line: int, rows) -> None:
         look = {"markersize": size, "markerfacecolor": face, "markeredgecolor": edge}
         panel.plot([reading.value], [line], marker, alpha=0.85, label="_reading", **look)
     mean = rows["value"].mean()
-    panel.plot([mean] * 2, [line - 0.4, line + 0.4], color=colour, label="_mean")
+    bar = [line - 0.4, line + 0.4]
+    panel.plot([mean, mean], bar, color=colour, label="_mean")

@@ -53,23 +53,33 @@ def draw(rows):
 
 def levels(table: pd.DataFrame, option: str) -> pd.DataFrame:
     """Returns the mean of the recipes at each level of an option: (level, scheme)."""
-    level = table["recipe"].map(lambda number: getattr(RECIPES[int(number)], option))
-    means = table.assign(level=level).pivot_table("value", "level", "scheme")
-    return means.loc[OPTIONS[option][1]]
+
+    def level(number: float) -> float | str:
+        return getattr(RECIPES[int(number)], option)
+
+    of_levels = table.assign(level=table["recipe"].map(level))
+    means = of_levels.pivot_table("value", "level", "scheme")
+    _, values = OPTIONS[option]
+    return means.loc[values]
 
 
 def _option(panel, table: pd.DataFrame, option: str) -> list[End]:
     """Draws the lines of one option over the places of its levels."""
     by_scheme = levels(table, option)
     places = [*range(len(by_scheme))]
+    last = places[-1]
     styles = {scheme: scheme_style(scheme) for scheme in by_scheme}
     lines = {**by_scheme, "mean": by_scheme.mean(axis=1)}
     ends = []
     for name, values in lines.items():
         style = styles.get(name, MEAN)
         panel.plot(places, values.to_numpy(), label=name, **style.stroke)
-        ends.append(End(name, style, places[-1], values.iloc[-1]))
-    words = [f"{one:g}".lstrip("0") or "0" if isinstance(one, float | int) else one
-             for one in by_scheme.index]  # fmt: skip
-    panel.set(xticks=places, xticklabels=words, xlim=(-0.3, places[-1] + 0.3))
+        ends.append(End(name, style, last, values.iloc[-1]))
+    words = []
+    for value in by_scheme.index:
+        if isinstance(value, float | int):
+            words.append(f"{value:g}".lstrip("0") or "0")
+        else:
+            words.append(value)
+    panel.set(xticks=places, xticklabels=words, xlim=(-0.3, last + 0.3))
     return ends

@@ -48,25 +48,29 @@ def draw(rows):
     schemes = sorted(set(zip(trained["scheme"], trained["extension"], strict=True)))
     margins = {"right": 1.45, "gap": 0.25, "between": 0.45}
     figure, axes = wrapped(len(schemes), ACROSS, (1.5, 1.6), **margins)
-    depths = {p: int(p.split("_")[1]) for p in set(rows["protocol"]) if p.endswith("_layers")}
-    depths = dict(sorted(depths.items(), key=lambda one: one[1]))
-    at = np.linspace(0, len(GREYS) - 1, len(depths)).round().astype(int)
-    inks = {protocol: GREYS[i] for protocol, i in zip(depths, at, strict=True)}
+    found = {p: int(p.split("_")[1]) for p in set(rows["protocol"]) if p.endswith("_layers")}
+    depths = dict(sorted(found.items(), key=lambda one: one[1]))
+    evenly = np.linspace(0, len(GREYS) - 1, len(depths))
+    greys = [GREYS[i] for i in evenly.round().astype(int)]
+    inks = dict(zip(depths, greys, strict=True))
+    untrained = (*depths, "untrained_unmasked")
     for panel, (scheme, extension) in zip(axes, schemes, strict=True):
         here = rows[(rows["scheme"] == scheme) & (rows["extension"] == extension)]
-        inborn = here[here["protocol"].isin((*depths, "untrained_unmasked"))]
+        inborn = here[here["protocol"].isin(untrained)]
         inborn = inborn[inborn["run"] == inborn["run"].min()]
         for protocol, layers in depths.items():
             _line(panel, inborn, protocol, layers, color=inks[protocol], label=protocol)
         _line(panel, inborn, "untrained_unmasked", **UNMASKED | {"label": "unmasked"})
         if (scheme, extension) in agreed.index:
-            numbers = ", ".join(f"{rho:.2f}" for rho in agreed.loc[scheme, extension].dropna())
-            panel.text(0.5, 0.97, numbers, transform=panel.transAxes, ha="center", va="top",
-                       fontsize=6, color=GREYS[-1])  # fmt: skip
+            correlations = agreed.loc[scheme, extension].dropna()
+            numbers = ", ".join(f"{rho:.2f}" for rho in correlations)
+            inside = {"transform": panel.transAxes, "ha": "center", "va": "top"}
+            panel.text(0.5, 0.97, numbers, fontsize=6, color=GREYS[-1], **inside)
         for s in series(of_state(here, "trained")):
+            protocol = s.rows["protocol"].iloc[0]
             style = {"color": style_of(s).colour, "linewidth": 1.3, "label": s.label}
             condition = CONDITIONS[data.index(s.data) % len(CONDITIONS)]
-            _line(panel, s.rows, s.rows["protocol"].iloc[0], linestyle=condition, **style)
+            _line(panel, s.rows, protocol, linestyle=condition, **style)
         perplexity_axis(panel)
         level(panel, 1, "equal share")
         name = scheme if extension == "direct" else f"{scheme} + {extension}"
@@ -77,7 +81,8 @@ def draw(rows):
     for panel in axes:
         panel.set(ylim=(LEAST, high), xticks=(0, 0.5, 1), xticklabels=("0", ".5", "1"))
         panel.tick_params(labelleft=leftmost(panel))
-    _key(axes[min(ACROSS, len(axes)) - 1], inks, data)
+    last_in_row = min(ACROSS, len(axes)) - 1
+    _key(axes[last_in_row], inks, data)
     n = int(rows["length"].iloc[0])
     within = "" if n in set(rows["train_length"]) else f", read at {n} tokens"
     words = f"{note(rows)}{within} · means over inputs; trained: over seeds, grey where "
@@ -89,8 +94,9 @@ def draw(rows):
 
 def _bump(rows) -> str:
     """Says why trained models bend at .5, if inputs do it (extrap/tasks/diagnosis/inputs.py)."""
-    records = (int(rows["length"].iloc[0]) - 2) // 2
-    if rows["protocol"].iloc[0] != "trained_records" or rows["n"].max() != records + 1:
+    first = rows.iloc[0]
+    records = (int(first["length"]) - 2) // 2
+    if first["protocol"] != "trained_records" or rows["n"].max() != records + 1:
         return ""
     return " · bump at .5: two inputs ask for the middle record, one for each of the others"
 
@@ -102,20 +108,23 @@ def _line(panel, rows, protocol: str, layers: int = 0, **stroke) -> None:
         return
     n = int(rows["length"].iloc[0])
     curve = rows.groupby("at")["value"].mean()
-    shown = by_record(curve, n)
-    panel.plot(shown.index / (n - 1), shown * n, **{"linewidth": 0.9} | stroke)
+    last = n - 1
+    measured = by_record(curve, n)
+    panel.plot(measured.index / last, measured * n, **{"linewidth": 0.9} | stroke)
     if layers:
-        shown = by_record(predicted(curve, n, layers), n)
-        theory = stroke | THEORY | {"label": "theory"}
-        panel.plot(shown.index / (n - 1), n * shown, **theory)
+        theory = by_record(predicted(curve, n, layers), n)
+        look = stroke | THEORY | {"label": "theory"}
+        panel.plot(theory.index / last, theory * n, **look)
 
 
 def enough(rows) -> bool:
     """True if both tokens of records are there; with one of them keys and values are mixed up."""
     some = where_known(rows).drop_duplicates(["length", "at"])
     for length, part in some.groupby("length"):
-        inside = part[(part["at"] > 0) & (part["at"] < length - 1)]
-        _, count = np.unique(record(inside["at"], int(length)), return_counts=True)
+        at = part["at"]
+        inside = at[(at > 0) & (at < length - 1)]
+        records = record(inside, int(length))
+        _, count = np.unique(records, return_counts=True)
         if (count == 1).sum() > 1:
             return False
     return len(some) > 0

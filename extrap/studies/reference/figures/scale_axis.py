@@ -36,14 +36,18 @@ APART = 1.3
 
 
 def enough(rows) -> bool:
-    return rows.groupby("train_length")["params"].agg(lambda of: sizes(of).nunique()).max() > 1
+    by_length = rows.groupby("train_length")["params"]
+    counts = by_length.agg(lambda params: sizes(params).nunique())
+    return counts.max() > 1
 
 
 def sizes(params: pd.Series) -> pd.Series:
     """Returns the size of each model: the least number of parameters among models of its size."""
     known = np.sort(params.astype(float).unique())
-    begins = known[np.r_[True, known[1:] / known[:-1] > APART]]
-    return pd.Series(begins[np.searchsorted(begins, params, "right") - 1], params.index)
+    jumps = known[1:] / known[:-1] > APART
+    begins = known[np.r_[True, jumps]]
+    group = np.searchsorted(begins, params, "right") - 1
+    return pd.Series(begins[group], params.index)
 
 
 def points(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
@@ -52,13 +56,17 @@ def points(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
     names, are left out if there are other runs.
     """
     rows = comparable(select(rows, **needs))
-    if len(mixtures := rows[~rows["data"].isin(CONTROLS)]):
+    mixtures = rows[~rows["data"].isin(CONTROLS)]
+    if len(mixtures):
         rows = mixtures
-    common = set.intersection(*(set(part) for _, part in rows.groupby("run")["multiple"]))
-    rows = rows[rows["multiple"] == max((m for m in common if m <= FURTHEST), default=1)]
+    of_runs = [set(part) for _, part in rows.groupby("run")["multiple"]]
+    common = set.intersection(*of_runs)
+    furthest = max((m for m in common if m <= FURTHEST), default=1)
+    rows = rows[rows["multiple"] == furthest]
     rows = rows.assign(size=sizes(rows["params"]), lost=rows["status"] == "not trained")
     by = ["scheme", "train_length", "size", "seed", "multiple"]
-    return rows.groupby(by, as_index=False).agg(value=("value", "mean"), lost=("lost", "any"))
+    groups = rows.groupby(by, as_index=False)
+    return groups.agg(value=("value", "mean"), lost=("lost", "any"))
 
 
 def draw(rows):
@@ -69,24 +77,30 @@ def draw(rows):
     lengths = sorted(found[0]["train_length"].unique())
     schemes = sorted(found[0]["scheme"].unique())
     margins = {"labels": schemes, "gap": 0.25, "between": 0.35}
-    figure, axes = panels((len(found), len(lengths)), (2.3, 1.9), **margins)
+    shape = (len(found), len(lengths))
+    figure, axes = panels(shape, (2.3, 1.9), **margins)
     for (i, j), panel in np.ndenumerate(axes):
-        part = found[i][found[i]["train_length"] == lengths[j]]
-        ends = [line(panel, scheme, part[part["scheme"] == scheme]) for scheme in schemes]
+        table = found[i]
+        part = table[table["train_length"] == lengths[j]]
+        ends = []
+        for scheme in schemes:
+            own = part[part["scheme"] == scheme]
+            ends.append(line(panel, scheme, own))
         size_axis(panel, part, i == len(found) - 1)
         if i == 0:
             panel.set_ylim(-0.13, 1.05)  # room for the correlation below a line at 0
         else:
             perplexity_axis(panel)
-            panel.set_ylim(found[i]["value"].min() / 1.2, found[i]["value"].max() * 1.15)
+            panel.set_ylim(table["value"].min() / 1.2, table["value"].max() * 1.15)
         within = {"xycoords": "axes fraction", "fontsize": 6.5, "color": "#333333"}
         panel.annotate(agreement(part), (0.04, 0.04), **within)
         panel.set_title(f"trained at {lengths[j]} tokens" if i == 0 else "")
         what = "accuracy" if i == 0 else "perplexity per token"
-        panel.set_ylabel(f"{what} at {found[i]['multiple'].iloc[0]:g}x" if j == 0 else "")
+        panel.set_ylabel(f"{what} at {table['multiple'].iloc[0]:g}x" if j == 0 else "")
         panel.tick_params(labelleft=j == 0)
         if j == len(lengths) - 1:
-            label_ends(panel, apart(panel, part["size"], ends))
+            ends = apart(panel, part["size"], ends)
+            label_ends(panel, ends)
     below = (
         f"{note(rows)} · mean of all seeds, thin: seeds; bars: 95 % t-interval over seeds from 3 "
         "on; hollow: all seeds below the gate of retrieval · "
@@ -102,9 +116,11 @@ def agreement(part: pd.DataFrame) -> str:
     (least, *larger) = sorted(part["size"].unique())
     if not larger:
         return ""
-    numbers = [spearman(means[least], means[size]) for size in larger]
-    text = ", ".join("-" if np.isnan(number) else f"{number:.2f}" for number in numbers)
-    return f"ρ = {text}"
+    texts = []
+    for size in larger:
+        rho = spearman(means[least], means[size])
+        texts.append("-" if np.isnan(rho) else f"{rho:.2f}")
+    return f"ρ = {', '.join(texts)}"
 
 
 def line(panel, scheme: str, rows: pd.DataFrame) -> End:
@@ -118,13 +134,15 @@ def line(panel, scheme: str, rows: pd.DataFrame) -> End:
     for size, values in table.iterrows():
         _, *ends = mean_over_seeds(values.dropna())
         if np.isfinite(ends).all():
-            panel.plot([size] * 2, ends, color=style.colour, lw=0.8,
-                       alpha=0.7, label="_interval")  # fmt: skip
-    panel.plot(middle.index, middle, label=scheme, zorder=3, **style.stroke)
+            bar = {"color": style.colour, "lw": 0.8, "alpha": 0.7}
+            panel.plot([size, size], ends, label="_interval", **bar)
+    known = middle.index
+    panel.plot(known, middle, label=scheme, zorder=3, **style.stroke)
     lost = rows.groupby("size")["lost"].all()
+    below = lost.index[lost]
     hollow = {"color": style.colour, "marker": style.marker, "markerfacecolor": "white", "lw": 0}
-    panel.plot(lost.index[lost], middle[lost], label="_below the gate", zorder=4, **hollow)
-    return End(scheme, style, middle.index[-1], middle.iloc[-1])
+    panel.plot(below, middle[lost], label="_below the gate", zorder=4, **hollow)
+    return End(scheme, style, known[-1], middle.iloc[-1])
 
 
 def apart(panel, sizes: pd.Series, ends: list[End]) -> list[End]:
@@ -132,8 +150,10 @@ def apart(panel, sizes: pd.Series, ends: list[End]) -> list[End]:
     that larger models lack.
     """
     if sizes.nunique() == 1:
-        return [replace(end, x=panel.get_xlim()[1]) for end in ends]
-    return [replace(end, elsewhere=end.x < sizes.max()) for end in ends]
+        _, right = panel.get_xlim()
+        return [replace(end, x=right) for end in ends]
+    largest = sizes.max()
+    return [replace(end, elsewhere=end.x < largest) for end in ends]
 
 
 def size_axis(panel, rows: pd.DataFrame, named: bool = True) -> None:
@@ -141,6 +161,7 @@ def size_axis(panel, rows: pd.DataFrame, named: bool = True) -> None:
     known = sorted(rows["size"].unique())
     panel.set_xscale("log")
     panel.set_xlim(min(known) / 1.3, max(known) * 1.3)
-    panel.set_xticks(known, [f"{size / 1e6:.2g} M" for size in known] if named else [])
+    names = [f"{size / 1e6:.2g} M" for size in known]
+    panel.set_xticks(known, names if named else [])
     panel.set_xticks([], minor=True)
     panel.set_xlabel("parameters" if named else "")

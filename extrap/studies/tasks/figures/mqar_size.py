@@ -18,23 +18,29 @@ def enough(rows) -> bool:
 
 
 def draw(rows):
-    chance = select(rows, **NEEDS | {"metric": "chance"})["value"].min()
+    chances = select(rows, **NEEDS | {"metric": "chance"})
+    chance = chances["value"].min()
     rows = select(rows, **NEEDS)
     rows = rows[rows["length"] == rows["train_length"]]
-    counts = sorted(rows["protocol"].unique(), key=lambda name: int(name.rpartition("-")[2]))
+    protocols = {int(name.rpartition("-")[2]): name for name in rows["protocol"].unique()}
     schemes = sorted(rows["scheme"].unique())
-    figure, axes = panels((1, len(counts)), (2.0, 1.8), labels=schemes, gap=0.25)
-    for panel, protocol in zip(axes[0], counts, strict=True):
+    shape = (1, len(protocols))
+    figure, axes = panels(shape, (2.0, 1.8), labels=schemes, gap=0.25)
+    for panel, (records, protocol) in zip(axes[0], sorted(protocols.items()), strict=True):
         found = scale_axis.points(rows, NEEDS | {"protocol": protocol})
         level(panel, chance, "chance")
-        ends = [
-            scale_axis.line(panel, scheme, found[found["scheme"] == scheme]) for scheme in schemes
-        ]
+        ends = []
+        for scheme in schemes:
+            own = found[found["scheme"] == scheme]
+            ends.append(scale_axis.line(panel, scheme, own))
         scale_axis.size_axis(panel, found)
-        panel.set(ylim=SHARE, title=f"{protocol.rpartition('-')[2]} records")
-        panel.set_ylabel("" if panel is not axes[0, 0] else "accuracy")
-        panel.tick_params(labelleft=panel is axes[0, 0])
-    label_ends(axes[0, -1], scale_axis.apart(axes[0, -1], found["size"], ends))
+        panel.set(ylim=SHARE, title=f"{records} records")
+        is_first = panel is axes[0, 0]
+        panel.set_ylabel("accuracy" if is_first else "")
+        panel.tick_params(labelleft=is_first)
+    last = axes[0, -1]
+    ends = scale_axis.apart(last, found["size"], ends)
+    label_ends(last, ends)
     below = f"{note(rows)} · at L · hollow: below the gate"
     entitle(figure, "Multi-query recall by size", f"{below} · dotted: chance")
     return figure

@@ -40,12 +40,14 @@ def draw(rows):
     shares = select(means(rows), protocol="records", extension="direct")
     shares = shares[shares["multiple"].isin(MULTIPLES)]
     steps = select(rows, task="train", protocol="retrieval", metric="steps_to_90")
-    found = whole(shares)
-    found = sorted(found, key=lambda s: -s.rows.groupby("multiple")["value"].mean().sum())
-    left = 0.2 + POINT * text_width([s.label for s in found], 6.5)
-    size = (1.1, LINE * len(found))
+    found = sorted(whole(shares), key=_score, reverse=True)
+    count = len(found)
+    labels = [s.label for s in found]
+    left = 0.2 + POINT * text_width(labels, 6.5)
+    size = (1.1, LINE * count)
     margins = {"right": 0.15, "gap": 0.22, "top": 0.7}
-    figure, axes = panels((1, 1 + len(MULTIPLES)), size, left=left, least=0.45, **margins)
+    shape = (1, 1 + len(MULTIPLES))
+    figure, axes = panels(shape, size, left=left, least=0.45, **margins)
     first, *others = axes[0]
     for panel, multiple in zip(others, MULTIPLES, strict=True):
         panel.set(title=f"accuracy at {multiple}L" if multiple > 1 else "accuracy at L")
@@ -57,17 +59,22 @@ def draw(rows):
         first.set(xlim=(0, last), xticks=[0, last / 2, last])
     first.xaxis.set_major_formatter("{x:g}")
     for panel in axes[0]:
-        panel.set(ylim=(len(found) - 0.5, -0.5), yticks=range(len(found)), yticklabels=[])
+        panel.set(ylim=(count - 0.5, -0.5), yticks=range(count), yticklabels=[])
         panel.tick_params(axis="y", length=0)
     beside = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
     beside |= {"ha": "right", "va": "center", "fontsize": 6.5}
     for line, s in enumerate(found):
-        colour = style_of(s).colour if learned(s) else BELOW_GATE
-        ink = style_of(s).text if learned(s) else "#777777"
+        colour = BELOW_GATE
+        ink = "#777777"
+        if learned(s):
+            style = style_of(s)
+            colour = style.colour
+            ink = style.text
         for panel in filter(leftmost, axes[0]):
             panel.annotate(s.label, (0, line), (-4, 0), color=ink, **beside)
-        own = steps.loc[steps["run"].isin(s.rows["run"]), "value"]
-        _marks(first, line, own, colour, s.label, runs=s.rows["run"].nunique())
+        runs = s.rows["run"]
+        own = steps.loc[steps["run"].isin(runs), "value"]
+        _marks(first, line, own, colour, s.label, runs=runs.nunique())
         for panel, multiple in zip(others, MULTIPLES, strict=True):
             here = s.rows.loc[s.rows["multiple"] == multiple, "value"]
             _marks(panel, line, here, colour, s.label, runs=len(here), within=(0, 1))
@@ -75,6 +82,12 @@ def draw(rows):
     words = f"{note(rows)} · {words} three on; dotted: the gate; grey: below it"
     entitle(figure, "Who learns, how fast, how far", words)
     return figure
+
+
+def _score(found: Series) -> float:
+    """Returns the sum of its mean accuracies over lengths."""
+    means = found.rows.groupby("multiple")["value"].mean()
+    return means.sum()
 
 
 def learned(found: Series) -> bool:
@@ -90,7 +103,8 @@ def _marks(
     values = np.asarray(values, float)
     if not len(values):
         return
-    panel.plot(values, [line] * len(values), ".", color=colour, alpha=0.55, markersize=2.5)
+    lines = [line] * len(values)
+    panel.plot(values, lines, ".", color=colour, alpha=0.55, markersize=2.5)
     if len(values) < runs:
         return
     mean, *ends = mean_over_seeds(values, within)
