@@ -33,26 +33,34 @@ class CoPE(Scheme):
 
     def __init__(self, shape: Shape, pmax: Size | None = None):
         super().__init__(shape)
-        self.pmax = table_limit("pmax", pmax, min(64, shape.length // 2), 2, shape.length)
+        L = shape.length
+        default = min(64, L // 2)
+        self.pmax = table_limit("pmax", pmax, default, 2, L)
         self.e = nn.Parameter(torch.zeros(shape.layers, self.pmax, shape.head_dim))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        last_first = (q * at.scale) @ k.flip(-2).transpose(-1, -2)  # counts begin at the query
+        last_first = (q * at.scale) @ k.flip(-2).mT  # counts begin at the query
         gates = last_first.sigmoid() * at.visible.flip(-1)
-        return self.interpolated(q @ self.e[at.layer].to(q.dtype).T, gates).flip(-1)
+        e = self.e[at.layer].to(q.dtype)
+        z = q @ e.T
+        return self.interpolated(z, gates).flip(-1)
 
     def interpolated(self, z: Tensor, gates: Tensor) -> Tensor:
         """Returns b (..., Tq, Tk) from z (..., Tq, pmax) and gates (..., Tq, Tk), the last key
         first. Sums counts in float32 at least: bfloat16 has no whole numbers past 256.
         """
         p = wide(gates).cumsum(-1)
+        last = self.pmax - 1
         if p.device.type == "cpu" and not torch.compiler.is_compiling():
             # without the first keys, which no query counts any more
             least = p.detach().flatten(0, -2).amin(0)
-            p = p[..., : int((least < self.pmax - 1).sum())]
-        p = p.clamp(max=self.pmax - 1)
+            counted = int((least < last).sum())
+            p = p[..., :counted]
+        p = p.clamp(max=last)
         n = p.detach().long()
+        u = p - n
         step = F.pad(z.diff(dim=-1), (0, 1))  # nothing follows the last embedding
-        b = torch.addcmul(z.gather(-1, n), p - n, step.gather(-1, n))
-        far = z[..., -1:].expand(*z.shape[:-1], gates.shape[-1] - p.shape[-1])
+        b = torch.addcmul(z.gather(-1, n), u, step.gather(-1, n))
+        uncounted = gates.shape[-1] - p.shape[-1]
+        far = z[..., -1:].expand(*z.shape[:-1], uncounted)
         return torch.cat([b, far], -1)

@@ -40,22 +40,33 @@ class GatedDeltaRule(Scheme):
 
     def __init__(self, shape: Shape, taps: Size = 4):
         super().__init__(shape)
-        layers, H, C = shape.layers, shape.heads, shape.dim
-        self.taps = nn.Parameter(torch.randn(layers, 2, H * shape.head_dim, taps) * taps**-0.5)
-        self.wa, self.wb = (nn.Parameter(torch.randn(layers, H, C) * C**-0.5) for _ in range(2))
+        layers = shape.layers
+        H = shape.heads
+        C = shape.dim
+        channels = H * shape.head_dim
+        self.taps = nn.Parameter(torch.randn(layers, 2, channels, taps) * taps**-0.5)
+        self.wa = nn.Parameter(torch.randn(layers, H, C) * C**-0.5)
+        self.wb = nn.Parameter(torch.randn(layers, H, C) * C**-0.5)
         self.A = nn.Parameter(torch.zeros(layers, H))
         self.c = nn.Parameter(torch.full((layers, H), -3.0))
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
         q = wide(self.key(q, 0, at.layer))
         k = wide(self.key(k, 1, at.layer))
-        wa, wb, A, c = (p[at.layer].to(at.x.dtype) for p in (self.wa, self.wb, self.A, self.c))
-        log_a = -A.exp() * F.softplus(F.linear(at.x, wa, c))
-        b = F.linear(at.x, wb).sigmoid()
-        log_a, b = (wide(z.transpose(1, 2)) for z in (log_a, b))  # (B, H, T)
+        log_a, b = self.gates_of(at.x, at.layer)
         values = (q * at.scale, k, wide(v), log_a, b)
         o, _ = read(*values, state=self.first_state(*values))
         return o.to(v.dtype)
+
+    def gates_of(self, x: Tensor, layer: int) -> tuple[Tensor, Tensor]:
+        """Returns ln a and b, (B, H, T) each, from x (B, T, C)."""
+        wa = self.wa[layer].to(x.dtype)
+        wb = self.wb[layer].to(x.dtype)
+        A = self.A[layer].to(x.dtype)
+        c = self.c[layer].to(x.dtype)
+        log_a = -A.exp() * F.softplus(F.linear(x, wa, c))
+        b = F.linear(x, wb).sigmoid()
+        return wide(log_a.transpose(1, 2)), wide(b.transpose(1, 2))
 
     def first_state(self, *values: Tensor) -> Tensor | None:
         """Returns the state (B, H, E, D) from which texts start; None for 0."""
@@ -63,9 +74,11 @@ class GatedDeltaRule(Scheme):
 
     def key(self, z: Tensor, n: int, layer: int) -> Tensor:
         """Returns (B, H, T, D) convolved, as unit vectors; n = 0 for queries, 1 for keys."""
+        taps = self.taps[layer, n].to(z.dtype)
         flat = z.transpose(1, 2).flatten(2)
-        flat = F.silu(causal_convolution(flat, self.taps[layer, n].to(z.dtype)))
-        return F.normalize(flat.unflatten(-1, (self.shape.heads, -1)), dim=-1).transpose(1, 2)
+        flat = F.silu(causal_convolution(flat, taps))
+        of_heads = flat.unflatten(-1, (self.shape.heads, -1))
+        return F.normalize(of_heads, dim=-1).transpose(1, 2)
 
 
 class PassedState(GatedDeltaRule):
@@ -94,7 +107,8 @@ class PassedState(GatedDeltaRule):
         if not self.training:
             return None
         state = None
-        for _ in range(min(self.texts, len(values[0]) - 1)):
+        others = len(values[0]) - 1
+        for _ in range(min(self.texts, others)):
             _, last = read(*values, state=state)
             state = last.roll(1, 0)
         return state
@@ -108,21 +122,28 @@ def read(
     """
     outputs = []
     chunks = [z.split(CHUNK, 2) for z in (q, k, v, log_a, b)]
-    for Q, K, V, G, beta in zip(*chunks, strict=True):
-        log_g = G.cumsum(-1)
+    for Q, K, V, ln_a, b_t in zip(*chunks, strict=True):
+        log_g = ln_a.cumsum(-1)
         n = log_g.shape[-1]
         after = torch.ones(n, n, dtype=torch.bool, device=q.device).triu(1)
-        ratio = (log_g[..., None] - log_g[..., None, :]).masked_fill(after, -torch.inf).exp()
+        log_ratio = log_g[..., None] - log_g[..., None, :]
+        ratio = log_ratio.masked_fill(after, -torch.inf).exp()
         g = log_g.exp()[..., None]
-        system = (beta[..., None] * ratio * (K @ K.transpose(-1, -2))).tril(-1)
-        target = V if state is None else V - g * (K @ state.transpose(-1, -2))
-        u = torch.linalg.solve_triangular(
-            system, beta[..., None] * target, upper=False, unitriangular=True
-        )
-        own = (Q @ K.transpose(-1, -2) * ratio) @ u
-        outputs.append(own if state is None else own + g * (Q @ state.transpose(-1, -2)))
+        beta = b_t[..., None]
+        system = (beta * ratio * (K @ K.mT)).tril(-1)
+        target = V
+        if state is not None:
+            target = V - g * (K @ state.mT)
+        u = torch.linalg.solve_triangular(system, beta * target, upper=False, unitriangular=True)
+        o = (Q @ K.mT * ratio) @ u
+        if state is not None:
+            o = o + g * (Q @ state.mT)
+        outputs.append(o)
         left = (log_g[..., -1:] - log_g).exp()[..., None]
-        more = (u * left).transpose(-1, -2) @ K
-        state = more if state is None else g[..., -1:, :] * state + more
+        added = (u * left).mT @ K
+        if state is None:
+            state = added
+        else:
+            state = g[..., -1:, :] * state + added
     assert state is not None
     return torch.cat(outputs, 2), state

@@ -22,20 +22,29 @@ def entmax15(s: Tensor) -> Tensor:
     Sorting finds tau, without gradients. One Newton step, which does not move tau, carries them: d
     tau / d z = [z - tau]_+ / sum [z - tau]_+.
     """
-    z = (s - s.detach().amax(-1, keepdim=True)) / 2
+    top = s.detach().amax(-1, keepdim=True)
+    z = (s - top) / 2
     z = z.clamp(min=-1)  # tau >= -1: smaller entries get 0
-    with torch.no_grad():
-        down = z.sort(-1, descending=True).values
-        n = torch.arange(1, z.shape[-1] + 1, device=z.device, dtype=z.dtype)
-        mean = down.cumsum(-1) / n
-        spread = down.square().cumsum(-1) - n * mean.square()
-        tau = mean - ((1 - spread) / n).clamp(min=0).sqrt()
-        support = (tau <= down).sum(-1, keepdim=True)
-        tau = tau.gather(-1, support - 1)
+    tau = sorted_threshold(z)
     above = (z - tau).relu()
     excess = above.square().sum(-1, keepdim=True) - 1
-    tau = tau + excess / (2 * above.sum(-1, keepdim=True).detach())
+    slope = 2 * above.sum(-1, keepdim=True).detach()
+    tau = tau + excess / slope
     return (z - tau).relu().square()
+
+
+@torch.no_grad()
+def sorted_threshold(z: Tensor) -> Tensor:
+    """Returns tau (..., 1), at which sum [z - tau]_+**2 over the last axis is 1."""
+    down = z.sort(-1, descending=True).values
+    n = torch.arange(1, z.shape[-1] + 1, device=z.device, dtype=z.dtype)
+    mean = down.cumsum(-1) / n
+    squares = down.square().cumsum(-1)
+    spread = squares - n * mean.square()
+    rest = (1 - spread) / n
+    tau = mean - rest.clamp(min=0).sqrt()
+    support = (tau <= down).sum(-1, keepdim=True)
+    return tau.gather(-1, support - 1)
 
 
 class ASEntmax(Scheme):
@@ -53,17 +62,23 @@ class ASEntmax(Scheme):
 
     def __init__(self, shape: Shape, delta: NotNegative = 1.0, spread: NotNegative = 2.0):
         super().__init__(shape)
-        self.delta, self.spread = delta, spread
+        self.delta = delta
+        self.spread = spread
         size = (shape.layers, shape.heads, shape.dim)
-        self.u, self.w = (nn.Parameter(torch.randn(size) * shape.dim**-0.5) for _ in range(2))
+        std = shape.dim**-0.5
+        self.u = nn.Parameter(torch.randn(size) * std)
+        self.w = nn.Parameter(torch.randn(size) * std)
 
     def temperature(self, at: Where) -> Tensor:
         x = at.x[:, at.i]  # (B, Tq, C)
-        u, w = (p[at.layer].to(x.dtype) for p in (self.u, self.w))
+        u = self.u[at.layer].to(x.dtype)
+        w = self.w[at.layer].to(x.dtype)
         rise = wide(F.softplus(F.linear(x, u)))  # (B, Tq, H)
         exponent = wide(self.spread * F.linear(x, w).tanh())
-        grown = (at.count + 1).to(rise.dtype).log()[:, None] ** exponent
-        return (self.delta + rise * grown).transpose(1, 2)[..., None]
+        log_n = (at.count + 1).to(rise.dtype).log()
+        grown = log_n[:, None] ** exponent
+        c = self.delta + rise * grown
+        return c.transpose(1, 2)[..., None]
 
     def normalise(self, s: Tensor, at: Where) -> Tensor:
         return entmax15(s)

@@ -42,41 +42,53 @@ class FIRE(Scheme):
         sharing: Literal["per-layer", "shared"] = "per-layer",
     ):
         super().__init__(shape)
-        default = max(shape.length // 4, 1)
-        last = shape.length - 1
+        L = shape.length
+        default = max(L // 4, 1)
+        last = L - 1
         self.threshold = table_limit("threshold", threshold, default, 1, last)
         layers = shape.layers if sharing == "per-layer" else 1
         self.f = nn.ModuleList(
             nn.Sequential(nn.Linear(1, hidden), nn.ReLU(), nn.Linear(hidden, shape.heads))
             for _ in range(layers)
         )
-        self.c, self.a = (nn.Parameter(torch.full((layers,), value)) for value in (0.1, 1.0))
+        self.c = nn.Parameter(torch.full((layers,), 0.1))
+        self.a = nn.Parameter(torch.full((layers,), 1.0))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         layer = min(at.layer, len(self.f) - 1)
+        f = self.f[layer]
         x = self.places(at, layer)
         if x.device.type != "cpu" or torch.compiler.is_compiling():
-            return self.f[layer](x.to(self.c.dtype)[..., None]).movedim(-1, 0)
+            inputs = x.to(self.c.dtype)[..., None]
+            return f(inputs).movedim(-1, 0)
         # f on [0, 1] is n + 1 straight pieces, n <= hidden: far fewer than its inputs
-        inner, _, outer = cast("tuple[nn.Linear, nn.ReLU, nn.Linear]", self.f[layer])
+        inner, _, outer = cast("tuple[nn.Linear, nn.ReLU, nn.Linear]", f)
         w1 = inner.weight[:, 0].double()
         b1 = inner.bias.double()
-        w2, b2 = outer.weight.double(), outer.bias.double()
+        w2 = outer.weight.double()
+        b2 = outer.bias.double()
         with torch.no_grad():
             knots = -b1 / w1
-            edges = knots[(knots > 0) & (knots < 1)].sort().values  # (n,)
-            ends = F.pad(F.pad(edges, (1, 0)), (0, 1), value=1.0)
-            middles = (ends[:-1] + ends[1:])[:, None] / 2
-            active = (w1 * middles + b1 > 0).double()  # (n + 1, hidden)
-        slope = w2 @ (active * w1).T
-        height = w2 @ (active * b1).T + b2[:, None]  # (H, n + 1)
+            inside = (knots > 0) & (knots < 1)
+            edges = knots[inside].sort().values  # (n,)
+            begins = F.pad(edges, (1, 0))
+            ends = F.pad(edges, (0, 1), value=1.0)
+            middles = (begins + ends) / 2
+            active = (w1 * middles[:, None] + b1 > 0).double()  # (n + 1, hidden)
+        slopes = w2 @ (active * w1).T
+        heights = w2 @ (active * b1).T + b2[:, None]  # (H, n + 1)
         piece = torch.bucketize(x.detach().contiguous(), edges.to(x.dtype)).flatten()
-        slope, height = (p.to(x.dtype).index_select(1, piece) for p in (slope, height))
-        return torch.addcmul(height, slope, x.flatten()).unflatten(-1, x.shape)
+        slope = slopes.to(x.dtype).index_select(1, piece)
+        height = heights.to(x.dtype).index_select(1, piece)
+        b = torch.addcmul(height, slope, x.flatten())
+        return b.unflatten(-1, x.shape)
 
     def places(self, at: Where, layer: int) -> Tensor:
         """Returns the inputs of f, (Tq, Tk) in [0, 1], in float32 at least."""
-        c, a = self.c[layer].double().abs(), self.a[layer].double().abs()
-        divisor = torch.log1p(c * torch.maximum(a * self.threshold, at.q))
+        c = self.c[layer].double().abs()
+        a = self.a[layer].double().abs()
+        most = torch.maximum(a * self.threshold, at.q)
+        divisor = torch.log1p(c * most)
         x = torch.log1p(c * at.distance) / divisor[:, None]
-        return x.to(torch.promote_types(self.c.dtype, torch.float32))
+        dtype = torch.promote_types(self.c.dtype, torch.float32)
+        return x.to(dtype)

@@ -31,12 +31,14 @@ def rk4(h: Field, p: Tensor, times: list[float], steps: Sequence[int]) -> Tensor
     for end, count in zip(times, steps, strict=True):
         for n in range(count):
             dt = (end - t) / count
+            half = dt / 2
             now = t + n * dt
             k1 = h(now, p)
-            k2 = h(now + dt / 2, p + dt / 2 * k1)
-            k3 = h(now + dt / 2, p + dt / 2 * k2)
+            k2 = h(now + half, p + half * k1)
+            k3 = h(now + half, p + half * k2)
             k4 = h(now + dt, p + dt * k3)
-            p = p + dt / 6 * (k1 + 2 * (k2 + k3) + k4)
+            slope = k1 + 2 * (k2 + k3) + k4
+            p = p + dt / 6 * slope
         path.append(p)
         t = end
     return torch.stack(path)
@@ -47,23 +49,39 @@ class Flow(nn.Module):
 
     def __init__(self, dim: int, dynamics: Dynamics, delta: float, steps: int):
         super().__init__()
-        self.dim, self.delta, self.steps = dim, delta, steps
+        self.dim = dim
+        self.delta = delta
+        self.steps = steps
         width = dim + (dynamics == "timed")
-        self.inner, self.outer = nn.Linear(width, dim), nn.Linear(width, dim)
+        self.inner = nn.Linear(width, dim)
+        self.outer = nn.Linear(width, dim)
         for layer in (self.inner, self.outer):
             nn.init.xavier_normal_(layer.weight)
             nn.init.zeros_(layer.bias)
 
     def field(self) -> Field:
         """Returns h in float32 at least; the last column of a weight is for t."""
-        a, c = wide(self.inner.weight), wide(self.inner.bias)
-        b, d = wide(self.outer.weight), wide(self.outer.bias)
+        a = wide(self.inner.weight)
+        c = wide(self.inner.bias)
+        b = wide(self.outer.weight)
+        d = wide(self.outer.bias)
         if a.shape[1] == self.dim:
-            return lambda t, p: F.linear(F.linear(p, a, c).relu(), b, d)
-        a, at = a.split([self.dim, 1], 1)
-        b, bt = b.split([self.dim, 1], 1)
-        at, bt = at[:, 0], bt[:, 0]
-        return lambda t, p: F.linear(F.linear(p, a, c + t * at).relu(), b, d + t * bt)
+
+            def autonomous(t: float, p: Tensor) -> Tensor:
+                hidden = F.linear(p, a, c).relu()
+                return F.linear(hidden, b, d)
+
+            return autonomous
+        of_p, of_t = a.split([self.dim, 1], 1)
+        out_of_p, out_of_t = b.split([self.dim, 1], 1)
+        of_t = of_t[:, 0]
+        out_of_t = out_of_t[:, 0]
+
+        def timed(t: float, p: Tensor) -> Tensor:
+            hidden = F.linear(p, of_p, c + t * of_t).relu()
+            return F.linear(hidden, out_of_p, d + t * out_of_t)
+
+        return timed
 
     def forward(self, start: Tensor, coordinates: Tensor) -> Tensor:
         """Returns states (n, *start.shape) at coordinates (n,) >= 0 of a path from `start`."""
@@ -98,7 +116,10 @@ class Floater(Scheme):
         self.flow = Flow(shape.dim, dynamics, delta, steps)
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
-        return x if at.layer else x + self.flow(self.start, at.q).to(x.dtype)
+        if at.layer:
+            return x
+        path = self.flow(self.start, at.q)
+        return x + path.to(x.dtype)
 
 
 class FloaterQKV(Scheme):
@@ -123,23 +144,28 @@ class FloaterQKV(Scheme):
         self, shape: Shape, dynamics: Dynamics = "timed", delta: Positive = 0.01, steps: Size = 1
     ):
         super().__init__(shape)
-        self.start = nn.Parameter(nn.init.xavier_normal_(torch.empty(3, shape.layers, shape.dim)))
+        start = torch.empty(3, shape.layers, shape.dim)
+        self.start = nn.Parameter(nn.init.xavier_normal_(start))
         self.flow = Flow(shape.dim, dynamics, delta, steps)
 
     def state(self, which: int, coordinates: Tensor, at: Where) -> Tensor:
         """Returns the states (H, n, D) of q, k or v (0, 1, 2) in this layer. A block of rows uses
         the start of the path of the whole forward.
         """
-        known, path = at.memo.get(self, (coordinates[:0], coordinates))
-        if not torch.equal(known[: len(coordinates)], coordinates):
+        n = len(coordinates)
+        none = coordinates[:0]
+        known, path = at.memo.get(self, (none, none))
+        if not torch.equal(known[:n], coordinates):
             path = self.flow(self.start, coordinates)
             at.memo[self] = coordinates, path
-        p = path[: len(coordinates), which, at.layer]
+        p = path[:n, which, at.layer]
         return p.unflatten(-1, (self.shape.heads, -1)).transpose(0, 1)
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        of_q, of_k = self.state(0, at.q, at), self.state(1, at.k, at)
+        of_q = self.state(0, at.q, at)
+        of_k = self.state(1, at.k, at)
         return q + of_q.to(q.dtype), k + of_k.to(k.dtype)
 
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
-        return a @ (v + self.state(2, at.k, at).to(v.dtype))
+        of_v = self.state(2, at.k, at)
+        return a @ (v + of_v.to(v.dtype))

@@ -34,7 +34,11 @@ class Forgetting(Scheme):
         self.b = nn.Parameter(torch.full((shape.layers, shape.heads), float(gate)))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        w, b = self.w[at.layer].to(at.x.dtype), self.b[at.layer].to(at.x.dtype)
+        w = self.w[at.layer].to(at.x.dtype)
+        b = self.b[at.layer].to(at.x.dtype)
         f = F.linear(at.x, w, b)
-        kept = F.logsigmoid(f.double()).cumsum(1).transpose(1, 2)  # ln of the share left, (B, H, T)
-        return kept[..., at.i, None] - kept[..., None, at.j]
+        kept = F.logsigmoid(f.double()).cumsum(1)  # ln of the share left
+        kept = kept.transpose(1, 2)  # (B, H, T)
+        up_to_query = kept[..., at.i, None]
+        up_to_key = kept[..., None, at.j]
+        return up_to_query - up_to_key

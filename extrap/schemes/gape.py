@@ -44,18 +44,24 @@ class GAPE(RoPE):
         of_head = (shape.layers, shape.heads)
         self.w = nn.Parameter(0.02 * torch.randn(2, *of_head, shape.head_dim))
         self.b = nn.Parameter(torch.zeros(2, *of_head))
-        self.gamma = nn.Parameter(torch.full(of_head, 1.0).expm1().log())  # softplus(gamma) = 1
+        one = torch.full(of_head, 1.0)
+        self.gamma = nn.Parameter(one.expm1().log())  # softplus(gamma) = 1
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        of_query = F.softplus(self._read(0, q, at.q, at))
-        slope = F.softplus(self.gamma[at.layer])[:, None] * of_query
-        spared = torch.sigmoid(self._read(1, k, at.k, at))
+        g = F.softplus(self._read(0, q, at.q, at))
+        landmark = torch.sigmoid(self._read(1, k, at.k, at))
+        gamma = F.softplus(self.gamma[at.layer])
+        slope = gamma[:, None] * g
         far = at.distance.to(slope.dtype) / self.shape.length
-        return -slope[..., :, None] * (1 - spared)[..., None, :] * far
+        of_query = -slope[..., :, None]
+        of_key = (1 - landmark)[..., None, :]
+        return of_query * of_key * far
 
     def _read(self, gate: int, x: Tensor, t: Tensor, at: Where) -> Tensor:
         """Returns the logit of a gate for rotated queries or keys at coordinates t: (B, H, T)."""
-        before = wide(turn(x, self.phases(t, at, x.dtype).conj(), self.layout))
-        w = self.w[gate, at.layer][:, None].to(before.dtype)
-        b = self.b[gate, at.layer][:, None].to(before.dtype)
-        return (before * w).sum(-1) + b
+        back = self.phases(t, at, x.dtype).conj()
+        before = wide(turn(x, back, self.layout))
+        w = self.w[gate, at.layer].to(before.dtype)
+        b = self.b[gate, at.layer].to(before.dtype)
+        read = (before * w[:, None]).sum(-1)
+        return read + b[:, None]

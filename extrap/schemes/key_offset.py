@@ -27,8 +27,12 @@ class KeyOffset(Scheme):
 
     def __init__(self, shape: Shape, share: Share = 0.5):
         super().__init__(shape)
-        self.own = shape.head_dim - round(share * shape.head_dim)
+        D = shape.head_dim
+        self.own = D - round(share * D)
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        before = torch.cat([k[:, :, :1], k[:, :, :-1]], 2)
-        return q, torch.cat([k[..., : self.own], before[..., self.own :]], -1)
+        first = k[:, :, :1]
+        before = torch.cat([first, k[:, :, :-1]], 2)
+        kept = k[..., : self.own]
+        moved = before[..., self.own :]
+        return q, torch.cat([kept, moved], -1)

@@ -26,14 +26,19 @@ EPS = 1e-6
 
 def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """Returns sum_{j <= i} <q_i, k_j> v_j, in memory linear in T."""
-    state, out = None, []
+    sums = []
+    state: Tensor | None = None
     chunks = [z.split(CHUNK, 2) for z in (q, k, v)]
-    for a, b, c in zip(*chunks, strict=True):
-        own = (a @ b.transpose(-1, -2)).tril() @ c
-        more = b.transpose(-1, -2) @ c
-        out.append(own if state is None else own + a @ state)
-        state = more if state is None else state + more
-    return torch.cat(out, 2)
+    for Q, K, V in zip(*chunks, strict=True):
+        own = (Q @ K.mT).tril() @ V
+        added = K.mT @ V
+        if state is None:
+            sums.append(own)
+            state = added
+        else:
+            sums.append(own + Q @ state)
+            state = state + added
+    return torch.cat(sums, 2)
 
 
 class LinearAttention(Turning):
@@ -49,8 +54,11 @@ class LinearAttention(Turning):
         """Returns o (B, H, T, D) from q, k, v in float32 at least and the phases of q and k."""
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        of_q, of_k = (self.phases(t, at, wide(q).dtype) for t in (at.q, at.k))
-        return self.ratio(wide(q), wide(k), wide(v), of_q, of_k).to(v.dtype)
+        dtype = wide(q).dtype
+        of_q = self.phases(at.q, at, dtype)
+        of_k = self.phases(at.k, at, dtype)
+        o = self.ratio(wide(q), wide(k), wide(v), of_q, of_k)
+        return o.to(v.dtype)
 
 
 class LinearRoPE(LinearAttention):
@@ -61,9 +69,13 @@ class LinearRoPE(LinearAttention):
     """
 
     def ratio(self, q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor) -> Tensor:
-        q, k = positive(q), positive(k)
-        above = causal_sum(turn(q, of_q, self.layout), turn(k, of_k, self.layout), v)
-        return above / (q * k.cumsum(2)).sum(-1, keepdim=True)
+        q = positive(q)
+        k = positive(k)
+        turned_q = turn(q, of_q, self.layout)
+        turned_k = turn(k, of_k, self.layout)
+        above = causal_sum(turned_q, turned_k, v)
+        below = (q * k.cumsum(2)).sum(-1, keepdim=True)
+        return above / below
 
 
 class CosineLinearRoPE(LinearAttention):

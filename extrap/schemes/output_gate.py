@@ -33,7 +33,9 @@ class OutputGate(Scheme):
         self.w = nn.Parameter(0.02 * torch.randn(shape.layers, shape.heads, gates, shape.dim))
 
     def gate(self, o: Tensor, at: Where) -> Tensor:
-        H, gates, _ = self.w[at.layer].shape
-        x = at.x[:, -o.shape[2] :]  # of these query rows
-        g = F.linear(x, self.w[at.layer].flatten(0, 1).to(o.dtype))  # (B, Tq, H gates)
-        return o * g.unflatten(-1, (H, gates)).transpose(1, 2).sigmoid()
+        w = self.w[at.layer]  # (H, gates, C)
+        rows = o.shape[2]
+        x = at.x[:, -rows:]  # of these query rows
+        g = F.linear(x, w.flatten(0, 1).to(o.dtype))
+        g = g.unflatten(-1, w.shape[:2])  # (B, Tq, H, gates)
+        return o * g.transpose(1, 2).sigmoid()

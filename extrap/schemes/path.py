@@ -39,7 +39,10 @@ class PaTH(Scheme):
 
     def __init__(self, shape: Shape, rank: Size = 32, taps: Size = 3):
         super().__init__(shape)
-        layers, H, D, C = shape.layers, shape.heads, shape.head_dim, shape.dim
+        layers = shape.layers
+        H = shape.heads
+        D = shape.head_dim
+        C = shape.dim
         self.down = nn.Parameter(torch.randn(layers, rank, C) * C**-0.5)
         self.up = nn.Parameter(torch.randn(layers, H * D, rank) * rank**-0.5)
         self.taps = nn.Parameter(torch.randn(layers, H * D, taps) * taps**-0.5)
@@ -47,18 +50,26 @@ class PaTH(Scheme):
         self.c = nn.Parameter(torch.zeros(layers, H))
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        q, k = wide(q), wide(k)
-        w, b = (z[:, :, at.j].to(q.dtype) for z in self.reflections(at.x, at.layer))
+        q = wide(q)
+        k = wide(k)
+        w, b = self.reflections(at.x, at.layer)
+        w = w[:, :, at.j].to(q.dtype)
+        b = b[:, :, at.j].to(q.dtype)
         return self.products(q, k, w, b, at) * at.scale
 
     def reflections(self, x: Tensor, layer: int) -> tuple[Tensor, Tensor]:
         """Returns w (B, H, T, D), unit vectors, and b (B, H, T) in 0 .. 2, from x (B, T, C)."""
-        down, up, taps, beta, c = (
-            p[layer].to(x.dtype) for p in (self.down, self.up, self.taps, self.beta, self.c)
-        )
-        w = F.silu(causal_convolution(x @ down.T @ up.T, taps))
-        w = F.normalize(w.unflatten(-1, (self.shape.heads, -1)), dim=-1)
-        return w.transpose(1, 2), 2 * F.linear(x, beta, c).sigmoid().transpose(1, 2)
+        down = self.down[layer].to(x.dtype)
+        up = self.up[layer].to(x.dtype)
+        taps = self.taps[layer].to(x.dtype)
+        beta = self.beta[layer].to(x.dtype)
+        c = self.c[layer].to(x.dtype)
+        projected = x @ down.T @ up.T
+        w = F.silu(causal_convolution(projected, taps))
+        w = w.unflatten(-1, (self.shape.heads, -1))
+        w = F.normalize(w, dim=-1)
+        b = 2 * F.linear(x, beta, c).sigmoid()
+        return w.transpose(1, 2), b.transpose(1, 2)
 
     def products(self, q: Tensor, k: Tensor, w: Tensor, b: Tensor, at: Where) -> Tensor:
         """Returns <k_j, H_{j+1} .. H_i q_i> (B, H, Tq, Tk), chunk by chunk towards the start."""
@@ -66,25 +77,29 @@ class PaTH(Scheme):
         n = len(at.i)
         own = slice(first, first + n)
         m = middle(w[:, :, own], b[:, :, own])
-        seen = q @ w[:, :, own].transpose(-1, -2)
-        through = seen.tril() @ m
-        between = (w[:, :, own] @ k[:, :, own].transpose(-1, -2)).tril(-1)
-        scores = [q @ k[:, :, own].transpose(-1, -2) - through @ between]
-        q = q - through @ w[:, :, own]
+        own_w = w[:, :, own]
+        own_k = k[:, :, own]
+        through = (q @ own_w.mT).tril() @ m
+        between = (own_w @ own_k.mT).tril(-1)
+        scores = [q @ own_k.mT - through @ between]
+        q = q - through @ own_w
         for stop in range(first, 0, -CHUNK):
             keys = slice(max(0, stop - CHUNK), stop)
-            W, K = w[:, :, keys], k[:, :, keys]
+            W = w[:, :, keys]
+            K = k[:, :, keys]
             m = middle(W, b[:, :, keys])
-            between = (W @ K.transpose(-1, -2)).tril(-1).transpose(-1, -2)
-            carried = K - between @ m.transpose(-1, -2) @ W
-            scores.insert(0, q @ carried.transpose(-1, -2))
-            q = q - q @ W.transpose(-1, -2) @ m @ W
+            between = (W @ K.mT).tril(-1)
+            carried = K - between.mT @ m.mT @ W
+            scores.insert(0, q @ carried.mT)
+            q = q - q @ W.mT @ m @ W
         return torch.cat(scores, -1)
 
 
 def middle(w: Tensor, b: Tensor) -> Tensor:
     """Returns M^T (..., n, n), lower triangular, of H_n .. H_1 = I - W^T M^T W."""
     one = torch.eye(w.shape[-2], dtype=w.dtype, device=w.device)
-    system = one + (b[..., None] * (w @ w.transpose(-1, -2))).triu(1)
-    m = torch.linalg.solve_triangular(system, torch.diag_embed(b), upper=True, unitriangular=True)
-    return m.transpose(-1, -2)
+    products = b[..., None] * (w @ w.mT)
+    system = one + products.triu(1)
+    diagonal = torch.diag_embed(b)
+    m = torch.linalg.solve_triangular(system, diagonal, upper=True, unitriangular=True)
+    return m.mT

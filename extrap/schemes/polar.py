@@ -41,12 +41,15 @@ class NullFloor(Scheme):
 
     def null(self, at: Where) -> Tensor:
         """Returns the logit of the null, (H, Tq, 1), float64."""
-        b, c = (p[at.layer].double()[:, None, None] for p in (self.b, self.c))
-        return b + F.softplus(c) * (at.count + 1).double().log().sqrt()[:, None]
+        b = self.b[at.layer].double()[:, None, None]
+        c = self.c[at.layer].double()[:, None, None]
+        log_n = (at.count + 1).double().log()
+        return b + F.softplus(c) * log_n.sqrt()[:, None]
 
     def normalise(self, s: Tensor, at: Where) -> Tensor:
         null = self.null(at).to(wide(s).dtype)
-        return softmax(s - null, torch.zeros(s.shape[1], device=s.device))
+        zero = torch.zeros(s.shape[1], device=s.device)
+        return softmax(s - null, zero)
 
 
 class PolarAttention(NullFloor):
@@ -60,21 +63,24 @@ class PolarAttention(NullFloor):
 
     def __init__(self, shape: Shape):
         super().__init__(shape)
-        for parameter, start in ((self.b, 2.0), (self.c, 0.5)):
-            nn.init.constant_(parameter, start)
-        self.a = nn.Parameter(torch.full((shape.layers, shape.heads), -1.0))
+        of_head = (shape.layers, shape.heads)
+        nn.init.constant_(self.b, 2.0)
+        nn.init.constant_(self.c, 0.5)
+        self.a = nn.Parameter(torch.full(of_head, -1.0))
         self.v = nn.Parameter(torch.zeros(shape.layers, shape.heads, 1, shape.head_dim))
 
     def temperature(self, at: Where) -> Tensor:
-        a = F.softplus(self.a[at.layer].double())[:, None, None]
-        return 1 + a * at.count.double().log()[:, None]
+        a = self.a[at.layer].double()[:, None, None]
+        log_n = at.count.double().log()[:, None]
+        return 1 + F.softplus(a) * log_n
 
     def null(self, at: Where) -> Tensor:
         return self.temperature(at) * super().null(at)
 
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
         null = 1 - a.sum(-1, keepdim=True)
-        return a @ v + null * self.v[at.layer].to(v.dtype)
+        value = self.v[at.layer].to(v.dtype)
+        return a @ v + null * value
 
     def gate(self, o: Tensor, at: Where) -> Tensor:
         return F.normalize(o, dim=-1)

@@ -41,8 +41,10 @@ class PoPE(Scheme):
     ):
         super().__init__(shape)
         self.base = base
-        of_head = torch.zeros(shape.layers, shape.heads, shape.head_dim)
-        self.delta = nn.Parameter(of_head.uniform_(-2 * pi, 0) if delta == "uniform" else of_head)
+        start = torch.zeros(shape.layers, shape.heads, shape.head_dim)
+        if delta == "uniform":
+            start.uniform_(-2 * pi, 0)
+        self.delta = nn.Parameter(start)
 
     def spectrum(self, n: int) -> Tensor:
         """theta (D,), float64."""
@@ -50,8 +52,10 @@ class PoPE(Scheme):
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         theta = self.spectrum(at.length).to(at.q.device)
-        delta = self.delta[at.layer].clamp(-2 * pi, 0).double()[:, None]
-        return polar(q, at.q[:, None] * theta), polar(k, at.k[:, None] * theta + delta)
+        delta = self.delta[at.layer].clamp(-2 * pi, 0)
+        of_q = at.q[:, None] * theta
+        of_k = at.k[:, None] * theta + delta.double()[:, None]
+        return polar(q, of_q), polar(k, of_k)
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         """The default; overridden because fused kernels need queries as wide as values."""
@@ -61,5 +65,7 @@ class PoPE(Scheme):
 def polar(x: Tensor, angle: Tensor) -> Tensor:
     """Returns softplus(x) cos, softplus(x) sin: (..., T, D) -> (..., T, 2 D), angles in float64."""
     length = F.softplus(wide(x))
-    cos, sin = angle.cos().to(length.dtype), angle.sin().to(length.dtype)
-    return torch.cat([length * cos, length * sin], -1).to(x.dtype)
+    cos = angle.cos().to(length.dtype)
+    sin = angle.sin().to(length.dtype)
+    turned = torch.cat([length * cos, length * sin], -1)
+    return turned.to(x.dtype)

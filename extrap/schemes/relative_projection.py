@@ -31,14 +31,19 @@ class RelativeProjection(Scheme):
 
     def __init__(self, shape: Shape, curves: Size = 16, extent: Size | None = None):
         super().__init__(shape)
-        self.extent = table_limit("extent", extent, shape.length // 2, 2, shape.length)
+        L = shape.length
+        self.extent = table_limit("extent", extent, L // 2, 2, L)
         rows = shape.heads * curves
         self.w = nn.Parameter(torch.randn(shape.layers, rows, shape.dim) * shape.dim**-0.5)
         self.c = nn.Parameter(torch.zeros(shape.layers, rows))
         self.e = nn.Parameter(0.02 * torch.randn(shape.layers, curves, self.extent))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        w, c, e = (p[at.layer].to(at.x.dtype) for p in (self.w, self.c, self.e))
-        a = F.linear(at.x[:, at.i], w, c)
+        x = at.x[:, at.i]
+        w = self.w[at.layer].to(x.dtype)
+        c = self.c[at.layer].to(x.dtype)
+        e = self.e[at.layer].to(x.dtype)
+        a = F.linear(x, w, c)
         a = a.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
-        return by_step(F.pad(a @ e, (0, 1)), at)  # 0 from the extent on
+        curves = F.pad(a @ e, (0, 1))  # 0 from the extent on
+        return by_step(curves, at)

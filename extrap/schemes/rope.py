@@ -29,5 +29,6 @@ class RoPE(Rotary):
 
     def __init__(self, shape: Shape, base: float | None = 10000.0, layout: Layout = "interleaved"):
         # by the matched base as many pairs turn once in L as by 10000 in 2048
-        matched = 10000.0 ** (log(shape.length / (2 * pi)) / log(2048 / (2 * pi)))
+        power = log(shape.length / (2 * pi)) / log(2048 / (2 * pi))
+        matched = 10000.0**power
         super().__init__(shape, matched if base is None else base, layout)

@@ -31,11 +31,17 @@ class Sandwich(Scheme):
 
     def __init__(self, shape: Shape, width: Pairs = 128, start: Literal[0, 1] = 0):
         super().__init__(shape)
-        self.width, self.start = width, start
+        self.width = width
+        self.start = start
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:
-        w = frequencies(self.width) * 10000.0 ** (-2 * self.start / self.width)
-        total = sum(-2 * torch.sin(d * float(x) / 2).square() for x in w)  # cos - 1
-        h = torch.arange(1, self.shape.heads + 1, dtype=d.dtype, device=d.device)
-        compression = 8 * h / self.shape.heads
+        first = 10000.0 ** (-2 * self.start / self.width)
+        frequency = frequencies(self.width) * first
+        total = torch.zeros_like(d)
+        for w in frequency.tolist():
+            half = d * w / 2
+            total = total - 2 * half.sin().square()  # cos - 1
+        H = self.shape.heads
+        h = torch.arange(1, H + 1, dtype=d.dtype, device=d.device)
+        compression = 8 * h / H
         return total / compression.view(-1, *[1] * d.dim())

@@ -45,7 +45,9 @@ class SelectiveRoPE(Turning):
         layout: Layout = "half",
     ):
         super().__init__(shape, base, layout)
-        layers, C, P = shape.layers, shape.dim, shape.heads * shape.head_dim // 2
+        layers = shape.layers
+        C = shape.dim
+        P = shape.heads * shape.head_dim // 2
         self.down = nn.Parameter(torch.randn(layers, rank, C))
         self.up = nn.Parameter(torch.randn(layers, P, rank) * rank**-0.5)
         self.taps = nn.Parameter(torch.randn(layers, P, taps) * taps**-0.5)
@@ -55,13 +57,18 @@ class SelectiveRoPE(Turning):
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         angle = self.angles(at.x, at.layer)
-        of_q, of_k = (phase(angle[:, :, n], q.dtype) for n in (at.i, at.j))
+        of_q = phase(angle[:, :, at.i], q.dtype)
+        of_k = phase(angle[:, :, at.j], q.dtype)
         return turn(q, of_q, self.layout), turn(k, of_k, self.layout)
 
     def angles(self, x: Tensor, layer: int) -> Tensor:
         """Returns a (B, H, T, D/2), float64, from x (B, T, C)."""
-        down, up, taps = (p[layer].to(x.dtype) for p in (self.down, self.up, self.taps))
+        down = self.down[layer].to(x.dtype)
+        up = self.up[layer].to(x.dtype)
+        taps = self.taps[layer].to(x.dtype)
         read = F.normalize(x, dim=-1) @ down.T @ up.T
         phi = causal_convolution(read, taps)
-        sums = phi.double().cumsum(1).unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
-        return sums * frequencies(self.shape.head_dim, self.base).to(x.device)
+        sums = phi.double().cumsum(1)
+        sums = sums.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
+        theta = frequencies(self.shape.head_dim, self.base)
+        return sums * theta.to(x.device)

@@ -30,13 +30,20 @@ class Shaw(Scheme):
 
     def __init__(self, shape: Shape, clip: Size | None = None):
         super().__init__(shape)
-        default = max(min(16, shape.length // 4), 1)
-        self.clip = table_limit("clip", clip, default, 1, shape.length - 1)
-        size = shape.layers, self.clip + 1, shape.head_dim
-        self.keys, self.values = (nn.Parameter(0.02 * torch.randn(size)) for _ in range(2))
+        L = shape.length
+        default = max(min(16, L // 4), 1)
+        self.clip = table_limit("clip", clip, default, 1, L - 1)
+        rows = self.clip + 1
+        size = shape.layers, rows, shape.head_dim
+        self.keys = nn.Parameter(0.02 * torch.randn(size))
+        self.values = nn.Parameter(0.02 * torch.randn(size))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        return by_step(q @ (self.keys[at.layer].to(q.dtype).T * at.scale), at)
+        keys = self.keys[at.layer].to(q.dtype)
+        of_distance = q @ (keys.T * at.scale)
+        return by_step(of_distance, at)
 
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
-        return a @ v + sum_by_steps(a, at, self.clip) @ self.values[at.layer].to(a.dtype)
+        values = self.values[at.layer].to(a.dtype)
+        of_distance = sum_by_steps(a, at, self.clip)
+        return a @ v + of_distance @ values

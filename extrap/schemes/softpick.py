@@ -23,5 +23,8 @@ class Softpick(Scheme):
 
     def normalise(self, s: Tensor, at: Where) -> Tensor:
         top = s.detach().amax(-1, keepdim=True).clamp(min=0)  # cancels in the ratio
-        e = ((s - top).exp() - (-top).exp()).masked_fill(~at.visible, 0)
-        return e.relu() / (e.abs().sum(-1, keepdim=True) + EPS * (-top).exp())
+        one = (-top).exp()
+        e = (s - top).exp() - one
+        e = e.masked_fill(~at.visible, 0)
+        total = e.abs().sum(-1, keepdim=True)
+        return e.relu() / (total + EPS * one)

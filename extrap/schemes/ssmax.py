@@ -34,7 +34,9 @@ class SSMax(Scheme):
         self.s = nn.Parameter(torch.full((shape.layers, shape.heads), start))
 
     def temperature(self, at: Where) -> Tensor:
-        return self.s[at.layer].double()[:, None, None] * at.count.double().log()[:, None]
+        s = self.s[at.layer].double()[:, None, None]
+        log_n = at.count.double().log()[:, None]
+        return s * log_n
 
 
 class AffineSSMax(Scheme):
@@ -56,5 +58,7 @@ class AffineSSMax(Scheme):
         self.b = nn.Parameter(torch.ones(shape.layers, shape.heads))
 
     def temperature(self, at: Where) -> Tensor:
-        s, b = (p[at.layer].double()[:, None, None] for p in (self.s, self.b))
-        return s * at.count.double().log()[:, None] + b
+        s = self.s[at.layer].double()[:, None, None]
+        b = self.b[at.layer].double()[:, None, None]
+        log_n = at.count.double().log()[:, None]
+        return s * log_n + b

@@ -45,27 +45,33 @@ class TransformerXL(Scheme):
         check_even(shape.dim)
         self.clamp = inf if clamp is None else clamp
         layers = 1 if sharing == "shared" else shape.layers
-        self.u, self.v = (
-            nn.Parameter(0.02 * torch.randn(layers, shape.heads, 1, shape.head_dim))
-            for _ in range(2)
-        )
+        size = layers, shape.heads, 1, shape.head_dim
+        self.u = nn.Parameter(0.02 * torch.randn(size))
+        self.v = nn.Parameter(0.02 * torch.randn(size))
         self.w = nn.Parameter(0.02 * torch.randn(shape.layers, shape.dim, shape.dim))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        u, v = (p[min(at.layer, len(p) - 1)].to(q.dtype) for p in (self.u, self.v))
+        layer = min(at.layer, len(self.u) - 1)
+        u = self.u[layer].to(q.dtype)
+        v = self.v[layer].to(q.dtype)
         if at.spacing is None:
             n, index = torch.unique(at.distance, return_inverse=True)
-            terms = gather(self.positional(q + v, n, at), index)
+            position = gather(self.positional(q + v, n, at), index)
         else:
-            n = torch.arange(len(at.j), device=at.j.device, dtype=torch.float64) * at.spacing
-            terms = by_distance(self.positional(q + v, n, at), at)
-        return u * at.scale @ k.transpose(-1, -2) + terms
+            back = torch.arange(len(at.j), device=at.j.device, dtype=torch.float64)
+            n = back * at.spacing
+            position = by_distance(self.positional(q + v, n, at), at)
+        content = u * at.scale @ k.mT
+        return content + position
 
     def positional(self, q: Tensor, n: Tensor, at: Where) -> Tensor:
         """Returns <q_i, W R_n> / sqrt(D): (B, H, Tq, D), distances (N,) -> (B, H, Tq, N)."""
-        angle = n.clamp(max=self.clamp)[:, None] * frequencies(self.shape.dim).to(n.device)
+        theta = frequencies(self.shape.dim).to(n.device)
+        distance = n.clamp(max=self.clamp)
+        angle = distance[:, None] * theta
         r = torch.cat([angle.sin(), angle.cos()], -1).to(q.dtype)
-        keys = r @ self.w[at.layer].to(q.dtype).T
-        keys = keys.unflatten(-1, (self.shape.heads, -1))
+        w = self.w[at.layer].to(q.dtype)
+        keys = r @ w.T
+        keys = keys.unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)
         # scale the small factor: scaling the product would be a pass over all pairs
-        return q * at.scale @ keys.movedim(1, 0).transpose(-1, -2)
+        return q * at.scale @ keys.mT

@@ -27,9 +27,12 @@ class URPE(Scheme):
 
     def __init__(self, shape: Shape, span: Size | None = None):
         super().__init__(shape)
-        self.span = table_limit("span", span, shape.length // 2, 2, shape.length)
+        L = shape.length
+        self.span = table_limit("span", span, L // 2, 2, L)
         self.c = nn.Parameter(torch.ones(self.span, shape.heads))
 
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
-        c = self.c.T.to(a.dtype)[:, at.steps.clamp(max=self.span - 1)]
+        n = at.steps.clamp(max=self.span - 1)
+        of_distance = self.c.T.to(a.dtype)
+        c = of_distance[:, n]
         return (a * c) @ v

@@ -25,5 +25,7 @@ class VORoPE(Turning):
     """
 
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
-        v = turn(v, self.phases(at.k, at, v.dtype), self.layout)
-        return turn(a @ v, self.phases(-at.q, at, v.dtype), self.layout)
+        of_k = self.phases(at.k, at, v.dtype)
+        back = self.phases(-at.q, at, v.dtype)
+        o = a @ turn(v, of_k, self.layout)
+        return turn(o, back, self.layout)

@@ -41,22 +41,37 @@ class Wall(Scheme):
         self.b = nn.Parameter(torch.full((shape.layers, channels), float(gate)))
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        q, k = wide(q), wide(k)
-        w, b = self.w[at.layer].to(at.x.dtype), self.b[at.layer].to(at.x.dtype)
-        g = F.linear(at.x, w, b)
-        kept = F.logsigmoid(g.double()).cumsum(1)  # P, in float64: scores are differences of P
-        kept = kept.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)  # (B, H, T, D)
-        starts = range(0, len(at.i), CHUNK)
-        rows = [self._rows(q[:, :, n : n + CHUNK], k, kept, int(at.i[n])) for n in starts]
+        q = wide(q)
+        k = wide(k)
+        kept = self.kept(at.x, at.layer)
+        rows = []
+        for start in range(0, len(at.i), CHUNK):
+            queries = q[:, :, start : start + CHUNK]
+            first = int(at.i[start])
+            rows.append(self._rows(queries, k, kept, first))
         return torch.cat(rows, 2) * at.scale
+
+    def kept(self, x: Tensor, layer: int) -> Tensor:
+        """Returns P (B, H, T, D), in float64, because scores are differences of P."""
+        w = self.w[layer].to(x.dtype)
+        b = self.b[layer].to(x.dtype)
+        g = F.linear(x, w, b)
+        p = F.logsigmoid(g.double()).cumsum(1)
+        return p.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
 
     def _rows(self, q: Tensor, k: Tensor, kept: Tensor, first: int) -> Tensor:
         """Returns scores of a few rows from token `first` on; 0 for keys after the last row."""
         stop = first + q.shape[2]
+        earlier = kept[:, :, :first]
         p = kept[:, :, first:stop]
         ahead = (p - p[:, :, :1]).exp().to(q.dtype)
-        behind = (p[:, :, :1] - kept[:, :, :first]).exp().to(q.dtype)
-        far = (q * ahead) @ (k[:, :, :first] * behind).transpose(-1, -2)
-        between = (p[:, :, :, None] - p[:, :, None]).clamp(max=0).exp().to(q.dtype)
-        near = torch.einsum("bhic,bhjc,bhijc->bhij", q, k[:, :, first:stop], between)
-        return F.pad(torch.cat([far, near], -1), (0, k.shape[2] - stop))
+        behind = (p[:, :, :1] - earlier).exp().to(q.dtype)
+        far_keys = k[:, :, :first] * behind
+        far = (q * ahead) @ far_keys.mT
+        between = (p[:, :, :, None] - p[:, :, None]).clamp(max=0)
+        between = between.exp().to(q.dtype)
+        near_keys = k[:, :, first:stop]
+        near = torch.einsum("bhic,bhjc,bhijc->bhij", q, near_keys, between)
+        scores = torch.cat([far, near], -1)
+        later = k.shape[2] - stop
+        return F.pad(scores, (0, later))
