@@ -40,18 +40,26 @@ class Abacus(Scheme):
         super().__init__(shape)
         self.first = max(0, shape.vocab - ids)
         self.offset = offset
-        self.table = nn.Parameter(0.7 * torch.randn(shape.length + offset, shape.dim))
+        rows = torch.randn(shape.length + offset, shape.dim)
+        self.table = nn.Parameter(0.7 * rows)
 
     def place(self, tokens: Tensor) -> Tensor:
         """Returns the place in the run, (B, T) whole, from 1; 0 for other tokens."""
-        i = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
-        end = torch.where(tokens < self.first, i, -1).cummax(1).values
-        return i - end
+        T = tokens.shape[1]
+        i = torch.arange(T, device=tokens.device).expand_as(tokens)
+        ends = torch.where(tokens < self.first, i, -1)
+        last_end = ends.cummax(1).values
+        return i - last_end
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer:
             return x
         place = self.place(at.tokens)
-        k = int(torch.randint(self.offset + 1, ())) if self.training else 0
-        rows = self.table[(place - 1 + k).clamp(0, len(self.table) - 1)]
-        return x + torch.where(place[..., None] > 0, rows, 0.0).to(x.dtype)
+        k = 0
+        if self.training:
+            k = int(torch.randint(self.offset + 1, ()))
+        last = len(self.table) - 1
+        row = (place - 1 + k).clamp(0, last)
+        symbol = place[..., None] > 0
+        added = torch.where(symbol, self.table[row], 0.0)
+        return x + added.to(x.dtype)

@@ -17,7 +17,10 @@ def alibi_slopes(heads: int) -> list[float]:
     def geometric(n: int) -> list[float]:
         return [2 ** (-8 * h / n) for h in range(1, n + 1)]
 
-    return geometric(power) + geometric(2 * power)[::2][: heads - power]
+    official = geometric(power)
+    between = geometric(2 * power)[::2]
+    missing = heads - power
+    return official + between[:missing]
 
 
 class ALiBi(Scheme):
@@ -36,12 +39,12 @@ class ALiBi(Scheme):
 
     def __init__(self, shape: Shape, slopes: list[float] | None = None):
         super().__init__(shape)
-        self.slopes = alibi_slopes(shape.heads) if slopes is None else slopes
-        if len(self.slopes) != shape.heads or min(self.slopes) <= 0:
-            raise ValueError(
-                f"slopes={slopes}: give one positive slope for each of the {shape.heads} heads"
-            )
+        H = shape.heads
+        self.slopes = alibi_slopes(H) if slopes is None else slopes
+        if len(self.slopes) != H or min(self.slopes) <= 0:
+            raise ValueError(f"slopes={slopes}: give one positive slope for each of the {H} heads")
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:
         slopes = torch.tensor(self.slopes, dtype=d.dtype, device=d.device)
-        return -slopes.view(-1, *[1] * d.dim()) * d
+        of_heads = slopes.view(-1, *[1] * d.dim())
+        return -of_heads * d

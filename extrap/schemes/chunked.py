@@ -31,7 +31,9 @@ class Chunks(Scheme):
         self.size = max(1, round(share * shape.length))
 
     def sees(self, at: Where) -> Tensor:
-        return (at.i // self.size)[:, None] == at.j // self.size
+        chunk_of_query = at.i // self.size
+        chunk_of_key = at.j // self.size
+        return chunk_of_query[:, None] == chunk_of_key
 
 
 class StepHeat(Scheme):
@@ -53,5 +55,6 @@ class StepHeat(Scheme):
         self.step = max(1, round(share * shape.length))
 
     def temperature(self, at: Where) -> Tensor:
-        steps = torch.div(at.count, self.step, rounding_mode="floor").double()
-        return 1 + self.slope * torch.log1p(steps)[:, None]
+        steps = torch.div(at.count, self.step, rounding_mode="floor")
+        rise = torch.log1p(steps.double())
+        return 1 + self.slope * rise[:, None]

@@ -48,7 +48,8 @@ class ComplexOrder(Scheme):
         check_even(shape.dim, "complex numbers")
         self.phase = phase
         half = shape.dim // 2
-        omega = base ** (-2 * (torch.arange(half) // 2) / half)
+        pair = torch.arange(half) // 2
+        omega = base ** (-2 * pair / half)
         if sharing == "word-channel":
             omega = omega.repeat(shape.vocab, 1)
         elif sharing == "word":
@@ -57,14 +58,20 @@ class ComplexOrder(Scheme):
 
     def omega(self, tokens: Tensor) -> Tensor:
         """Returns the frequencies of tokens (B, T), float64, broadcastable to (B, T, C / 2)."""
-        return (self.paced[tokens] if self.paced.dim() == 2 else self.paced).double() * PACE
+        paced = self.paced
+        if paced.dim() == 2:
+            paced = paced[tokens]
+        return paced.double() * PACE
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer:
             return x
         angle = self.omega(at.tokens) * at.q[:, None]
-        cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+        cos = angle.cos().to(x.dtype)
+        sin = angle.sin().to(x.dtype)
         a, b = x.chunk(2, -1)
         if self.phase == "zero":
             b = torch.zeros_like(b)
-        return torch.cat([a * cos - b * sin, a * sin + b * cos], -1)
+        real = a * cos - b * sin
+        imaginary = a * sin + b * cos
+        return torch.cat([real, imaginary], -1)

@@ -32,14 +32,17 @@ class ConcatenatedProjected(Scheme):
         super().__init__(shape)
         self.width = max(2, shape.dim // 2 * 2) if width is None else width
         self.base = base
-        rows = shape.dim + self.width
-        self.projection = nn.Parameter(torch.randn(rows, shape.dim) * rows**-0.5)
+        C = shape.dim
+        rows = C + self.width
+        w = torch.randn(rows, C)
+        self.projection = nn.Parameter(w * rows**-0.5)
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer:
             return x
-        token, position = self.projection.split([self.shape.dim, self.width])
-        return x @ token + sinusoid(at.q, self.width, self.base).to(x.dtype) @ position
+        of_token, of_position = self.projection.split([self.shape.dim, self.width])
+        pe = sinusoid(at.q, self.width, self.base).to(x.dtype)
+        return x @ of_token + pe @ of_position
 
 
 class ConcatenatedSplit(Scheme):
@@ -69,5 +72,7 @@ class ConcatenatedSplit(Scheme):
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer:
             return x
+        token = x[..., : -self.width]
         pe = sinusoid(at.q, self.width, self.base).to(x.dtype)
-        return torch.cat([x[..., : -self.width], pe.expand(len(x), -1, -1)], -1)
+        position = pe.expand(len(x), -1, -1)
+        return torch.cat([token, position], -1)

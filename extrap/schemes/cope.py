@@ -39,7 +39,8 @@ class CoPE(Scheme):
         self.e = nn.Parameter(torch.zeros(shape.layers, self.pmax, shape.head_dim))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        last_first = (q * at.scale) @ k.flip(-2).mT  # counts begin at the query
+        keys = k.flip(-2)  # counts begin at the query
+        last_first = (q * at.scale) @ keys.mT
         gates = last_first.sigmoid() * at.visible.flip(-1)
         e = self.e[at.layer].to(q.dtype)
         z = q @ e.T
@@ -53,14 +54,16 @@ class CoPE(Scheme):
         last = self.pmax - 1
         if p.device.type == "cpu" and not torch.compiler.is_compiling():
             # without the first keys, which no query counts any more
-            least = p.detach().flatten(0, -2).amin(0)
+            of_rows = p.detach().flatten(0, -2)
+            least = of_rows.amin(0)
             counted = int((least < last).sum())
             p = p[..., :counted]
         p = p.clamp(max=last)
         n = p.detach().long()
         u = p - n
         step = F.pad(z.diff(dim=-1), (0, 1))  # nothing follows the last embedding
-        b = torch.addcmul(z.gather(-1, n), u, step.gather(-1, n))
+        low = z.gather(-1, n)
+        b = torch.addcmul(low, u, step.gather(-1, n))
         uncounted = gates.shape[-1] - p.shape[-1]
         far = z[..., -1:].expand(*z.shape[:-1], uncounted)
         return torch.cat([b, far], -1)

@@ -50,10 +50,13 @@ class DeBERTa(Scheme):
                 f"p2c_index=paper, terms={terms}: the paper's index is defined with terms=both"
             )
         self.two_sided = p2c_index == "paper"
-        self.span = table_limit(
-            "span", span, min(512, shape.length // 2), 2, shape.length - self.two_sided
-        )
-        self.table = nn.Parameter(0.02 * torch.randn(self.span * (1 + self.two_sided), shape.dim))
+        L = shape.length
+        default = min(512, L // 2)
+        most = L - self.two_sided
+        self.span = table_limit("span", span, default, 2, most)
+        sides = 1 + self.two_sided
+        table = torch.randn(self.span * sides, shape.dim)
+        self.table = nn.Parameter(0.02 * table)
         self.norm = nn.LayerNorm(shape.dim)
         size = shape.layers, shape.dim, shape.dim
         self.key, self.query = (
@@ -74,10 +77,14 @@ class DeBERTa(Scheme):
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         terms = []
         if self.key is not None:
-            rows = self.rows(self.key, at)[:, -self.span :].to(q.dtype) * at.scale
+            rows = self.rows(self.key, at)[:, -self.span :]
+            rows = rows.to(q.dtype) * at.scale
             terms.append(by_step(q @ rows.mT, at))
         if self.query is not None:
             rows = self.rows(self.query, at).to(k.dtype) * at.scale
-            r = at.steps.clamp(max=self.span - (not self.two_sided))
-            terms.append(gather_of_keys(k @ rows.mT, self.span - r if self.two_sided else r))
+            if self.two_sided:
+                r = self.span - at.steps.clamp(max=self.span)
+            else:
+                r = at.steps.clamp(max=self.span - 1)
+            terms.append(gather_of_keys(k @ rows.mT, r))
         return terms[0] if len(terms) == 1 else terms[0] + terms[1]

@@ -44,9 +44,12 @@ class GatedDeltaRule(Scheme):
         H = shape.heads
         C = shape.dim
         channels = H * shape.head_dim
-        self.taps = nn.Parameter(torch.randn(layers, 2, channels, taps) * taps**-0.5)
-        self.wa = nn.Parameter(torch.randn(layers, H, C) * C**-0.5)
-        self.wb = nn.Parameter(torch.randn(layers, H, C) * C**-0.5)
+        taps_start = torch.randn(layers, 2, channels, taps)
+        wa = torch.randn(layers, H, C)
+        wb = torch.randn(layers, H, C)
+        self.taps = nn.Parameter(taps_start * taps**-0.5)
+        self.wa = nn.Parameter(wa * C**-0.5)
+        self.wb = nn.Parameter(wb * C**-0.5)
         self.A = nn.Parameter(torch.zeros(layers, H))
         self.c = nn.Parameter(torch.full((layers, H), -3.0))
 
@@ -64,7 +67,8 @@ class GatedDeltaRule(Scheme):
         wb = self.wb[layer].to(x.dtype)
         A = self.A[layer].to(x.dtype)
         c = self.c[layer].to(x.dtype)
-        log_a = -A.exp() * F.softplus(F.linear(x, wa, c))
+        pace = F.softplus(F.linear(x, wa, c))
+        log_a = -A.exp() * pace
         b = F.linear(x, wb).sigmoid()
         return wide(log_a.transpose(1, 2)), wide(b.transpose(1, 2))
 
@@ -76,9 +80,10 @@ class GatedDeltaRule(Scheme):
         """Returns (B, H, T, D) convolved, as unit vectors; n = 0 for queries, 1 for keys."""
         taps = self.taps[layer, n].to(z.dtype)
         flat = z.transpose(1, 2).flatten(2)
-        flat = F.silu(causal_convolution(flat, taps))
-        of_heads = flat.unflatten(-1, (self.shape.heads, -1))
-        return F.normalize(of_heads, dim=-1).transpose(1, 2)
+        convolved = causal_convolution(flat, taps)
+        of_tokens = F.silu(convolved).unflatten(-1, (self.shape.heads, -1))
+        unit = F.normalize(of_tokens, dim=-1)
+        return unit.transpose(1, 2)
 
 
 class PassedState(GatedDeltaRule):
@@ -130,16 +135,19 @@ def read(
         ratio = log_ratio.masked_fill(after, -torch.inf).exp()
         g = log_g.exp()[..., None]
         beta = b_t[..., None]
-        system = (beta * ratio * (K @ K.mT)).tril(-1)
+        products = beta * ratio * (K @ K.mT)
+        system = products.tril(-1)
         target = V
         if state is not None:
             target = V - g * (K @ state.mT)
         u = torch.linalg.solve_triangular(system, beta * target, upper=False, unitriangular=True)
-        o = (Q @ K.mT * ratio) @ u
+        own = Q @ K.mT * ratio
+        o = own @ u
         if state is not None:
             o = o + g * (Q @ state.mT)
         outputs.append(o)
-        left = (log_g[..., -1:] - log_g).exp()[..., None]
+        log_left = log_g[..., -1:] - log_g
+        left = log_left.exp()[..., None]
         added = (u * left).mT @ K
         if state is None:
             state = added

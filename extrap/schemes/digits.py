@@ -37,12 +37,14 @@ class Digits(Scheme):
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer:
             return x
-        return x + (self.digits(at.q) / (self.base - 1)).to(x.dtype)
+        added = self.digits(at.q) / (self.base - 1)
+        return x + added.to(x.dtype)
 
     def digits(self, t: Tensor) -> Tensor:
         """Returns the digits (T, C), float64, of coordinates t (T,); t >= 0."""
-        places = float(self.base) ** torch.arange(self.shape.dim, dtype=torch.float64)
+        c = torch.arange(self.shape.dim, dtype=torch.float64)
+        worth = (float(self.base) ** c).to(t.device)
         whole = whole_steps(t).double()
-        digits = (whole[:, None] / places.to(t.device)).floor() % self.base
+        digits = (whole[:, None] / worth).floor() % self.base
         digits[:, 0] += t - whole
         return digits

@@ -27,9 +27,9 @@ def entmax15(s: Tensor) -> Tensor:
     z = z.clamp(min=-1)  # tau >= -1: smaller entries get 0
     tau = sorted_threshold(z)
     above = (z - tau).relu()
-    excess = above.square().sum(-1, keepdim=True) - 1
+    total = above.square().sum(-1, keepdim=True)
     slope = 2 * above.sum(-1, keepdim=True).detach()
-    tau = tau + excess / slope
+    tau = tau + (total - 1) / slope
     return (z - tau).relu().square()
 
 
@@ -37,7 +37,8 @@ def entmax15(s: Tensor) -> Tensor:
 def sorted_threshold(z: Tensor) -> Tensor:
     """Returns tau (..., 1), at which sum [z - tau]_+**2 over the last axis is 1."""
     down = z.sort(-1, descending=True).values
-    n = torch.arange(1, z.shape[-1] + 1, device=z.device, dtype=z.dtype)
+    keys = z.shape[-1]
+    n = torch.arange(1, keys + 1, device=z.device, dtype=z.dtype)
     mean = down.cumsum(-1) / n
     squares = down.square().cumsum(-1)
     spread = squares - n * mean.square()
@@ -74,7 +75,8 @@ class ASEntmax(Scheme):
         u = self.u[at.layer].to(x.dtype)
         w = self.w[at.layer].to(x.dtype)
         rise = wide(F.softplus(F.linear(x, u)))  # (B, Tq, H)
-        exponent = wide(self.spread * F.linear(x, w).tanh())
+        share = F.linear(x, w).tanh()
+        exponent = wide(self.spread * share)
         log_n = (at.count + 1).to(rise.dtype).log()
         grown = log_n[:, None] ** exponent
         c = self.delta + rise * grown

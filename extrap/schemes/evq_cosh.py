@@ -52,5 +52,10 @@ class EVQCosh(Rotary):
         p = torch.arange(count, dtype=torch.float64)
         fixed = self.ends == "fixed"
         u = p / max(1, count - 1) if fixed else (p + 0.5) / count
-        phi = 1 - ((1 - u) * sinh(self.tau)).asinh() / self.tau if self.tau > 1e-8 else u
-        return grid[0] * (grid[-1] / grid[0]) ** phi if fixed else self.base**-phi
+        phi = u
+        if self.tau > 1e-8:
+            quantile = (1 - u) * sinh(self.tau)
+            phi = 1 - quantile.asinh() / self.tau
+        if fixed:
+            return grid[0] * (grid[-1] / grid[0]) ** phi
+        return self.base**-phi

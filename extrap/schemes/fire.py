@@ -74,10 +74,13 @@ class FIRE(Scheme):
             begins = F.pad(edges, (1, 0))
             ends = F.pad(edges, (0, 1), value=1.0)
             middles = (begins + ends) / 2
-            active = (w1 * middles[:, None] + b1 > 0).double()  # (n + 1, hidden)
+            inner_at = w1 * middles[:, None] + b1
+            active = (inner_at > 0).double()  # (n + 1, hidden)
         slopes = w2 @ (active * w1).T
-        heights = w2 @ (active * b1).T + b2[:, None]  # (H, n + 1)
-        piece = torch.bucketize(x.detach().contiguous(), edges.to(x.dtype)).flatten()
+        heights = w2 @ (active * b1).T
+        heights = heights + b2[:, None]  # (H, n + 1)
+        places = x.detach().contiguous()
+        piece = torch.bucketize(places, edges.to(x.dtype)).flatten()
         slope = slopes.to(x.dtype).index_select(1, piece)
         height = heights.to(x.dtype).index_select(1, piece)
         b = torch.addcmul(height, slope, x.flatten())

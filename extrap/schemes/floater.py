@@ -112,7 +112,8 @@ class Floater(Scheme):
         self, shape: Shape, dynamics: Dynamics = "timed", delta: Positive = 0.01, steps: Size = 1
     ):
         super().__init__(shape)
-        self.start = nn.Parameter(torch.randn(shape.dim) * 0.7)
+        start = torch.randn(shape.dim)
+        self.start = nn.Parameter(start * 0.7)
         self.flow = Flow(shape.dim, dynamics, delta, steps)
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
@@ -145,7 +146,8 @@ class FloaterQKV(Scheme):
     ):
         super().__init__(shape)
         start = torch.empty(3, shape.layers, shape.dim)
-        self.start = nn.Parameter(nn.init.xavier_normal_(start))
+        nn.init.xavier_normal_(start)
+        self.start = nn.Parameter(start)
         self.flow = Flow(shape.dim, dynamics, delta, steps)
 
     def state(self, which: int, coordinates: Tensor, at: Where) -> Tensor:

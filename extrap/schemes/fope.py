@@ -47,34 +47,47 @@ class FoPE(Scheme):
         super().__init__(shape)
         pairing("interleaved", shape.head_dim)
         theta = frequencies(shape.head_dim, base)
-        self.theta = theta[theta > 2 * pi / shape.length]
+        slowest = 2 * pi / shape.length
+        self.theta = theta[theta > slowest]
         W = len(self.theta)
         if not W:
             raise ValueError(
                 f"training length {shape.length}: no frequency of base={base} turns once in it"
             )
-        P = min(W, max(1, shape.head_dim // 4))
-        leads = torch.zeros(W, P)
+        most = max(1, shape.head_dim // 4)
+        P = min(W, most)
+        G = shape.kv_heads or shape.heads
         step = ceil(W / P)
-        leads[torch.arange(0, W, step), torch.arange(ceil(W / step))] = 1
+        leading = torch.arange(0, W, step)
+        led = torch.arange(len(leading))
+        leads = torch.zeros(W, P)
+        leads[leading, led] = 1
         for name in ("A", "B"):
-            series = torch.empty(shape.kv_heads or shape.heads, W, P)
-            self.register_buffer(name, leads + nn.init.xavier_normal_(series, gain=noise))
+            series = torch.empty(G, W, P)
+            nn.init.xavier_normal_(series, gain=noise)
+            self.register_buffer(name, leads + series)
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         def series() -> tuple[Tensor, Tensor]:
             of_q = self.series(at.q, q.dtype)
-            return of_q, of_q if at.k is at.q else self.series(at.k, k.dtype)
+            if at.k is at.q:
+                return of_q, of_q
+            return of_q, self.series(at.k, k.dtype)
 
         of_q, of_k = at.once(self, series, q.dtype)
         return self.turned(q, of_q), self.turned(k, of_k)
 
     def series(self, t: Tensor, dtype: torch.dtype) -> Tensor:
         """Returns F (G, T, P), complex, at coordinates t (T,), for channels of dtype."""
-        angle = t[:, None] * self.theta.to(t.device)
-        turns = torch.complex(angle.cos() @ self.A.double(), angle.sin() @ self.B.double())
+        theta = self.theta.to(t.device)
+        angle = t[:, None] * theta
+        real = angle.cos() @ self.A.double()
+        imaginary = angle.sin() @ self.B.double()
+        turns = torch.complex(real, imaginary)
         return turns if dtype == torch.float64 else turns.to(torch.complex64)
 
     def turned(self, x: Tensor, turns: Tensor) -> Tensor:
         """Returns x (B, H, T, D) turned; heads of queries that share keys share F."""
-        return turn(x, turns.repeat_interleave(x.shape[1] // len(turns), 0), "interleaved")
+        shared_by = x.shape[1] // len(turns)
+        of_heads = turns.repeat_interleave(shared_by, 0)
+        return turn(x, of_heads, "interleaved")

@@ -30,13 +30,17 @@ class Forgetting(Scheme):
 
     def __init__(self, shape: Shape, gate: float = 0.0):
         super().__init__(shape)
-        self.w = nn.Parameter(0.02 * torch.randn(shape.layers, shape.heads, shape.dim))
-        self.b = nn.Parameter(torch.full((shape.layers, shape.heads), float(gate)))
+        of_head = (shape.layers, shape.heads)
+        w = torch.randn(*of_head, shape.dim)
+        b = torch.full(of_head, float(gate))
+        self.w = nn.Parameter(0.02 * w)
+        self.b = nn.Parameter(b)
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        w = self.w[at.layer].to(at.x.dtype)
-        b = self.b[at.layer].to(at.x.dtype)
-        f = F.linear(at.x, w, b)
+        x = at.x
+        w = self.w[at.layer].to(x.dtype)
+        b = self.b[at.layer].to(x.dtype)
+        f = F.linear(x, w, b)
         kept = F.logsigmoid(f.double()).cumsum(1)  # ln of the share left
         kept = kept.transpose(1, 2)  # (B, H, T)
         up_to_query = kept[..., at.i, None]

@@ -42,20 +42,24 @@ class GAPE(RoPE):
     def __init__(self, shape: Shape, base: float | None = 10000.0, layout: Layout = "interleaved"):
         super().__init__(shape, base, layout)
         of_head = (shape.layers, shape.heads)
-        self.w = nn.Parameter(0.02 * torch.randn(2, *of_head, shape.head_dim))
+        w = torch.randn(2, *of_head, shape.head_dim)
+        self.w = nn.Parameter(0.02 * w)
         self.b = nn.Parameter(torch.zeros(2, *of_head))
         one = torch.full(of_head, 1.0)
         self.gamma = nn.Parameter(one.expm1().log())  # softplus(gamma) = 1
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        g = F.softplus(self._read(0, q, at.q, at))
-        landmark = torch.sigmoid(self._read(1, k, at.k, at))
+        gate_logit = self._read(0, q, at.q, at)
+        landmark_logit = self._read(1, k, at.k, at)
+        g = F.softplus(gate_logit)
+        landmark = torch.sigmoid(landmark_logit)
         gamma = F.softplus(self.gamma[at.layer])
         slope = gamma[:, None] * g
         far = at.distance.to(slope.dtype) / self.shape.length
         of_query = -slope[..., :, None]
         of_key = (1 - landmark)[..., None, :]
-        return of_query * of_key * far
+        penalty = of_query * of_key
+        return penalty * far
 
     def _read(self, gate: int, x: Tensor, t: Tensor, at: Where) -> Tensor:
         """Returns the logit of a gate for rotated queries or keys at coordinates t: (B, H, T)."""

@@ -38,4 +38,5 @@ class HoPE(Rotary):
     def spectrum(self, n: int) -> Tensor:
         """theta (D/2,), float64, 0 for pairs that stand still, at every n."""
         theta = frequencies(self.shape.head_dim, self.base)
-        return theta.where(self.shape.length * theta / (2 * pi) >= self.turns, 0.0)
+        turns = self.shape.length * theta / (2 * pi)
+        return theta.where(turns >= self.turns, 0.0)

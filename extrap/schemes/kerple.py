@@ -26,17 +26,21 @@ class Kerple(Scheme):
 
     def __init__(self, shape: Shape):
         super().__init__(shape)
-        self.raw1, self.raw2 = (
-            nn.Parameter(self.inverse(torch.rand(shape.heads) * high)) for high in self.highest
-        )
+        high1, high2 = self.highest
+        r1 = torch.rand(shape.heads) * high1
+        r2 = torch.rand(shape.heads) * high2
+        self.raw1 = nn.Parameter(self.inverse(r1))
+        self.raw2 = nn.Parameter(self.inverse(r2))
 
     @staticmethod
     def inverse(r: Tensor) -> Tensor:
         """Returns the raw parameter of a value r > 0.01, of a value just above it for smaller r."""
-        return torch.expm1((r - FLOOR).clamp(min=1e-3)).log()
+        above = (r - FLOOR).clamp(min=1e-3)
+        return torch.expm1(above).log()
 
     def r(self, raw: Tensor, d: Tensor) -> Tensor:
-        return (F.softplus(raw) + FLOOR).to(d.dtype).view(-1, *[1] * d.dim())
+        r = F.softplus(raw) + FLOOR
+        return r.to(d.dtype).view(-1, *[1] * d.dim())
 
 
 class KerpleLog(Kerple):
@@ -49,7 +53,9 @@ class KerpleLog(Kerple):
     highest = (2.0, 1.0)
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:
-        return -self.r(self.raw1, d) * torch.log1p(self.r(self.raw2, d) * d)
+        r1 = self.r(self.raw1, d)
+        r2 = self.r(self.raw2, d)
+        return -r1 * torch.log1p(r2 * d)
 
 
 class KerplePower(Kerple):
@@ -62,7 +68,8 @@ class KerplePower(Kerple):
     highest = (1.0, 2.0)
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:
+        r1 = self.r(self.raw1, d)
         r2 = self.r(self.raw2, d)
         # the gradient passes, so that r2 can return from above 2
         bounded = r2 + (r2.clamp(max=2.0) - r2).detach()
-        return -self.r(self.raw1, d) * d.pow(bounded)
+        return -r1 * d.pow(bounded)

@@ -35,9 +35,16 @@ def read(table: Tensor, t: Tensor, policy: Policy) -> Tensor:
     rows = len(table)
     if policy == "hierarchical":
         u = (table - ALPHA * table[0]) / (1 - ALPHA)
-        return between(lambda n: ALPHA * u[n // rows] + (1 - ALPHA) * u[n % rows], t, rows**2 - 1)
+
+        def pair(n: Tensor) -> Tensor:
+            high = u[n // rows]
+            low = u[n % rows]
+            return ALPHA * high + (1 - ALPHA) * low
+
+        return between(pair, t, rows**2 - 1)
     if policy == "interpolate":
-        t = t * ((rows - 1) / t.max().clamp(min=max(rows - 1, 1)))
+        last = t.max().clamp(min=max(rows - 1, 1))
+        t = t * ((rows - 1) / last)
     return between(lambda n: table[n], t, rows - 1)
 
 
@@ -69,8 +76,9 @@ class Learned(Scheme):
         super().__init__(shape)
         self.policy: Policy = policy
         tables = shape.layers if layers == "every" else 1
-        size = tables, table_rows(rows, shape.length), shape.dim
-        self.table = nn.Parameter(torch.randn(size) * 0.7)
+        size = (tables, table_rows(rows, shape.length), shape.dim)
+        table = torch.randn(size)
+        self.table = nn.Parameter(table * 0.7)
 
     @property
     def limit(self) -> float:  # type: ignore[override]
@@ -80,4 +88,5 @@ class Learned(Scheme):
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer >= len(self.table):
             return x
-        return x + read(self.table[at.layer], at.q, self.policy).to(x.dtype)
+        rows = read(self.table[at.layer], at.q, self.policy)
+        return x + rows.to(x.dtype)

@@ -31,5 +31,6 @@ class LearnedFrequencies(Rotary):
 
     def spectrum(self, n: int) -> Tensor:
         """theta (D/2,), float64."""
-        grid = frequencies(self.shape.head_dim, self.base).to(self.alpha.device)
-        return grid * self.alpha.double().exp()
+        alpha = self.alpha.double()
+        grid = frequencies(self.shape.head_dim, self.base)
+        return grid.to(alpha.device) * alpha.exp()

@@ -89,10 +89,12 @@ class CosineLinearRoPE(LinearAttention):
     """
 
     def ratio(self, q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor) -> Tensor:
-        q = turn(F.normalize(q, dim=-1), of_q, self.layout)
-        k = turn(F.normalize(k, dim=-1), of_k, self.layout)
-        q = F.pad(q, (0, 1), value=1 + EPS)
-        k = F.pad(k, (0, 1), value=1.0)
+        unit_q = F.normalize(q, dim=-1)
+        unit_k = F.normalize(k, dim=-1)
+        turned_q = turn(unit_q, of_q, self.layout)
+        turned_k = turn(unit_k, of_k, self.layout)
+        q = F.pad(turned_q, (0, 1), value=1 + EPS)
+        k = F.pad(turned_k, (0, 1), value=1.0)
         v = F.pad(v, (0, 1), value=1.0)
         sums = causal_sum(q, k, v)
         return sums[..., :-1] / sums[..., -1:]

@@ -36,4 +36,6 @@ class LogN(Scheme):
         self.floor = floor
 
     def temperature(self, at: Where) -> Tensor:
-        return (at.count.double().log() / log(self.shape.length)).clamp(min=self.floor)[:, None]
+        log_n = at.count.double().log()
+        c = log_n / log(self.shape.length)
+        return c.clamp(min=self.floor)[:, None]

@@ -66,5 +66,6 @@ class MultiAxisRoPE(Rotary):
         return [t, *digits]
 
     def angle(self, t: Tensor, theta: Tensor) -> Tensor:
-        pairs = zip(self.coordinates(t), theta.chunk(self.axes), strict=True)
-        return torch.cat([m[:, None] * part for m, part in pairs], -1)
+        axes = zip(self.coordinates(t), theta.chunk(self.axes), strict=True)
+        angles = [m[:, None] * part for m, part in axes]
+        return torch.cat(angles, -1)

@@ -32,12 +32,15 @@ class MultiplicativeLearned(Scheme):
     def __init__(self, shape: Shape, rows: Size | None = None):
         super().__init__(shape)
         self.limit = table_rows(rows, shape.length)
-        self.table = nn.Parameter(1 + 0.02 * torch.randn(self.limit, shape.dim))
+        noise = torch.randn(self.limit, shape.dim)
+        self.table = nn.Parameter(1 + 0.02 * noise)
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer:
             return x
-        return x * between(lambda n: self.table[n], at.q, len(self.table) - 1).to(x.dtype)
+        last = len(self.table) - 1
+        factor = between(lambda n: self.table[n], at.q, last)
+        return x * factor.to(x.dtype)
 
 
 class MultiplicativeSinusoidal(Scheme):
@@ -59,9 +62,12 @@ class MultiplicativeSinusoidal(Scheme):
         check_even(shape.dim)
         if amplitude == 0:
             raise ValueError(f"amplitude={amplitude}: must not be 0, which is NoPE")
-        self.amplitude, self.base = amplitude, base
+        self.amplitude = amplitude
+        self.base = base
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer:
             return x
-        return x * (1 + self.amplitude * sinusoid(at.q, self.shape.dim, self.base)).to(x.dtype)
+        pe = sinusoid(at.q, self.shape.dim, self.base)
+        factor = 1 + self.amplitude * pe
+        return x * factor.to(x.dtype)

@@ -30,12 +30,14 @@ class OutputGate(Scheme):
     def __init__(self, shape: Shape, per: Literal["channel", "head"] = "channel"):
         super().__init__(shape)
         gates = shape.head_dim if per == "channel" else 1
-        self.w = nn.Parameter(0.02 * torch.randn(shape.layers, shape.heads, gates, shape.dim))
+        w = torch.randn(shape.layers, shape.heads, gates, shape.dim)
+        self.w = nn.Parameter(0.02 * w)
 
     def gate(self, o: Tensor, at: Where) -> Tensor:
         w = self.w[at.layer]  # (H, gates, C)
         rows = o.shape[2]
         x = at.x[:, -rows:]  # of these query rows
-        g = F.linear(x, w.flatten(0, 1).to(o.dtype))
+        flat = w.flatten(0, 1).to(o.dtype)
+        g = F.linear(x, flat)
         g = g.unflatten(-1, w.shape[:2])  # (B, Tq, H, gates)
         return o * g.transpose(1, 2).sigmoid()

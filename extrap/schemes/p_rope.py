@@ -39,4 +39,5 @@ class PRoPE(Rotary):
         """theta (D/2,), float64, 0 for the pairs that stand still."""
         theta = frequencies(self.shape.head_dim, self.base)
         kept = int(self.fraction * len(theta) + 1e-9)
-        return torch.cat([theta[:kept], torch.zeros_like(theta[kept:])])
+        still = torch.zeros_like(theta[kept:])
+        return torch.cat([theta[:kept], still])

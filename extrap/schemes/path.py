@@ -43,10 +43,14 @@ class PaTH(Scheme):
         H = shape.heads
         D = shape.head_dim
         C = shape.dim
-        self.down = nn.Parameter(torch.randn(layers, rank, C) * C**-0.5)
-        self.up = nn.Parameter(torch.randn(layers, H * D, rank) * rank**-0.5)
-        self.taps = nn.Parameter(torch.randn(layers, H * D, taps) * taps**-0.5)
-        self.beta = nn.Parameter(0.02 * torch.randn(layers, H, C))
+        down_start = torch.randn(layers, rank, C)
+        up_start = torch.randn(layers, H * D, rank)
+        taps_start = torch.randn(layers, H * D, taps)
+        beta_start = torch.randn(layers, H, C)
+        self.down = nn.Parameter(down_start * C**-0.5)
+        self.up = nn.Parameter(up_start * rank**-0.5)
+        self.taps = nn.Parameter(taps_start * taps**-0.5)
+        self.beta = nn.Parameter(0.02 * beta_start)
         self.c = nn.Parameter(torch.zeros(layers, H))
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
@@ -65,7 +69,8 @@ class PaTH(Scheme):
         beta = self.beta[layer].to(x.dtype)
         c = self.c[layer].to(x.dtype)
         projected = x @ down.T @ up.T
-        w = F.silu(causal_convolution(projected, taps))
+        convolved = causal_convolution(projected, taps)
+        w = F.silu(convolved)
         w = w.unflatten(-1, (self.shape.heads, -1))
         w = F.normalize(w, dim=-1)
         b = 2 * F.linear(x, beta, c).sigmoid()
@@ -84,10 +89,12 @@ class PaTH(Scheme):
         scores = [q @ own_k.mT - through @ between]
         q = q - through @ own_w
         for stop in range(first, 0, -CHUNK):
-            keys = slice(max(0, stop - CHUNK), stop)
+            start = max(0, stop - CHUNK)
+            keys = slice(start, stop)
             W = w[:, :, keys]
             K = k[:, :, keys]
-            m = middle(W, b[:, :, keys])
+            beta = b[:, :, keys]
+            m = middle(W, beta)
             between = (W @ K.mT).tril(-1)
             carried = K - between.mT @ m.mT @ W
             scores.insert(0, q @ carried.mT)
@@ -97,7 +104,8 @@ class PaTH(Scheme):
 
 def middle(w: Tensor, b: Tensor) -> Tensor:
     """Returns M^T (..., n, n), lower triangular, of H_n .. H_1 = I - W^T M^T W."""
-    one = torch.eye(w.shape[-2], dtype=w.dtype, device=w.device)
+    n = w.shape[-2]
+    one = torch.eye(n, dtype=w.dtype, device=w.device)
     products = b[..., None] * (w @ w.mT)
     system = one + products.triu(1)
     diagonal = torch.diag_embed(b)

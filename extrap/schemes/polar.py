@@ -35,19 +35,23 @@ class NullFloor(Scheme):
 
     def __init__(self, shape: Shape):
         super().__init__(shape)
-        self.b = nn.Parameter(torch.zeros(shape.layers, shape.heads))
-        start = log(expm1(1.0))  # softplus(c) = 1
-        self.c = nn.Parameter(torch.full((shape.layers, shape.heads), start))
+        of_head = (shape.layers, shape.heads)
+        one = log(expm1(1.0))  # softplus(one) = 1
+        self.b = nn.Parameter(torch.zeros(of_head))
+        self.c = nn.Parameter(torch.full(of_head, one))
 
     def null(self, at: Where) -> Tensor:
         """Returns the logit of the null, (H, Tq, 1), float64."""
-        b = self.b[at.layer].double()[:, None, None]
-        c = self.c[at.layer].double()[:, None, None]
+        b = self.b[at.layer].double()
+        c = self.c[at.layer].double()
+        slope = F.softplus(c)
         log_n = (at.count + 1).double().log()
-        return b + F.softplus(c) * log_n.sqrt()[:, None]
+        grown = log_n.sqrt()[:, None]
+        return b[:, None, None] + slope[:, None, None] * grown
 
     def normalise(self, s: Tensor, at: Where) -> Tensor:
-        null = self.null(at).to(wide(s).dtype)
+        dtype = wide(s).dtype
+        null = self.null(at).to(dtype)
         zero = torch.zeros(s.shape[1], device=s.device)
         return softmax(s - null, zero)
 
@@ -67,12 +71,13 @@ class PolarAttention(NullFloor):
         nn.init.constant_(self.b, 2.0)
         nn.init.constant_(self.c, 0.5)
         self.a = nn.Parameter(torch.full(of_head, -1.0))
-        self.v = nn.Parameter(torch.zeros(shape.layers, shape.heads, 1, shape.head_dim))
+        self.v = nn.Parameter(torch.zeros(*of_head, 1, shape.head_dim))
 
     def temperature(self, at: Where) -> Tensor:
-        a = self.a[at.layer].double()[:, None, None]
-        log_n = at.count.double().log()[:, None]
-        return 1 + F.softplus(a) * log_n
+        a = self.a[at.layer].double()
+        slope = F.softplus(a)
+        log_n = at.count.double().log()
+        return 1 + slope[:, None, None] * log_n[:, None]
 
     def null(self, at: Where) -> Tensor:
         return self.temperature(at) * super().null(at)

@@ -67,5 +67,6 @@ def polar(x: Tensor, angle: Tensor) -> Tensor:
     length = F.softplus(wide(x))
     cos = angle.cos().to(length.dtype)
     sin = angle.sin().to(length.dtype)
-    turned = torch.cat([length * cos, length * sin], -1)
-    return turned.to(x.dtype)
+    real = length * cos
+    imaginary = length * sin
+    return torch.cat([real, imaginary], -1).to(x.dtype)

@@ -35,4 +35,5 @@ class RandomFloats(Scheme):
         n = len(t)
         generator = None if self.training else torch.Generator().manual_seed(n)
         draws = torch.rand(n, generator=generator, dtype=torch.float64)
-        return self.maximum * draws.sort().values
+        ordered = draws.sort().values
+        return self.maximum * ordered

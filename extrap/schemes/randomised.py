@@ -67,7 +67,8 @@ class RandomisedPositions(Scheme):
         if self.test == "even" and not self.training:
             return torch.linspace(0, self.maximum - 1, n, dtype=torch.float64).round()
         generator = None if self.training else torch.Generator().manual_seed(n)
-        return torch.randperm(self.maximum, generator=generator)[:n].sort().values.double()
+        drawn = torch.randperm(self.maximum, generator=generator)[:n]
+        return drawn.sort().values.double()
 
 
 class EqualMeanPositions(Scheme):

@@ -65,4 +65,6 @@ class RawIndex(Scheme):
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer:
             return x
-        return x + (self.step * at.q[:, None] * self.u.double()).to(x.dtype)
+        along = self.step * at.q[:, None]
+        added = along * self.u.double()
+        return x + added.to(x.dtype)

@@ -33,10 +33,14 @@ class RelativeProjection(Scheme):
         super().__init__(shape)
         L = shape.length
         self.extent = table_limit("extent", extent, L // 2, 2, L)
+        layers = shape.layers
+        C = shape.dim
         rows = shape.heads * curves
-        self.w = nn.Parameter(torch.randn(shape.layers, rows, shape.dim) * shape.dim**-0.5)
-        self.c = nn.Parameter(torch.zeros(shape.layers, rows))
-        self.e = nn.Parameter(0.02 * torch.randn(shape.layers, curves, self.extent))
+        w = torch.randn(layers, rows, C)
+        e = torch.randn(layers, curves, self.extent)
+        self.w = nn.Parameter(w * C**-0.5)
+        self.c = nn.Parameter(torch.zeros(layers, rows))
+        self.e = nn.Parameter(0.02 * e)
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         x = at.x[:, at.i]

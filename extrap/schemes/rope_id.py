@@ -41,5 +41,6 @@ class RoPEID(PartialRoPE):
                 f"first pair within the training length {shape.length}"
             )
         pairs = round(fraction * shape.head_dim) // 2
-        base = (shape.length / (2 * pi * turns)) ** (pairs / max(pairs - 1, 1))
+        slowing = shape.length / (2 * pi * turns)
+        base = slowing ** (pairs / max(pairs - 1, 1))
         super().__init__(shape, base, fraction, layout)

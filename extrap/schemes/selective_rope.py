@@ -49,8 +49,10 @@ class SelectiveRoPE(Turning):
         C = shape.dim
         P = shape.heads * shape.head_dim // 2
         self.down = nn.Parameter(torch.randn(layers, rank, C))
-        self.up = nn.Parameter(torch.randn(layers, P, rank) * rank**-0.5)
-        self.taps = nn.Parameter(torch.randn(layers, P, taps) * taps**-0.5)
+        up_start = torch.randn(layers, P, rank)
+        taps_start = torch.randn(layers, P, taps)
+        self.up = nn.Parameter(up_start * rank**-0.5)
+        self.taps = nn.Parameter(taps_start * taps**-0.5)
 
     def spectrum(self, n: int) -> None:
         """None: the text decides how far a pair turns."""
@@ -66,7 +68,8 @@ class SelectiveRoPE(Turning):
         down = self.down[layer].to(x.dtype)
         up = self.up[layer].to(x.dtype)
         taps = self.taps[layer].to(x.dtype)
-        read = F.normalize(x, dim=-1) @ down.T @ up.T
+        unit = F.normalize(x, dim=-1)
+        read = unit @ down.T @ up.T
         phi = causal_convolution(read, taps)
         sums = phi.double().cumsum(1)
         sums = sums.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)

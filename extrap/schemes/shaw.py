@@ -35,8 +35,10 @@ class Shaw(Scheme):
         self.clip = table_limit("clip", clip, default, 1, L - 1)
         rows = self.clip + 1
         size = shape.layers, rows, shape.head_dim
-        self.keys = nn.Parameter(0.02 * torch.randn(size))
-        self.values = nn.Parameter(0.02 * torch.randn(size))
+        keys = torch.randn(size)
+        values = torch.randn(size)
+        self.keys = nn.Parameter(0.02 * keys)
+        self.values = nn.Parameter(0.02 * values)
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         keys = self.keys[at.layer].to(q.dtype)

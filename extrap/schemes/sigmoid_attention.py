@@ -30,4 +30,5 @@ class SigmoidAttention(Scheme):
     def normalise(self, s: Tensor, at: Where) -> Tensor:
         if self.count == "trained":
             return (s - log(self.shape.length)).sigmoid()
-        return (s - at.count.to(s.dtype).log()[:, None]).sigmoid()
+        log_n = at.count.to(s.dtype).log()
+        return (s - log_n[:, None]).sigmoid()

@@ -43,7 +43,9 @@ class Sinusoidal(Scheme):
     ):
         super().__init__(shape)
         check_even(shape.dim)
-        self.base, self.emb_scale, self.layers = base, emb_scale, layers
+        self.base = base
+        self.emb_scale = emb_scale
+        self.layers = layers
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer and self.layers == "first":

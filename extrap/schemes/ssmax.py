@@ -30,13 +30,14 @@ class SSMax(Scheme):
     def __init__(self, shape: Shape, s: float | None = None):
         super().__init__(shape)
         check_length(shape.length)
+        of_head = (shape.layers, shape.heads)
         start = 1 / log(shape.length) if s is None else s
-        self.s = nn.Parameter(torch.full((shape.layers, shape.heads), start))
+        self.s = nn.Parameter(torch.full(of_head, start))
 
     def temperature(self, at: Where) -> Tensor:
-        s = self.s[at.layer].double()[:, None, None]
-        log_n = at.count.double().log()[:, None]
-        return s * log_n
+        s = self.s[at.layer].double()
+        log_n = at.count.double().log()
+        return s[:, None, None] * log_n[:, None]
 
 
 class AffineSSMax(Scheme):
@@ -54,11 +55,13 @@ class AffineSSMax(Scheme):
 
     def __init__(self, shape: Shape):
         super().__init__(shape)
-        self.s = nn.Parameter(torch.zeros(shape.layers, shape.heads))
-        self.b = nn.Parameter(torch.ones(shape.layers, shape.heads))
+        of_head = (shape.layers, shape.heads)
+        self.s = nn.Parameter(torch.zeros(of_head))
+        self.b = nn.Parameter(torch.ones(of_head))
 
     def temperature(self, at: Where) -> Tensor:
-        s = self.s[at.layer].double()[:, None, None]
-        b = self.b[at.layer].double()[:, None, None]
-        log_n = at.count.double().log()[:, None]
-        return s * log_n + b
+        s = self.s[at.layer].double()
+        b = self.b[at.layer].double()
+        log_n = at.count.double().log()
+        rise = s[:, None, None] * log_n[:, None]
+        return rise + b[:, None, None]

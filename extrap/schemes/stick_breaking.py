@@ -35,4 +35,6 @@ class StickBreaking(Scheme):
             s = s.masked_fill(at.back == 0, float("-inf"))
         left = -F.softplus(s)  # ln (1 - b), 0 where nothing is visible
         since = left.flip(-1).cumsum(-1).flip(-1)
-        return (F.logsigmoid(s) + F.pad(since[..., 1:], (0, 1))).exp()
+        after_key = F.pad(since[..., 1:], (0, 1))
+        log_a = F.logsigmoid(s) + after_key
+        return log_a.exp()

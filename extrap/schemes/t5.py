@@ -41,7 +41,8 @@ class T5(Scheme):
                 f"buckets={buckets}, max_distance={self.max_distance}: buckets is even, at least "
                 "2, below 2 * max_distance"
             )
-        used = 1 + int(bucket(torch.tensor(shape.length - 1), buckets, self.max_distance))
+        farthest = torch.tensor(shape.length - 1)
+        used = 1 + int(bucket(farthest, buckets, self.max_distance))
         if used < buckets:
             warnings.warn(
                 f"max_distance={self.max_distance}: training length {shape.length} reaches "
@@ -52,4 +53,5 @@ class T5(Scheme):
         self.table = nn.Parameter(torch.zeros(buckets, shape.heads))
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:
-        return self.table[bucket(whole_steps(d), self.buckets, self.max_distance)].movedim(-1, 0)
+        of_distance = bucket(whole_steps(d), self.buckets, self.max_distance)
+        return self.table[of_distance].movedim(-1, 0)

@@ -46,9 +46,12 @@ class TransformerXL(Scheme):
         self.clamp = inf if clamp is None else clamp
         layers = 1 if sharing == "shared" else shape.layers
         size = layers, shape.heads, 1, shape.head_dim
-        self.u = nn.Parameter(0.02 * torch.randn(size))
-        self.v = nn.Parameter(0.02 * torch.randn(size))
-        self.w = nn.Parameter(0.02 * torch.randn(shape.layers, shape.dim, shape.dim))
+        u = torch.randn(size)
+        v = torch.randn(size)
+        w = torch.randn(shape.layers, shape.dim, shape.dim)
+        self.u = nn.Parameter(0.02 * u)
+        self.v = nn.Parameter(0.02 * v)
+        self.w = nn.Parameter(0.02 * w)
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         layer = min(at.layer, len(self.u) - 1)
@@ -56,11 +59,13 @@ class TransformerXL(Scheme):
         v = self.v[layer].to(q.dtype)
         if at.spacing is None:
             n, index = torch.unique(at.distance, return_inverse=True)
-            position = gather(self.positional(q + v, n, at), index)
+            terms = self.positional(q + v, n, at)
+            position = gather(terms, index)
         else:
             back = torch.arange(len(at.j), device=at.j.device, dtype=torch.float64)
             n = back * at.spacing
-            position = by_distance(self.positional(q + v, n, at), at)
+            terms = self.positional(q + v, n, at)
+            position = by_distance(terms, at)
         content = u * at.scale @ k.mT
         return content + position
 
@@ -69,7 +74,8 @@ class TransformerXL(Scheme):
         theta = frequencies(self.shape.dim).to(n.device)
         distance = n.clamp(max=self.clamp)
         angle = distance[:, None] * theta
-        r = torch.cat([angle.sin(), angle.cos()], -1).to(q.dtype)
+        r = torch.cat([angle.sin(), angle.cos()], -1)
+        r = r.to(q.dtype)
         w = self.w[at.layer].to(q.dtype)
         keys = r @ w.T
         keys = keys.unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)

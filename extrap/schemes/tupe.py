@@ -50,19 +50,23 @@ class TUPE(Scheme):
                 f"relative={type(relative).__name__}: must be a scheme that is only a bias by "
                 "distance, such as T5"
             )
-        self.relative, self.table = relative, None
+        self.relative = relative
+        self.table = None
         if past == "sinusoidal":
             check_even(shape.dim, f"past={past}: sinusoids")
             if rows is not None:
                 raise ValueError(f"rows={rows}: past=sinusoidal has no table; give null")
         else:
-            self.table = nn.Parameter(0.02 * torch.randn(table_rows(rows, shape.length), shape.dim))
+            table = torch.randn(table_rows(rows, shape.length), shape.dim)
+            self.table = nn.Parameter(0.02 * table)
             if past == "raise":
                 self.limit = len(self.table)
         self.norm = nn.LayerNorm(shape.dim)
-        self.query, self.key = (
-            nn.Parameter(torch.randn(shape.dim, shape.dim) * shape.dim**-0.5) for _ in range(2)
-        )
+        C = shape.dim
+        query = torch.randn(C, C)
+        key = torch.randn(C, C)
+        self.query = nn.Parameter(query * C**-0.5)
+        self.key = nn.Parameter(key * C**-0.5)
         self.theta = nn.Parameter(torch.zeros(shape.heads)) if reset == "bos" else None
 
     @property
@@ -73,22 +77,26 @@ class TUPE(Scheme):
         """Returns normed p at coordinates, (T,) -> (T, C)."""
         table = self.table
         if table is None:
-            return self.norm(sinusoid(t, self.shape.dim).to(self.query.dtype))
-        return self.norm(between(lambda n: table[n], t, len(table) - 1))
+            p = sinusoid(t, self.shape.dim).to(self.query.dtype)
+        else:
+            p = between(lambda n: table[n], t, len(table) - 1)
+        return self.norm(p)
 
     def projected(self, t: Tensor, w: Tensor) -> Tensor:
         """Returns p U of each head at coordinates, (T,) -> (H, T, D)."""
-        return (self.place(t) @ w).unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)
+        projected = self.place(t) @ w
+        return projected.unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         both = (at.q, self.query), (at.k, self.key)
         pq, pk = at.once(self, lambda: [self.projected(t, w) for t, w in both])
-        b = pq @ pk.transpose(-1, -2) * at.scale
+        b = pq @ pk.mT * at.scale
         if self.relative is not None:
             b = b + self.relative.distance_bias(at.distance, at.layer)
         if self.theta is None:
             return b
-        return torch.where(at.j == 0, self.theta[:, None, None].to(b.dtype), b)
+        theta = self.theta[:, None, None].to(b.dtype)
+        return torch.where(at.j == 0, theta, b)
 
 
 def is_distance_bias(scheme: Scheme) -> bool:

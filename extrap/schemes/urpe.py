@@ -34,5 +34,5 @@ class URPE(Scheme):
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
         n = at.steps.clamp(max=self.span - 1)
         of_distance = self.c.T.to(a.dtype)
-        c = of_distance[:, n]
+        c = of_distance[:, n]  # (H, Tq, Tk)
         return (a * c) @ v

@@ -36,9 +36,12 @@ class Wall(Scheme):
 
     def __init__(self, shape: Shape, gate: float = 8.0):
         super().__init__(shape)
+        layers = shape.layers
         channels = shape.heads * shape.head_dim
-        self.w = nn.Parameter(0.02 * torch.randn(shape.layers, channels, shape.dim))
-        self.b = nn.Parameter(torch.full((shape.layers, channels), float(gate)))
+        w = torch.randn(layers, channels, shape.dim)
+        b = torch.full((layers, channels), float(gate))
+        self.w = nn.Parameter(0.02 * w)
+        self.b = nn.Parameter(b)
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         q = wide(q)
@@ -46,7 +49,8 @@ class Wall(Scheme):
         kept = self.kept(at.x, at.layer)
         rows = []
         for start in range(0, len(at.i), CHUNK):
-            queries = q[:, :, start : start + CHUNK]
+            stop = start + CHUNK
+            queries = q[:, :, start:stop]
             first = int(at.i[start])
             rows.append(self._rows(queries, k, kept, first))
         return torch.cat(rows, 2) * at.scale
@@ -68,8 +72,8 @@ class Wall(Scheme):
         behind = (p[:, :, :1] - earlier).exp().to(q.dtype)
         far_keys = k[:, :, :first] * behind
         far = (q * ahead) @ far_keys.mT
-        between = (p[:, :, :, None] - p[:, :, None]).clamp(max=0)
-        between = between.exp().to(q.dtype)
+        fallen = p[:, :, :, None] - p[:, :, None]
+        between = fallen.clamp(max=0).exp().to(q.dtype)
         near_keys = k[:, :, first:stop]
         near = torch.einsum("bhic,bhjc,bhijc->bhij", q, near_keys, between)
         scores = torch.cat([far, near], -1)

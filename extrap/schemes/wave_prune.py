@@ -24,11 +24,13 @@ class OnePeriod(Rotary):
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         windows = self.periods * 2 * pi / self.theta(at)
+        channels = self.channels(len(windows))
         reach = float(at.distance.max()) if at.distance.numel() else 0.0
         s = product(q, k)
-        for window, pair in zip(windows.tolist(), self.channels(len(windows)), strict=True):
+        for window, pair in zip(windows.tolist(), channels, strict=True):
             if window <= reach:
-                s = s - product(q[..., pair], k[..., pair]) * (at.distance >= window)
+                of_pair = product(q[..., pair], k[..., pair])
+                s = s - of_pair * (at.distance >= window)
         return s * at.scale
 
     def channels(self, count: int) -> list[list[int]]:

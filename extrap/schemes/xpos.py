@@ -48,19 +48,30 @@ class XPos(Rotary):
         layout: Layout = "interleaved",
     ):
         super().__init__(shape, base, layout)
-        self.gamma, self.scale_base = gamma, scale_base
+        self.gamma = gamma
+        self.scale_base = scale_base
 
     def fading(self) -> Tensor:
         """Returns ln(zeta) / S of each channel's pair, (D,), float64, <= 0."""
         D = self.shape.head_dim
-        zeta = (torch.arange(0, D, 2, dtype=torch.float64) / D + self.gamma) / (1 + self.gamma)
-        out = torch.empty(D, dtype=torch.float64)
-        out[pairing(self.layout, D)] = zeta.log()[:, None].expand(-1, 2) / self.scale_base
-        return out
+        gamma = self.gamma
+        p = torch.arange(0, D, 2, dtype=torch.float64)
+        zeta = (p / D + gamma) / (1 + gamma)
+        of_pair = zeta.log()[:, None].expand(-1, 2)
+        fading = torch.empty(D, dtype=torch.float64)
+        channels = pairing(self.layout, D)
+        fading[channels] = of_pair / self.scale_base
+        return fading
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        q, k, fading = wide(q), wide(k), self.fading().to(at.q.device)
+        q = wide(q)
+        k = wide(k)
+        fading = self.fading().to(at.q.device)
         middle = (at.q[0] + at.q[-1]) / 2
-        of_q = ((at.q - middle)[:, None] * fading).clamp(-REACH, REACH).exp()
-        of_k = ((middle - at.k)[:, None] * fading).clamp(-REACH, REACH).exp()
-        return product(q * of_q.to(q.dtype), k * of_k.to(k.dtype)) * at.scale
+        log_q = (at.q - middle)[:, None] * fading
+        log_k = (middle - at.k)[:, None] * fading
+        of_q = log_q.clamp(-REACH, REACH).exp()
+        of_k = log_k.clamp(-REACH, REACH).exp()
+        q = q * of_q.to(q.dtype)
+        k = k * of_k.to(k.dtype)
+        return product(q, k) * at.scale
