@@ -73,7 +73,8 @@ def attention(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first:
     """
     if not at.causal:
         check_causal(scheme, at.layer)
-    o = kernel(scheme, at)(scheme, q, k, v, at, first)
+    compute = kernel(scheme, at)
+    o = compute(scheme, q, k, v, at, first)
     here = at.block(first, at.length) if first else at
     return scheme.gate(o, here)
 
@@ -81,18 +82,26 @@ def attention(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first:
 def for_every_head(x: Tensor, heads: int) -> Tensor:
     """Repeats each group for every head that reads it: (B, G, T, D) -> (B, H, T, D)."""
     groups = x.shape[1]
-    return x if groups == heads else x.repeat_interleave(heads // groups, 1)
+    if groups == heads:
+        return x
+    return x.repeat_interleave(heads // groups, 1)
 
 
 def owned(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
-    k, v = for_every_head(k, q.shape[1]), for_every_head(v, q.shape[1])
-    return scheme.attend(q, k, v, at)[:, :, first:]
+    H = q.shape[1]
+    k = for_every_head(k, H)
+    v = for_every_head(v, H)
+    o = scheme.attend(q, k, v, at)
+    return o[:, :, first:]
 
 
 def explicit(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
     q, k = scheme.rotate(q, k, at)
-    k, v = for_every_head(k, q.shape[1]), for_every_head(v, q.shape[1])
-    return _by_rows(partial(attend_rows, scheme), q, k, v, at, _few(q), first)
+    H = q.shape[1]
+    k = for_every_head(k, H)
+    v = for_every_head(v, H)
+    rows = partial(attend_rows, scheme)
+    return _by_rows(rows, q, k, v, at, _few(q), first)
 
 
 def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
@@ -102,12 +111,18 @@ def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: in
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
         b = _biases(scheme, q, k, here)
         mask = torch.where(here.visible, b, -inf)  # (Tq, Tk), (H, Tq, Tk) or (B, H, Tq, Tk)
-        mask = mask.view(*[1] * (4 - mask.dim()), *mask.shape)
+        missing = 4 - mask.dim()
+        mask = mask.view(*[1] * missing, *mask.shape)
         if (sink := scheme.sink(here)) is not None:
-            nowhere = sink.to(q.dtype)[:, None, None].expand(len(mask), -1, mask.shape[2], 1)
-            mask = torch.cat([nowhere, mask.expand(-1, len(sink), -1, -1)], -1)
-            k, v = _phantom(k), _phantom(v)
-        return _sdpa(_heated(scheme, q, here), k, v, here, attn_mask=mask)
+            H = len(sink)
+            size = (len(mask), H, mask.shape[2], 1)
+            nowhere = sink.to(q.dtype)[:, None, None].expand(size)
+            mask = mask.expand(-1, H, -1, -1)
+            mask = torch.cat([nowhere, mask], -1)
+            k = _phantom(k)
+            v = _phantom(v)
+        heated = _heated(scheme, q, here)
+        return _sdpa(heated, k, v, here, attn_mask=mask)
 
     return _by_rows(rows, q, k, v, at, _few(q), first)
 
@@ -116,21 +131,29 @@ def _biases(scheme: Scheme, q: Tensor, k: Tensor, here: Where) -> Tensor:
     """Returns the sum of all biases in the precision of q, 0 without any."""
     of_content = None
     if scheme.uses("bias", layer=here.layer):
-        of_content = scheme.bias(q, for_every_head(k, q.shape[1]), here)
+        keys = for_every_head(k, q.shape[1])
+        of_content = scheme.bias(q, keys, here)
     of_distance = centred_bias(scheme, here.distance, here.layer)
     b = None
     for more in (of_distance, of_content):
         if more is not None:
             b = wide(more) if b is None else b + wide(more)
-    return q.new_zeros(()) if b is None else b.to(q.dtype)
+    if b is None:
+        return q.new_zeros(())
+    return b.to(q.dtype)
 
 
 def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
     """FlexAttention with the mask of the scheme."""
     q, k = scheme.rotate(q, k, at)
     if scheme.uses("temperature", layer=at.layer):  # by rows: they may count what a mask shows
-        q = _by_rows(lambda q, k, v, here: _heated(scheme, q, here), q, k, v, at, ROWS, 0)
-    return flex.flex(scheme, q, k, v, at)[:, :, first:]
+
+        def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
+            return _heated(scheme, q, here)
+
+        q = _by_rows(rows, q, k, v, at, ROWS, 0)
+    o = flex.flex(scheme, q, k, v, at)
+    return o[:, :, first:]
 
 
 def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
@@ -140,7 +163,8 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: i
     """
     assert at.spacing is not None
     back = torch.arange(at.length - 1, -1, -1, device=q.device, dtype=torch.float64)
-    b = centred_bias(scheme, back * at.spacing, at.layer)
+    distance = back * at.spacing
+    b = centred_bias(scheme, distance, at.layer)
     if b is None:  # no bias in this layer
         return fused(scheme, q, k, v, at, first)
     q, k = scheme.rotate(q, k, at)
@@ -148,8 +172,11 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: i
     q = _heated(scheme, q, at)
     forward = partial(_strided, at)
     if learns(q, b):
-        k, v = for_every_head(k, q.shape[1]), for_every_head(v, q.shape[1])
-        return LearnedBias.apply(forward, q, k, v, b, at.scale)[:, :, first:]
+        H = q.shape[1]
+        k = for_every_head(k, H)
+        v = for_every_head(v, H)
+        o = LearnedBias.apply(forward, q, k, v, b, at.scale)
+        return o[:, :, first:]
     return forward(q, k, v, b, first)
 
 
@@ -163,10 +190,12 @@ def _strided(at: Where, q: Tensor, k: Tensor, v: Tensor, b: Tensor, first: int =
         # i - j, is w[start + a + j].
         start = at.length - k.shape[2]
         shape = (1, len(w), q.shape[2], k.shape[2])
-        view = w.as_strided(shape, (0, w.shape[1], 1, 1), start)
+        strides = (0, w.shape[1], 1, 1)
+        view = w.as_strided(shape, strides, start)
         if q.device.type != "cpu":  # GPU kernels want rows that do not overlap
             view = view.contiguous()
-        return _sdpa(q.flip(2), k, v, here, attn_mask=view).flip(2)
+        flipped = _sdpa(q.flip(2), k, v, here, attn_mask=view)
+        return flipped.flip(2)
 
     return _by_rows(rows, q, k, v, at, size, first)
 
@@ -180,25 +209,34 @@ def fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int
     q, k = scheme.rotate(q, k, at)
     q = _heated(scheme, q, at)
     if (sink := scheme.sink(at)) is None:
-        return _sdpa(q, k, v, at, is_causal=at.causal)[:, :, first:]
+        o = _sdpa(q, k, v, at, is_causal=at.causal)
+        return o[:, :, first:]
     B, H, T, D = q.shape
     G = k.shape[1]
-    logit = (sink.to(q.dtype) / at.scale).view(1, H, 1, 1).expand(B, H, T, 1)
+    unscaled = sink.to(q.dtype) / at.scale
+    logit = unscaled.view(1, H, 1, 1).expand(B, H, T, 1)
     q = _phantom(torch.cat([q, logit], -1))  # (B, H, 1 + T, D + 1)
-    phantom = F.pad(k.new_zeros(B, G, 1, D), (0, 1), value=1.0)
-    k = torch.cat([phantom, F.pad(k, (0, 1))], 2)
+    zero = k.new_zeros(B, G, 1, D)
+    first_key = F.pad(zero, (0, 1), value=1.0)
+    keys = F.pad(k, (0, 1))
+    k = torch.cat([first_key, keys], 2)
     v = _phantom(F.pad(v, (0, 1)))  # fused kernels want one width
-    return _sdpa(q, k, v, at, is_causal=at.causal)[:, :, 1 + first :, :D]
+    o = _sdpa(q, k, v, at, is_causal=at.causal)
+    return o[:, :, 1 + first :, :D]
 
 
 def _sdpa(q: Tensor, k: Tensor, v: Tensor, at: Where, **mask: Any) -> Tensor:
+    H = q.shape[1]
     b = mask.get("attn_mask")
     if b is not None and b.requires_grad and q.device.type == "cpu":
         # no fused kernel on a CPU gives a mask its gradient; torch's own formula then makes four
         # more passes over all pairs, for rows without any visible key
-        k, v = for_every_head(k, q.shape[1]), for_every_head(v, q.shape[1])
-        return softmax(product(q * at.scale, k) + b, None).to(v.dtype) @ v
-    grouped = k.shape[1] != q.shape[1]
+        k = for_every_head(k, H)
+        v = for_every_head(v, H)
+        logits = product(q * at.scale, k) + b
+        a = softmax(logits, None).to(v.dtype)
+        return a @ v
+    grouped = k.shape[1] != H
     return F.scaled_dot_product_attention(q, k, v, scale=at.scale, enable_gqa=grouped, **mask)
 
 
@@ -215,7 +253,8 @@ def _few(q: Tensor) -> int:
     """Returns the rows of a block for a kernel that lays out logits."""
     B, H, T, _ = q.shape
     logits = LOGITS.get(q.device.type, LOGITS["cpu"])
-    return max(1, min(ROWS, logits // max(1, B * H * T)))
+    fit = logits // max(1, B * H * T)
+    return max(1, min(ROWS, fit))
 
 
 def _by_rows(
@@ -226,12 +265,15 @@ def _by_rows(
     blocks would each ask for more (DeBERTa at 16384 tokens: 1.6 GB instead of .2).
     """
     starts = range(first, at.length, size) or range(first, first + 1)  # no row is a block too
+    order = starts if torch.is_grad_enabled() else reversed(starts)
     out = {}
-    for start in starts if torch.is_grad_enabled() else reversed(starts):
+    for start in order:
         stop = min(start + size, at.length)
         here = at.block(start, stop)
-        keys = len(here.j)
-        out[start] = rows(q[:, :, start:stop], k[:, :, :keys], v[:, :, :keys], here)
+        queries = q[:, :, start:stop]
+        keys = k[:, :, : len(here.j)]
+        values = v[:, :, : len(here.j)]
+        out[start] = rows(queries, keys, values, here)
     if len(out) == 1:
         return out[first]
     return torch.cat([out[start] for start in starts], 2)

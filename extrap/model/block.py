@@ -38,7 +38,8 @@ BIASED = {
 def norm_of(kind: Norm, config: Decoder, width: int) -> nn.Module:
     """Returns a norm over `width` channels."""
     eps: dict[str, Any] = {} if config.eps is None else {"eps": config.eps}
-    return {"rms": nn.RMSNorm, "layer": nn.LayerNorm}[kind](width, **eps)
+    norms = {"rms": nn.RMSNorm, "layer": nn.LayerNorm}
+    return norms[kind](width, **eps)
 
 
 class Block(nn.Module):
@@ -52,25 +53,30 @@ class Block(nn.Module):
         self.kv_heads = config.kv_heads or config.heads
         self.head_dim = config.head_dim or dim // config.heads
         self.parallel = config.residual == "parallel"
-        self.norm1, self.norm2 = (norm_of(config.norm, config, dim) for _ in range(2))
-        rows = (self.heads + 2 * self.kv_heads) * self.head_dim
-        self.qkv = nn.Linear(dim, rows, bias="qkv" in biased)
+        self.norm1 = norm_of(config.norm, config, dim)
+        self.norm2 = norm_of(config.norm, config, dim)
+        all_heads = self.heads + 2 * self.kv_heads
+        self.qkv = nn.Linear(dim, all_heads * self.head_dim, bias="qkv" in biased)
         self.out = nn.Linear(self.heads * self.head_dim, dim, bias="out" in biased)
         self.clip: float | None = None  # of queries, keys and values, in published models alone
         self.qk_norm = config.qk_norm
         if config.qk_norm is not None:
-            self.norm_q, self.norm_k = (
-                norm_of(config.norm, config, self.head_dim) for _ in range(2)
-            )
+            self.norm_q = norm_of(config.norm, config, self.head_dim)
+            self.norm_k = norm_of(config.norm, config, self.head_dim)
         hidden = int(config.ratio * dim + 1e-6)
-        gated = config.mlp in GATES
-        self.gate = nn.Linear(dim, hidden, bias="gate" in biased) if gated else None
+        self.gate = None
+        if config.mlp in GATES:
+            self.gate = nn.Linear(dim, hidden, bias="gate" in biased)
         self.up = nn.Linear(dim, hidden, bias="up" in biased)
-        self.act = (GATES | ACTIVATIONS)[config.mlp]()
+        activation = (GATES | ACTIVATIONS)[config.mlp]
+        self.act = activation()
         self.down = nn.Linear(hidden, dim, bias="down" in biased)
-        at_inputs = config.dropout_at == "inputs"
-        self.drop_inputs = nn.Dropout(config.dropout if at_inputs else 0.0)
-        self.drop_outputs = nn.Dropout(0.0 if at_inputs else config.dropout)
+        inputs = 0.0
+        outputs = config.dropout
+        if config.dropout_at == "inputs":
+            inputs, outputs = outputs, inputs
+        self.drop_inputs = nn.Dropout(inputs)
+        self.drop_outputs = nn.Dropout(outputs)
 
     def project(self, normed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Projects (B, T, C) to unrotated queries (B, H, T, D), keys and values (B, G, T, D)."""
@@ -78,11 +84,11 @@ class Block(nn.Module):
         qkv = self.qkv(self.drop_inputs(normed))
         if self.clip is not None:
             qkv = qkv.clamp(-self.clip, self.clip)
-        q, k, v = (
-            part.unflatten(-1, (-1, self.head_dim)).transpose(1, 2) for part in qkv.split(sizes, -1)
-        )
+        of_tokens = [part.unflatten(-1, (-1, self.head_dim)) for part in qkv.split(sizes, -1)]
+        q, k, v = (part.transpose(1, 2) for part in of_tokens)
         if self.qk_norm is not None:
-            q, k = self.norm_q(q), self.norm_k(k)
+            q = self.norm_q(q)
+            k = self.norm_k(k)
         return q, k, v
 
     def feed(self, x: Tensor) -> Tensor:
@@ -91,7 +97,8 @@ class Block(nn.Module):
         if self.gate is None:
             hidden = self.act(self.up(read))
         else:
-            hidden = self.act(self.gate(read)) * self.up(read)
+            factor = self.act(self.gate(read))
+            hidden = factor * self.up(read)
         return self.down(self.drop_inputs(hidden))
 
     def forward(
@@ -112,15 +119,20 @@ class Block(nn.Module):
         if past is not None:
             owned = scheme.uses("attend", layer=layer)
             normed, q, k, v = past.joined(layer, normed, q, k, v, owned)
-        new = x.shape[1] if last is None else last
-        o = attention(scheme, q, k, v, at.at_layer(layer, normed), at.length - new)
-        x = x[:, x.shape[1] - new :]
-        o = self.out(self.drop_inputs(o.transpose(1, 2).flatten(2)))
+        rows = x.shape[1]
+        new = rows if last is None else last
+        here = at.at_layer(layer, normed)
+        o = attention(scheme, q, k, v, here, at.length - new)
+        x = x[:, rows - new :]
+        o = o.transpose(1, 2).flatten(2)
+        o = self.out(self.drop_inputs(o))
         o = self.drop_outputs(o)
         if self.parallel:
-            return x + o + self.drop_outputs(self.feed(x))
+            fed = self.drop_outputs(self.feed(x))
+            return x + o + fed
         x = x + o
-        return x + self.drop_outputs(self.feed(x))
+        fed = self.drop_outputs(self.feed(x))
+        return x + fed
 
 
 def embedded(scheme: Scheme, x: Tensor, at: Where, layer: int) -> Tensor:
@@ -133,7 +145,8 @@ def embedded(scheme: Scheme, x: Tensor, at: Where, layer: int) -> Tensor:
     if not scheme.uses("embed", layer=layer):
         return x
     whole = F.pad(x, (0, 0, before, 0))
-    return scheme.embed(whole, at.at_layer(layer, whole))[:, before:]
+    here = at.at_layer(layer, whole)
+    return scheme.embed(whole, here)[:, before:]
 
 
 def again(block: nn.Module, x: Tensor, scheme: Scheme, at: Where, *more: Any) -> Tensor:
@@ -143,6 +156,7 @@ def again(block: nn.Module, x: Tensor, scheme: Scheme, at: Where, *more: Any) ->
     """
 
     def once(x: Tensor) -> Tensor:
-        return block(x, scheme, replace(at, memo={}), *more)
+        own = replace(at, memo={})
+        return block(x, scheme, own, *more)
 
     return checkpoint(once, x, use_reentrant=False)  # type: ignore[return-value]

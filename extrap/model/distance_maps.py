@@ -35,7 +35,8 @@ class Zoned(Rescored):
 
     def __init__(self, part: Scheme):
         super().__init__(part.shape)
-        if all(part.uses("attend", layer=layer) for layer in range(part.shape.layers)):
+        layers = range(part.shape.layers)
+        if all(part.uses("attend", layer=layer) for layer in layers):
             raise ValueError(
                 f"{type(part).__name__} owns attention altogether and has no score per pair to "
                 "take at other distances"
@@ -56,13 +57,20 @@ class Zoned(Rescored):
         return None
 
     def own(self, layer: int | None) -> set[str]:
-        biased = self.part.uses("distance_bias", layer=layer)
-        return {"rotate", "score", "bias"} if biased else {"rotate", "score"}
+        if self.part.uses("distance_bias", layer=layer):
+            return {"rotate", "score", "bias"}
+        return {"rotate", "score"}
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        places = self.places(at)[:1] if at.near else self.places(at)
-        turned = [self.part.rotate(q, k, place) for place in places]
-        of_q, of_k = zip(*turned, strict=True)
+        places = self.places(at)
+        if at.near:
+            places = places[:1]
+        of_q = []
+        of_k = []
+        for place in places:
+            turned_q, turned_k = self.part.rotate(q, k, place)
+            of_q.append(turned_q)
+            of_k.append(turned_k)
         return torch.cat(of_q, -1), torch.cat(of_k, -1)
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
@@ -77,8 +85,10 @@ class Zoned(Rescored):
         def biases(q: Tensor, k: Tensor, at: Where) -> Tensor | None:
             of_distance = self.part.distance_bias(at.distance, at.layer)
             of_content = self.part.bias(q, k, at)
-            if of_distance is None or of_content is None:
-                return of_content if of_distance is None else of_distance
+            if of_distance is None:
+                return of_content
+            if of_content is None:
+                return of_distance
             return of_distance + of_content
 
         return self._joined(biases, q, k, at)
@@ -86,12 +96,16 @@ class Zoned(Rescored):
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
         if not self.part.uses("mix", layer=at.layer):
             return self.part.mix(a, v, at)
-        mixed = [self.part.mix(a * inside, v, place) for _, place, inside in self._zones(at)]
+        mixed = []
+        for _, place, inside in self._zones(at):
+            mixed.append(self.part.mix(a * inside, v, place))
         total = torch.stack(mixed).sum(0)
-        if len(mixed) == 1:
+        extra = len(mixed) - 1
+        if extra == 0:
             return total
-        constant_part = self.part.mix(torch.zeros_like(a), v, at)  # each zone has added it
-        return total - (len(mixed) - 1) * constant_part
+        nothing = torch.zeros_like(a)
+        constant_part = self.part.mix(nothing, v, at)  # each zone has added it
+        return total - extra * constant_part
 
     def _zones(self, at: Where) -> Iterator[tuple[int, Where, Tensor]]:
         """Yields index, place and pairs (Tq, Tk) of each zone that has pairs."""
@@ -106,13 +120,17 @@ class Zoned(Rescored):
     ) -> Tensor | None:
         """Returns compute(q, k, at), each entry at the place of its pair; None if it gives None."""
         places = len(self.places(at))
-        of_q, of_k = q.chunk(places, -1), k.chunk(places, -1)
+        of_q = q.chunk(places, -1)
+        of_k = k.chunk(places, -1)
         joined: Tensor | None = None
         for n, place, inside in self._zones(at):
             entries = compute(of_q[n], of_k[n], place)
             if entries is None:
                 return None
-            joined = entries if joined is None else torch.where(inside, entries, joined)
+            if joined is None:
+                joined = entries
+            else:
+                joined = torch.where(inside, entries, joined)
         return joined
 
 
@@ -131,10 +149,12 @@ class Near(Zoned):
     ):
         super().__init__(part)
         _no_cache(part)
-        self.width, self.far = width, far
+        self.width = width
+        self.far = far
 
     def places(self, at: Where) -> list[Where]:
-        return [at, at.moved(*self.far(at.q, at.k), self)]
+        q, k = self.far(at.q, at.k)
+        return [at, at.moved(q, k, self)]
 
     def zone(self, at: Where) -> Tensor:
         return (at.distance >= self.width).long()
@@ -142,12 +162,21 @@ class Near(Zoned):
 
 def constant(part: Scheme, width: int) -> Near:
     """D = min(n, w). https://kexue.fm/archives/9708 (ReRoPE)."""
-    return Near(part, width, lambda q, k: (torch.full_like(q, width), torch.zeros_like(k)))
+
+    def far(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        return torch.full_like(q, width), torch.zeros_like(k)
+
+    return Near(part, width, far)
 
 
 def leaky(part: Scheme, width: int, k: float) -> Near:
     """D = n, from w on w + (n - w) / k. https://kexue.fm/archives/9708. k = 1 changes nothing."""
-    return Near(part, width, lambda of_q, of_k: (width + (of_q - width) / k, of_k / k))
+
+    def far(of_q: Tensor, of_k: Tensor) -> tuple[Tensor, Tensor]:
+        past_width = (of_q - width) / k
+        return width + past_width, of_k / k
+
+    return Near(part, width, far)
 
 
 def grouped(part: Scheme, width: int, group: int) -> Near:
@@ -162,7 +191,8 @@ def grouped(part: Scheme, width: int, group: int) -> Near:
     def far(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         group_of_q = whole_steps(q / group).double()
         group_of_k = whole_steps(k / group).double()
-        return group_of_q + width - width // group, group_of_k
+        moved = group_of_q + width - width // group
+        return moved, group_of_k
 
     return Near(part, width, far)
 
@@ -186,7 +216,9 @@ class Divided(Zoned):
 
     def places(self, at: Where) -> list[Where]:
         s = self.by(at.length)
-        return [at.moved(at.q / s, at.k / s, self)]
+        q = at.q / s
+        k = at.k / s
+        return [at.moved(q, k, self)]
 
     def zone(self, at: Where) -> Tensor:
         return torch.zeros(len(at.q), len(at.k), dtype=torch.long, device=at.q.device)
@@ -202,21 +234,25 @@ class InCache(Zoned):
 
     def __init__(self, part: Scheme, sinks: int, recent: int):
         super().__init__(part)
-        self.sinks, self.recent = sinks, recent
+        self.sinks = sinks
+        self.recent = recent
 
     def places(self, at: Where) -> list[Where]:
-        last = at.coordinate(self.sinks + self.recent - 1)  # the last place in a full cache
-        return [at, at.moved(at.q.clamp(max=last), at.k, self)]
+        size = self.sinks + self.recent
+        last = at.coordinate(size - 1)  # the last place in a full cache
+        q = at.q.clamp(max=last)
+        return [at, at.moved(q, at.k, self)]
 
     def zone(self, at: Where) -> Tensor:
         return (at.back >= self.recent).long()
 
 
 def _no_cache(part: Scheme) -> None:
-    if any(isinstance(inner, InCache) for inner in part.modules()):
-        raise ValueError(
-            "places in a cache have no other distances to be given; StreamingLLM comes last"
-        )
+    for inner in part.modules():
+        if isinstance(inner, InCache):
+            raise ValueError(
+                "places in a cache have no other distances to be given; StreamingLLM comes last"
+            )
 
 
 class DualChunk(Zoned):
@@ -245,7 +281,9 @@ class DualChunk(Zoned):
         ]
 
     def zone(self, at: Where) -> Tensor:
-        chunks_back = self._chunk(at.q)[:, None] - self._chunk(at.k)
+        chunk_of_q = self._chunk(at.q)
+        chunk_of_k = self._chunk(at.k)
+        chunks_back = chunk_of_q[:, None] - chunk_of_k
         return chunks_back.clamp(0, 2).long()
 
     def _chunk(self, t: Tensor) -> Tensor:

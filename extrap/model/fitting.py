@@ -37,12 +37,17 @@ def free(meminfo: Path = FILES[0], group: Path = FILES[1]) -> float:
     """
     found = [inf]
     try:
-        lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
-        found.append(1024.0 * int(lines["MemAvailable"].split()[0]))
-        most, used = ((group / f"memory.{word}").read_text() for word in ("max", "current"))
-        about = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        lines = meminfo.read_text().splitlines()
+        of_machine = dict(line.split(":", 1) for line in lines)
+        kilobytes, *_ = of_machine["MemAvailable"].split()
+        found.append(1024.0 * int(kilobytes))
+        most = (group / "memory.max").read_text()
+        used = (group / "memory.current").read_text()
+        lines = (group / "memory.stat").read_text().splitlines()
+        of_group = dict(line.split() for line in lines)
         if most.strip() != "max":
-            found.append(float(most) - float(used) + float(about["inactive_file"]))
+            unused = float(most) - float(used)
+            found.append(unused + float(of_group["inactive_file"]))
     except (OSError, KeyError, ValueError):
         pass
     return min(found)
@@ -58,7 +63,9 @@ class Need:
         modules = [*model.modules()] if isinstance(model, nn.Module) else []
         tables = [m for m in modules if isinstance(m, nn.Embedding)]
         words = max(tables, key=lambda m: m.num_embeddings, default=None)
-        self.rows, self.of_token, self.bytes = 1, 0, 4
+        self.rows = 1
+        self.of_token = 0
+        self.bytes = 4
         if words is None:
             return
         self.rows = words.num_embeddings
@@ -69,7 +76,8 @@ class Need:
 
     def __call__(self, tokens: int, last: int) -> float:
         logits = last * self.rows if self.of_token else 0
-        return float(self.bytes * (tokens * self.of_token + logits) + 4 * logits)
+        numbers = tokens * self.of_token + logits
+        return float(self.bytes * numbers + 4 * logits)
 
 
 class Fitting:
@@ -104,7 +112,8 @@ class Fitting:
         if self.device.type == "cpu" and need * texts > SMALL:
             most = self._foreseen(texts, tokens, need)
         while start < texts:
-            rows = slice(start, min(texts, start + most, start + self.at_once(tokens)))
+            stop = min(texts, start + most, start + self.at_once(tokens))
+            rows = slice(start, stop)
             try:
                 found.append(read(rows))
                 start = rows.stop

@@ -22,9 +22,12 @@ def wide(x: Tensor) -> Tensor:
 def product(q: Tensor, k: Tensor) -> Tensor:
     """Returns q k^T in float32 at least, inside autocast as well."""
     device = q.device.type
-    off = torch.autocast(device, enabled=False) if torch.amp.is_autocast_available(device) else None
-    with off or nullcontext():
-        return wide(q) @ wide(k).transpose(-1, -2)
+    if torch.amp.is_autocast_available(device):
+        off = torch.autocast(device, enabled=False)
+    else:
+        off = nullcontext()
+    with off:
+        return wide(q) @ wide(k).mT
 
 
 def linear(x: Tensor, weight: Tensor) -> Tensor:
@@ -48,13 +51,16 @@ def softmax(s: Tensor, sink: Tensor | None) -> Tensor:
     s = wide(s)
     if sink is None:
         return s.softmax(-1)
-    nowhere = sink.to(s.dtype)[:, None, None].expand(*s.shape[:-1], 1)
-    return torch.cat([nowhere, s], -1).softmax(-1)[..., 1:]
+    of_heads = sink.to(s.dtype)[:, None, None]
+    nowhere = of_heads.expand(*s.shape[:-1], 1)
+    weights = torch.cat([nowhere, s], -1).softmax(-1)
+    return weights[..., 1:]
 
 
 def frequencies(n: int, base: float = 10000.0) -> Tensor:
     """Returns theta_p = base**(-2p/n), p = 0 .. n/2 - 1, float64. arXiv 1706.03762."""
-    return base ** (-torch.arange(0, n, 2, dtype=torch.float64) / n)
+    channel = torch.arange(0, n, 2, dtype=torch.float64)
+    return base ** (-channel / n)
 
 
 def check_length(length: int) -> None:
@@ -75,8 +81,10 @@ def sinusoid(t: Tensor, n: int, base: float = 10000.0) -> Tensor:
     """Returns (*t.shape, n), float64: sin(t theta_p) in channel 2p, cos(t theta_p) in channel
     2p + 1. arXiv 1706.03762, section 3.5.
     """
-    angle = t.double()[..., None] * frequencies(n, base).to(t.device)
-    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
+    theta = frequencies(n, base).to(t.device)
+    angle = t.double()[..., None] * theta
+    pairs = torch.stack([angle.sin(), angle.cos()], -1)
+    return pairs.flatten(-2)
 
 
 def bucket(n: Tensor, buckets: int, max_distance: int) -> Tensor:
@@ -88,29 +96,37 @@ def bucket(n: Tensor, buckets: int, max_distance: int) -> Tensor:
     falling below it.
     """
     exact = buckets // 2
-    far = (n.clamp(min=1).double() / exact).log() / log(max_distance / exact) * (buckets - exact)
+    log_n = (n.clamp(min=1).double() / exact).log()
+    share = log_n / log(max_distance / exact)
+    far = share * (buckets - exact)
     logarithmic = exact + (far + 1e-9).floor().long()
-    return torch.where(n < exact, n, logarithmic.clamp(max=buckets - 1))
+    logarithmic = logarithmic.clamp(max=buckets - 1)
+    return torch.where(n < exact, n, logarithmic)
 
 
 def gather(rows: Tensor, n: Tensor) -> Tensor:
     """Reads entry n[i, j] of row i: (B, H, Tq, K) -> (B, H, Tq, Tk); n (Tq, Tk) whole, below K."""
-    return rows.gather(-1, n.expand(*rows.shape[:-2], *n.shape))
+    index = n.expand(*rows.shape[:-2], *n.shape)
+    return rows.gather(-1, index)
 
 
 def scatter(a: Tensor, n: Tensor, size: int) -> Tensor:
     """Sums row i over keys of equal n[i, j]: (B, H, Tq, Tk) -> (B, H, Tq, size)."""
-    return a.new_zeros(*a.shape[:-1], size).scatter_add(-1, n.expand_as(a), a)
+    sums = a.new_zeros(*a.shape[:-1], size)
+    index = n.expand_as(a)
+    return sums.scatter_add(-1, index, a)
 
 
 def gather_of_keys(rows: Tensor, n: Tensor) -> Tensor:
     """Reads entry n[i, j] of row j: (B, H, Tk, K) -> (B, H, Tq, Tk); n (Tq, Tk) whole, below K.
     Reads in the order of the result, because a transposed gather would read in strides.
     """
-    begins = torch.arange(rows.shape[-2], device=n.device) * rows.shape[-1]
+    keys = rows.shape[-2]
+    begins = torch.arange(keys, device=n.device) * rows.shape[-1]
     place = (begins + n).flatten()
-    flat = rows.flatten(-2).gather(-1, place.expand(*rows.shape[:-2], -1))
-    return flat.unflatten(-1, n.shape)
+    index = place.expand(*rows.shape[:-2], -1)
+    entries = rows.flatten(-2).gather(-1, index)
+    return entries.unflatten(-1, n.shape)
 
 
 def sum_by_steps(a: Tensor, at: Where, last: int) -> Tensor:
@@ -119,8 +135,10 @@ def sum_by_steps(a: Tensor, at: Where, last: int) -> Tensor:
     whole; else it scatters.
     """
     if at.spacing != 1.0 or not at.causal or last > len(at.j) // 8:
-        return scatter(a, at.steps.clamp(max=last), last + 1)
-    key = at.i[:, None] - torch.arange(last, device=a.device)
+        n = at.steps.clamp(max=last)
+        return scatter(a, n, last + 1)
+    back = torch.arange(last, device=a.device)
+    key = at.i[:, None] - back
     place = key.clamp(min=0).expand(*a.shape[:-1], last)
     near = a.gather(-1, place).masked_fill(key < 0, 0)
     wide = torch.promote_types(a.dtype, torch.float32)
@@ -137,22 +155,26 @@ def by_distance(rows: Tensor, at: Where) -> Tensor:
     3.4, with clipped distances. Forward and backward are copies. If tokens do not follow one
     another, and on a GPU, it gathers entries.
     """
+    size = rows.shape[-1]
     if not _ends_together(at):
-        return gather(rows, at.back.clamp(0, rows.shape[-1] - 1))
+        return gather(rows, at.back.clamp(0, size - 1))
     n = len(at.i)
     keys = len(at.j)
-    size = rows.shape[-1]
-    far = rows[..., -1:].expand(*rows.shape[:-1], max(0, keys - size))
+    beyond = max(0, keys - size)
+    far = rows[..., -1:].expand(*rows.shape[:-1], beyond)
+    near = rows[..., :keys].flip(-1)
     left_over = rows.new_zeros(*rows.shape[:-1], 1)
-    wide = torch.cat([far, rows[..., :keys].flip(-1), left_over], -1)  # distances keys - 1 .. 0
-    skewed = wide.flatten(-2)[..., n - 1 : n - 1 + n * keys]
+    wide = torch.cat([far, near, left_over], -1)  # distances keys - 1 .. 0
+    begin = n - 1
+    skewed = wide.flatten(-2)[..., begin : begin + n * keys]
     return skewed.unflatten(-1, (n, keys))
 
 
 def by_step(rows: Tensor, at: Where) -> Tensor:
     """Reads by steps, whole distances of coordinates, in place of i - j."""
     if at.spacing != 1.0:
-        return gather(rows, at.steps.clamp(max=rows.shape[-1] - 1))
+        n = at.steps.clamp(max=rows.shape[-1] - 1)
+        return gather(rows, n)
     return by_distance(rows, at)
 
 
@@ -160,7 +182,8 @@ def _ends_together(at: Where) -> bool:
     """True if the queries are the last of the keys, one token after the other; False on a GPU, to
     wait for nothing, and compiled.
     """
-    n, keys = len(at.i), len(at.j)
+    n = len(at.i)
+    keys = len(at.j)
     costly = at.i.device.type != "cpu" or torch.compiler.is_compiling()
     if costly or not at.causal or not 0 < n <= keys:
         return False
@@ -216,5 +239,7 @@ def causal_convolution(x: Tensor, taps: Tensor) -> Tensor:
     """Returns y_t = sum_m taps[n-1-m] x_{t-m} of each channel: (B, T, C), (C, n) -> (B, T, C); x is
     zero before the text.
     """
-    padded = F.pad(x.transpose(1, 2), (taps.shape[1] - 1, 0))
-    return F.conv1d(padded, taps[:, None], groups=len(taps)).transpose(1, 2)
+    channels, n = taps.shape
+    padded = F.pad(x.transpose(1, 2), (n - 1, 0))
+    y = F.conv1d(padded, taps[:, None], groups=channels)
+    return y.transpose(1, 2)

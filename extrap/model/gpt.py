@@ -37,8 +37,9 @@ class GPT(nn.Module):
         self.config = config
         dim = config.dim
         self.embedding = nn.Embedding(vocab, dim)
-        kind = config.embedding_norm
-        self.embedding_norm = None if kind is None else norm_of(kind, config, dim)
+        self.embedding_norm = None
+        if config.embedding_norm is not None:
+            self.embedding_norm = norm_of(config.embedding_norm, config, dim)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = norm_of(config.norm, config, dim)
         self.head = nn.Linear(dim, vocab, bias=False) if config.head == "untied" else None
@@ -47,7 +48,8 @@ class GPT(nn.Module):
         """True if the backward computes each layer again and the forward keeps no activations."""
         nn.init.normal_(self.embedding.weight)
         for name, p in self.named_parameters():
-            if name.startswith(("blocks", "head")) and p.dim() == 2:
+            matrix = p.dim() == 2
+            if matrix and name.startswith(("blocks", "head")):
                 std = p.shape[1] ** -0.5
                 if name.endswith(("out.weight", "down.weight")):
                     std /= (2 * len(self.blocks)) ** 0.5
@@ -65,29 +67,37 @@ class GPT(nn.Module):
 
     def where(self, tokens: Tensor) -> Where:
         """Returns the context of a whole forward. Raises OutOfRange past a finite table."""
+        scheme = self.scheme
+        left_out = self.left_out
         t = torch.arange(tokens.shape[1], dtype=torch.float64)
-        t = self.scheme.positions(t if self.left_out is None else t + self.left_out)
-        moved = self.left_out is not None or self.scheme.uses("positions")
+        if left_out is not None:
+            t = t + left_out
+        t = scheme.positions(t)
+        moved = left_out is not None or scheme.uses("positions")
         if not len(t):
             farthest = -inf
         elif moved:
             farthest = float(t.max())
         else:  # known without reading values
             farthest = len(t) - 1
-        if farthest >= self.scheme.limit:
-            part = min(parts(self.scheme), key=lambda p: p.limit)
+        if farthest >= scheme.limit:
+            part = min(parts(scheme), key=lambda p: p.limit)
             raise OutOfRange(
                 f"position {farthest:g} lies past the {part.limit:g} positions that "
                 f"{type(part).__name__} defines ({card(part)['Past L']})"
             )
         even = {} if moved else {"spacing": 1.0}
-        at = place(self.scheme, t, tokens=tokens, left_out=self.left_out, **even)
-        return at if tokens.device.type == "cpu" else at.to(tokens.device)
+        at = place(scheme, t, tokens=tokens, left_out=left_out, **even)
+        if tokens.device.type == "cpu":
+            return at
+        return at.to(tokens.device)
 
     def embed(self, tokens: Tensor) -> Tensor:
         """Returns token embeddings without positions: (B, T) -> (B, T, C)."""
         x = self.embedding(tokens)
-        return x if self.embedding_norm is None else self.embedding_norm(x)
+        if self.embedding_norm is None:
+            return x
+        return self.embedding_norm(x)
 
     def hidden(
         self,
@@ -101,11 +111,15 @@ class GPT(nn.Module):
         the layers then leave out (w <= T - t); the call adds the others to it.
         """
         at = self.where(tokens)
-        x = self.embed(tokens if past is None else tokens[:, past.length :])
+        new = tokens if past is None else tokens[:, past.length :]
+        x = self.embed(new)
         for layer, block in enumerate(self.blocks):
             end = layer == len(self.blocks) - 1
             given = x, self.scheme, at, layer, last if end else None, past
-            x = again(block, *given) if self.recomputed else block(*given)
+            if self.recomputed:
+                x = again(block, *given)
+            else:
+                x = block(*given)
             if states is not None:
                 states.append(x)
         return self.norm(x)
@@ -113,16 +127,20 @@ class GPT(nn.Module):
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., C) -> (..., vocab)."""
         if self.head is not None:
-            plain = type(self.head) is nn.Linear  # no adapter around it
-            return linear(hidden, self.head.weight) if plain else self.head(hidden)
+            if type(self.head) is nn.Linear:  # no adapter around it
+                return linear(hidden, self.head.weight)
+            return self.head(hidden)
         logits = linear(hidden, self.embedding.weight)
-        return logits if self.head_scale is None else logits * self.head_scale
+        if self.head_scale is None:
+            return logits
+        return logits * self.head_scale
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
         """Returns logits of the last w positions, all by default: (B, T) -> (B, w, vocab). Only
         these positions go through the MLP of the last layer and the head.
         """
-        return self.logits(self.hidden(tokens, last=last))
+        hidden = self.hidden(tokens, last=last)
+        return self.logits(hidden)
 
     def endings(self, texts: Tensor, last: int) -> Tensor:
         """Returns logits of the last w positions of texts that begin alike, (N, B, T) -> (N, B, w,
@@ -133,17 +151,20 @@ class GPT(nn.Module):
         if N == 1 or not self.keeps(B * T) or has(self.scheme, "looks_ahead"):
             return torch.stack([self(text, last=last) for text in texts])
         past = Past()
-        logits = [self.logits(self.hidden(texts[-1], last=last, past=past))]
+        whole = texts[-1]
+        logits = [self.further(whole, last, past)]
         for text in texts[:-1].flip(0):
-            same = int((text == texts[-1]).all(0).cumprod(0).sum())
+            equal = (text == whole).all(0)
+            same = int(equal.cumprod(0).sum())
             known = past.first(min(same, T - last))
-            logits.append(self.logits(self.hidden(text, last=last, past=known)))
+            logits.append(self.further(text, last, known))
         return torch.stack(logits[::-1])
 
     def keeps(self, tokens: int) -> bool:
         """True if the past of so many tokens fits into KEPT numbers."""
         shape = self.scheme.shape
-        of_token = shape.dim + 2 * (shape.kv_heads or shape.heads) * shape.head_dim
+        G = shape.kv_heads or shape.heads
+        of_token = shape.dim + 2 * G * shape.head_dim
         return len(self.blocks) * tokens * of_token <= KEPT
 
     def continues(self, texts: int, known: int, tokens: int) -> bool:
@@ -155,14 +176,16 @@ class GPT(nn.Module):
     def sizes(self) -> list[tuple[int, int, int]]:
         """Returns heads of queries, heads of keys and channels of every layer."""
         shape = self.scheme.shape
-        size = shape.heads, shape.kv_heads or shape.heads, shape.head_dim
+        G = shape.kv_heads or shape.heads
+        size = (shape.heads, G, shape.head_dim)
         return [size] * len(self.blocks)
 
     def further(self, texts: Tensor, last: int, past: Past) -> Tensor:
         """Returns logits of the last w positions, (B, T) -> (B, w, vocab), of texts whose first
         tokens `past` holds; it then holds all.
         """
-        return self.logits(self.hidden(texts, last=last, past=past))
+        hidden = self.hidden(texts, last=last, past=past)
+        return self.logits(hidden)
 
     def losses(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """Returns losses of the targets at the last w positions: (B, T), (B, w) -> (B, w), in nats,
@@ -171,9 +194,9 @@ class GPT(nn.Module):
         """
         hidden = self.hidden(tokens, last=targets.shape[1]).flatten(0, 1)
         rows = max(1, LOGITS // len(self.embedding.weight))
-        wanted = targets.to(hidden.device).flatten().split(rows)
-        losses = [
-            F.cross_entropy(wide(self.logits(h)), x, reduction="none")
-            for h, x in zip(hidden.split(rows), wanted, strict=True)
-        ]
+        wanted = targets.to(hidden.device).flatten()
+        blocks = zip(hidden.split(rows), wanted.split(rows), strict=True)
+        losses = []
+        for h, x in blocks:
+            losses.append(F.cross_entropy(wide(self.logits(h)), x, reduction="none"))
         return torch.cat(losses).view(targets.shape)

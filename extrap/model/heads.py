@@ -25,18 +25,22 @@ class Heads(Scheme):
     def __init__(self, shape: Shape, part: Scheme, rest: Scheme, share: Share = 0.25):
         super().__init__(shape)
         for one in (part, rest):
-            others = [hook for hook in HOOKS if hook != "rotate" and one.uses(hook)]
-            if others or one.scale != self.scale:
+            others = [hook for hook in HOOKS if hook != "rotate"]
+            if one.uses(*others) or one.scale != self.scale:
                 raise ValueError(f"{describe_parts(one)} cannot be limited to some heads")
-        self.part, self.rest = part, rest
+        self.part = part
+        self.rest = rest
         self.groups = shape.kv_heads or shape.heads
         self.first = max(1, round(share * self.groups))
 
     def inner(self, layer: int | None = None) -> list[Scheme]:
-        return [self.part, self.rest] if self.first < self.groups else [self.part]
+        if self.first == self.groups:
+            return [self.part]
+        return [self.part, self.rest]
 
     def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
-        self.part, self.rest = self.part.mapped(change), self.rest.mapped(change)
+        self.part = self.part.mapped(change)
+        self.rest = self.rest.mapped(change)
         return self
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
@@ -49,5 +53,7 @@ class Heads(Scheme):
 
     def _joined(self, some: Tensor, others: Tensor) -> Tensor:
         """Returns the first heads of `some` and the last of `others`."""
-        first = self.first * some.shape[1] // self.groups
-        return torch.cat([some[:, :first], others[:, first:]], 1)
+        heads = some.shape[1]
+        first = self.first * heads // self.groups
+        rest = others[:, first:]
+        return torch.cat([some[:, :first], rest], 1)

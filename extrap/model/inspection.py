@@ -35,7 +35,9 @@ class Around(Wrapper):
             setattr(self, name, partial(hook, part))
 
     def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        return bool(self.changed & set(hooks)) or super().uses(*hooks, layer=layer)
+        if self.changed & set(hooks):
+            return True
+        return super().uses(*hooks, layer=layer)
 
 
 def defined(kept: dict[int, Tensor], causal: bool = True) -> Changed:
@@ -45,9 +47,11 @@ def defined(kept: dict[int, Tensor], causal: bool = True) -> Changed:
     """
 
     def attend(part: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        at = at if causal else replace(at, causal=False)
-        kept[at.layer] = attention_weights(part, q, k, at)
-        return part.mix(kept[at.layer].to(v.dtype), v, at)
+        if not causal:
+            at = replace(at, causal=False)
+        a = attention_weights(part, q, k, at)
+        kept[at.layer] = a
+        return part.mix(a.to(v.dtype), v, at)
 
     return attend
 
@@ -56,9 +60,13 @@ def hidden(slot: int) -> Changed:
     """Returns a hook `sees` under which no other token sees the one at place `slot`."""
 
     def sees(part: Scheme, at: Where) -> Tensor:
-        seen = (at.j != slot) | (at.i[:, None] == slot)
+        other = at.j != slot
+        own = at.i[:, None] == slot
+        seen = other | own
         inner = part.sees(at)
-        return seen if inner is None else seen & inner
+        if inner is None:
+            return seen
+        return seen & inner
 
     return sees
 
@@ -117,8 +125,10 @@ class InspectedModel:
     @property
     def maskable(self) -> bool:
         """True if a mask acts on some layer: on none that owns its attention."""
-        layers = range(len(self.model.blocks))
-        return any(not self.scheme.uses("attend", layer=layer) for layer in layers)
+        for layer in range(len(self.model.blocks)):
+            if not self.scheme.uses("attend", layer=layer):
+                return True
+        return False
 
     @property
     def _device(self) -> torch.device:
@@ -143,7 +153,8 @@ class InspectedModel:
         """
         if jump and draws_positions(self.scheme):
             raise OutOfRange("coordinates that the scheme draws itself cannot jump")
-        behind = torch.arange(tokens.shape[1]) >= after
+        T = tokens.shape[1]
+        behind = torch.arange(T) >= after
         self.model.left_out = jump * behind if jump else None
         try:
             return self.model(tokens.to(self._device), last=last)
@@ -158,8 +169,10 @@ class InspectedModel:
         """Returns logits (B, last, vocab) if the output of these (layer, head) is 0."""
 
         def gate(part: Scheme, o: Tensor, at: Where) -> Tensor:
-            kept = [(at.layer, head) not in heads for head in range(o.shape[1])]
-            return part.gate(o, at) * torch.tensor(kept, device=o.device)[:, None, None]
+            H = o.shape[1]
+            kept = [(at.layer, head) not in heads for head in range(H)]
+            mask = torch.tensor(kept, device=o.device)
+            return part.gate(o, at) * mask[:, None, None]
 
         return self(tokens, last, gate=gate)
 
@@ -170,10 +183,13 @@ class InspectedModel:
         """
         kept: dict[int, Tensor] = {}
         self.hidden(tokens, attend=defined(kept, self.causal))
-        for n in kept:
+        weights = []
+        for n in sorted(kept):
+            a = kept.pop(n)
             if self.scheme.uses("attend", layer=n):
-                kept[n] = F.normalize(kept[n].abs(), p=1, dim=-1)
-        return torch.stack([kept[n] for n in sorted(kept)])
+                a = F.normalize(a.abs(), p=1, dim=-1)
+            weights.append(a)
+        return torch.stack(weights)
 
     @torch.no_grad()
     def rotated(self, tokens: Tensor, turn: bool = True) -> dict[int, tuple[Tensor, Tensor]]:
@@ -189,12 +205,17 @@ class InspectedModel:
             turned = part.rotate(q, k, at)
             if part.uses("attend", layer=at.layer):
                 return turned
-            still = at.moved(torch.zeros_like(at.q), torch.zeros_like(at.k), rotate)
-            near = replace(at if turn else still, near=True)
+            if not turn:
+                zero_q = torch.zeros_like(at.q)
+                zero_k = torch.zeros_like(at.k)
+                at = at.moved(zero_q, zero_k, rotate)
+            near = replace(at, near=True)
             of_q, of_k = part.rotate(q, k, near)
-            if not turn or of_q.shape == turned[0].shape:
+            one_zone = of_q.shape == turned[0].shape
+            if one_zone or not turn:
                 shared_by = q.shape[1] // k.shape[1]
-                kept[at.layer] = of_q, of_k.repeat_interleave(shared_by, 1)
+                of_k = of_k.repeat_interleave(shared_by, 1)
+                kept[at.layer] = of_q, of_k
             return turned
 
         self.hidden(tokens, rotate=rotate)
@@ -219,9 +240,12 @@ class InspectedModel:
         """Returns W_O^T u (B, H, D): what a unit of each channel of a head's output adds to the
         logit of targets (B,) on the direct path, without the norm in front of the head.
         """
-        unit = torch.eye(self.width, dtype=self.model.embedding.weight.dtype, device=self._device)
-        of_target = self.model.logits(unit)[:, targets].T
-        added = of_target @ self.model.get_parameter(f"blocks.{layer}.out.weight")
+        dtype = self.model.embedding.weight.dtype
+        unit = torch.eye(self.width, dtype=dtype, device=self._device)
+        logits = self.model.logits(unit)
+        of_target = logits[:, targets].T
+        out = self.model.get_parameter(f"blocks.{layer}.out.weight")
+        added = of_target @ out
         return added.unflatten(-1, (-1, self.scheme.shape.head_dim))
 
     def clusters(self, tokens: Tensor) -> dict[int, Tensor]:
@@ -230,7 +254,8 @@ class InspectedModel:
         """
         found = {}
         for n, (q, k) in self.rotated(tokens).items():
-            of_q, of_k = q.mean(-2).double(), k.mean(-2).double()
+            of_q = q.mean(-2).double()
+            of_k = k.mean(-2).double()
             found[n] = F.cosine_similarity(of_q, of_k, dim=-1)
         return found
 
@@ -244,17 +269,20 @@ class InspectedModel:
         x, hidden = self._rooted(tokens)
         squares = []
         for u in probes:
-            projection = (hidden[:, -1] @ u.to(hidden)).sum()
+            along = hidden[:, -1] @ u.to(hidden)
+            projection = along.sum()
             (slope,) = torch.autograd.grad(projection, x, retain_graph=True)
             squares.append(slope.square().sum(-1))
         total = torch.stack(squares).sum(0)
-        return (total * (self.width / len(probes))).sqrt()
+        share = self.width / len(probes)
+        return (total * share).sqrt()
 
     def gradient(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """Returns |d y / d x_j| (B, T), y the logit of targets (B,) at the last position."""
         x, hidden = self._rooted(tokens)
         logits = self.model.logits(hidden[:, -1])
-        chosen = logits.gather(1, targets.to(hidden.device)[:, None])
+        wanted = targets.to(hidden.device)
+        chosen = logits.gather(1, wanted[:, None])
         (slope,) = torch.autograd.grad(chosen.sum(), x)
         return slope.norm(dim=-1)
 
@@ -262,8 +290,9 @@ class InspectedModel:
         """Returns the mean loss of targets (B, T) in nats, after a backward pass to all weights."""
         with torch.enable_grad():
             logits = self.model(tokens.to(self._device))
+            logits = logits.flatten(0, 1).float()
             wanted = targets.to(self._device).flatten()
-            nll = F.cross_entropy(logits.flatten(0, 1).float(), wanted)
+            nll = F.cross_entropy(logits, wanted)
             weights = [p for p in self.model.parameters() if p.requires_grad]
             torch.autograd.grad(nll, weights, allow_unused=True)
         return nll.detach()
@@ -280,15 +309,18 @@ class InspectedModel:
                 roots.append(x)
             return x
 
-        by_definition = {} if self.causal else {"attend": defined({}, causal=False)}
-        hidden = self.hidden(tokens, embed=embed, **by_definition)
+        hooks: dict[str, Changed] = {"embed": embed}
+        if not self.causal:
+            hooks["attend"] = defined({}, causal=False)
+        hidden = self.hidden(tokens, **hooks)
         return roots[-1], hidden
 
     @contextmanager
     def changed(self, **hooks: Changed) -> Generator[None, None, None]:
         """The scheme has these hooks changed within."""
         plain = self.model.scheme
-        self.model.scheme = Around(plain, **hooks) if hooks else plain
+        if hooks:
+            self.model.scheme = Around(plain, **hooks)
         try:
             yield
         finally:

@@ -29,9 +29,8 @@ def learns(q: Tensor, b: Tensor) -> bool:
     """True if b needs a gradient that this page computes: on a CPU, uncompiled, not in 16 bits."""
     if torch.compiler.is_compiling() or not (torch.is_grad_enabled() and b.requires_grad):
         return False
-    return (
-        q.device.type == "cpu" and q.dtype == b.dtype and q.dtype in (torch.float32, torch.float64)
-    )
+    exact = q.dtype in (torch.float32, torch.float64)
+    return q.device.type == "cpu" and q.dtype == b.dtype and exact
 
 
 class LearnedBias(torch.autograd.Function):
@@ -58,30 +57,40 @@ class LearnedBias(torch.autograd.Function):
         """
         q, k, v, b, o = ctx.saved_tensors
         B, H, T, _ = q.shape
-        mean = (g * o).sum(-1, keepdim=True).flip(2)  # (B, H, T, 1) sum_j p_ij d p_ij
+        mean = (g * o).sum(-1, keepdim=True)  # (B, H, T, 1) sum_j p_ij d p_ij
+        mean = mean.flip(2)
         q = (q * ctx.scale).flip(2)
         g = g.flip(2)
         k = k.contiguous()
         v = v.contiguous()
-        dq, dk, dv = torch.empty_like(q), torch.zeros_like(k), torch.zeros_like(v)
-        n = max(1, min(T, BLOCK // max(1, B * H * T)))
+        dq = torch.empty_like(q)
+        dk = torch.zeros_like(k)
+        dv = torch.zeros_like(v)
+        fit = BLOCK // max(1, B * H * T)
+        n = max(1, min(T, fit))
         w = F.pad(b, (0, n), value=-inf)  # keys after the query
         db = torch.zeros_like(w)
         for start in range(0, T, n):
-            rows = slice(start, min(start + n, T))
+            stop = min(start + n, T)
+            rows = slice(start, stop)
             keys = T - start  # visible to the first of these rows
             seen = w[:, start:]
-            size = (len(w), rows.stop - start, keys)
-            view = seen.as_strided(size, (w.stride(0), 1, 1), seen.storage_offset())
-            s = torch.matmul(q[:, :, rows], k[:, :, :keys].mT).add_(view)
+            size = (len(w), stop - start, keys)
+            strides = (w.stride(0), 1, 1)
+            view = seen.as_strided(size, strides, seen.storage_offset())
+            Q = q[:, :, rows]
+            K = k[:, :, :keys]
+            V = v[:, :, :keys]
+            G = g[:, :, rows]
+            s = torch.matmul(Q, K.mT).add_(view)
             p = s.softmax(-1)
-            dv[:, :, :keys] += torch.matmul(p.mT, g[:, :, rows])
-            dp = torch.matmul(g[:, :, rows], v[:, :, :keys].mT)
+            dv[:, :, :keys] += torch.matmul(p.mT, G)
+            dp = torch.matmul(G, V.mT)
             ds = dp.sub_(mean[:, :, rows]).mul_(p)
-            dq[:, :, rows] = torch.matmul(ds, k[:, :, :keys])
-            dk[:, :, :keys] += torch.matmul(ds.mT, q[:, :, rows])
+            dq[:, :, rows] = torch.matmul(ds, K)
+            dk[:, :, :keys] += torch.matmul(ds.mT, Q)
             of_heads = ds.sum(0) if len(b) > 1 else ds.sum((0, 1))[None]
-            db[:, start : rows.stop + keys - 1] += antidiagonals(of_heads)
+            db[:, start : stop + keys - 1] += antidiagonals(of_heads)
         return None, dq.flip(2).mul_(ctx.scale), dk, dv, db[:, :T], None
 
 
@@ -90,5 +99,6 @@ def antidiagonals(x: Tensor) -> Tensor:
     H, n, K = x.shape
     # cut into rows of n + K - 1 entries, row a begins a entries later than in one of n + K columns
     width = n + K - 1
-    skewed = F.pad(x, (0, n)).flatten(1)[:, : n * width]
+    padded = F.pad(x, (0, n)).flatten(1)
+    skewed = padded[:, : n * width]
     return skewed.view(H, n, width).sum(1)

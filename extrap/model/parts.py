@@ -15,8 +15,10 @@ KINDS = ("none", "modifier", "relative", "absolute")
 
 def parts(scheme: Scheme, layer: int | None = None) -> list[Scheme]:
     """Returns the parts of a scheme that act in one layer, or anywhere."""
+    if scheme.sealed:
+        return [scheme]
     found: list[Scheme] = []
-    for one in [] if scheme.sealed else scheme.inner(layer):
+    for one in scheme.inner(layer):
         found += parts(one, layer)
     return found or [scheme]
 
@@ -28,8 +30,9 @@ def has(scheme: Scheme, flag: str, layer: int | None = None) -> bool:
 
 def check_causal(scheme: Scheme, layer: int | None = None) -> None:
     """Raises ValueError if a part has no form without the causal mask."""
-    if found := [p for p in parts(scheme, layer) if p.causal_only]:
-        raise ValueError(f"{type(found[0]).__name__} has no form without the causal mask")
+    for part in parts(scheme, layer):
+        if part.causal_only:
+            raise ValueError(f"{type(part).__name__} has no form without the causal mask")
 
 
 def card(scheme: Scheme) -> dict[str, str]:
@@ -38,10 +41,13 @@ def card(scheme: Scheme) -> dict[str, str]:
     """
     cls = type(scheme)
     found = re.findall(r"^([A-Z][\w ]*): (.*)$", docstring(cls), re.MULTILINE)
-    sources = SOURCE.findall(" ".join(docstring(sys.modules[cls.__module__]).split()))
-    lines = {"Used by": "-", "Source": (sources or ["-"])[0]} | dict(found)
-    if missing := [field for field in FIELDS if field not in lines]:
-        raise ValueError(f"{cls.__name__}: its docstring lacks the line {missing[0]}: ...")
+    page = docstring(sys.modules[cls.__module__])
+    source = SOURCE.search(" ".join(page.split()))
+    lines = {"Used by": "-", "Source": source[0] if source else "-"}
+    lines |= dict(found)
+    for field in FIELDS:
+        if field not in lines:
+            raise ValueError(f"{cls.__name__}: its docstring lacks the line {field}: ...")
     if lines["Kind"] not in KINDS:
         raise ValueError(f"{cls.__name__}: Kind: {lines['Kind']} is not one of {', '.join(KINDS)}")
     return lines
@@ -54,4 +60,5 @@ def describe_parts(scheme: Scheme) -> str:
 
 def kind(scheme: Scheme) -> str:
     """Returns the strongest kind of the parts: absolute over relative over modifier over none."""
-    return max((card(part)["Kind"] for part in parts(scheme)), key=KINDS.index, default="none")
+    kinds = [card(part)["Kind"] for part in parts(scheme)]
+    return max(kinds, key=KINDS.index)

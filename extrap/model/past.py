@@ -22,7 +22,8 @@ class Past:
         """t, after a forward through all layers."""
         if not self.layers:
             return 0
-        x, *_ = next(iter(self.layers.values()))
+        first = next(iter(self.layers.values()))
+        x = first[0]
         return x.shape[1]
 
     def joined(
@@ -36,9 +37,13 @@ class Past:
             x = torch.cat([old_x, x], 1)
             k = torch.cat([old_k, k], 2)
             v = torch.cat([old_v, v], 2)
-            blank = F.pad(q, (0, 0, k.shape[2] - q.shape[2], 0))
-            q = blank if old_q is None else torch.cat([old_q, q], 2)
-        self.layers[layer] = x, k, v, q if owned else None
+            if old_q is None:
+                before_q = k.shape[2] - q.shape[2]
+                q = F.pad(q, (0, 0, before_q, 0))
+            else:
+                q = torch.cat([old_q, q], 2)
+        kept_q = q if owned else None
+        self.layers[layer] = (x, k, v, kept_q)
         return x, q, k, v
 
     def first(self, tokens: int) -> "Past":
@@ -47,6 +52,9 @@ class Past:
             return Past()
         kept: dict[int, Layer] = {}
         for n, (x, k, v, q) in self.layers.items():
+            of_x = x[:, :tokens]
+            of_k = k[:, :, :tokens]
+            of_v = v[:, :, :tokens]
             of_q = None if q is None else q[:, :, :tokens]
-            kept[n] = x[:, :tokens], k[:, :, :tokens], v[:, :, :tokens], of_q
+            kept[n] = (of_x, of_k, of_v, of_q)
         return Past(kept)

@@ -48,12 +48,14 @@ def relayout(weight: Tensor, heads: int, source: Layout, target: Layout) -> Tens
     width = weight.shape[0] // heads
     row = torch.empty(width, dtype=torch.long)
     row[pairing(target, width)] = pairing(source, width)
-    return weight.unflatten(0, (heads, width))[:, row].flatten(0, 1)
+    of_heads = weight.unflatten(0, (heads, width))
+    return of_heads[:, row].flatten(0, 1)
 
 
 def phase(angle: Tensor, dtype: torch.dtype) -> Tensor:
     """Returns e^(i angle) for float64 angles: complex128 for float64 channels, else complex64."""
-    turns = torch.polar(torch.ones_like(angle), angle)
+    ones = torch.ones_like(angle)
+    turns = torch.polar(ones, angle)
     return turns if dtype == torch.float64 else turns.to(torch.complex64)
 
 
@@ -65,16 +67,20 @@ def turn(x: Tensor, turns: Tensor, layout: Layout) -> Tensor:
     if isinstance(layout, list):
         rest = range(len(layout), x.shape[-1])
         order = torch.tensor([*layout, *rest], device=x.device)
-        return turn(x[..., order], turns, "interleaved")[..., order.argsort()]
+        back = order.argsort()
+        turned = turn(x[..., order], turns, "interleaved")
+        return turned[..., back]
     if width < x.shape[-1]:
         turned = turn(x[..., :width], turns, layout)
         return torch.cat([turned, x[..., width:]], -1)
     wide = x.to(turns.real.dtype)
     if layout == "half":
-        cos, sin = turns.real, turns.imag
+        cos = turns.real
+        sin = turns.imag
         partner = wide.roll(width // 2, -1)
-        own = wide * torch.cat([cos, cos], -1)
-        turned = torch.addcmul(own, partner, torch.cat([-sin, sin], -1))
+        of_own = torch.cat([cos, cos], -1)
+        of_partner = torch.cat([-sin, sin], -1)
+        turned = torch.addcmul(wide * of_own, partner, of_partner)
         return turned.to(x.dtype)
     if wide.stride(-1) != 1:
         wide = wide.contiguous()
@@ -110,7 +116,8 @@ class Turning(Scheme):
 
     def phases(self, t: Tensor, at: Where, dtype: torch.dtype) -> Tensor:
         """Returns e^(i t theta) for coordinates t (T,): (T, P), for channels of dtype."""
-        return phase(self.angle(t, self.theta(at)), dtype)
+        angle = self.angle(t, self.theta(at))
+        return phase(angle, dtype)
 
     def angle(self, t: Tensor, theta: Tensor) -> Tensor:
         """Returns the angles (T, P) of tokens at coordinates t (T,)."""
@@ -142,7 +149,9 @@ class Rotary(Turning):
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         def turns() -> tuple[Tensor, Tensor]:
             of_q = self.phases(at.q, at, q.dtype)
-            return of_q, of_q if at.k is at.q else self.phases(at.k, at, k.dtype)
+            if at.k is at.q:
+                return of_q, of_q
+            return of_q, self.phases(at.k, at, k.dtype)
 
         of_q, of_k = at.once(self, turns, q.dtype)
         return turn(q, of_q, self.layout), turn(k, of_k, self.layout)

@@ -104,13 +104,15 @@ class Scheme(nn.Module):
         for name in vars(cls):
             if hasattr(Scheme, name) or name.startswith("_"):
                 continue
-            if near := next((known for known in vars(Scheme) if one_edit_apart(name, known)), None):
-                raise TypeError(
-                    f"{cls.__name__}.{name}: one edit away from {near}, which a scheme has; rename "
-                    f"it to {near}, or to something else"
-                )
+            for near in vars(Scheme):
+                if one_edit_apart(name, near):
+                    raise TypeError(
+                        f"{cls.__name__}.{name}: one edit away from {near}, which a scheme has; "
+                        f"rename it to {near}, or to something else"
+                    )
         kind = re.search(r"^ *Kind: (\w+)", own_docstring(cls), re.MULTILINE)
-        acts = any(getattr(cls, name) is not getattr(Scheme, name) for name in (*HOOKS, "scale"))
+        overridable = (*HOOKS, "scale")
+        acts = any(getattr(cls, name) is not getattr(Scheme, name) for name in overridable)
         if kind and kind[1] != "none" and not acts:
             raise TypeError(
                 f"{cls.__name__}: Kind: {kind[1]}, and overrides no hook, so it is NoPE; override "
@@ -245,18 +247,22 @@ class Scheme(nn.Module):
 
 def place(scheme: Scheme, t: Tensor, **more: Any) -> Where:
     """Returns the context of a whole forward at coordinates t (T,), with the mask of the scheme."""
-    return Where.whole(t, scheme.scale, sees=scheme.sees if scheme.uses("sees") else None, **more)
+    sees = scheme.sees if scheme.uses("sees") else None
+    return Where.whole(t, scheme.scale, sees=sees, **more)
 
 
 def layer_of(*args: Any) -> int | None:
     """Returns the layer of a call of a hook, from its last argument; None for `positions`."""
     last = args[-1]
-    return last.layer if isinstance(last, Where) else last if isinstance(last, int) else None
+    if isinstance(last, Where):
+        return last.layer
+    return last if isinstance(last, int) else None
 
 
 def attend_rows(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
     """Returns the output of this page's formula for rotated query rows and keys."""
-    return scheme.mix(weights(scheme, q, k, at).to(v.dtype), v, at)
+    a = weights(scheme, q, k, at).to(v.dtype)
+    return scheme.mix(a, v, at)
 
 
 def attention_weights(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
@@ -265,8 +271,9 @@ def attention_weights(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor
     the rows of an identity.
     """
     if scheme.uses("attend", layer=at.layer):
-        rows = torch.eye(at.length, dtype=q.dtype, device=q.device)
-        return scheme.attend(q, k, rows.expand(*q.shape[:2], -1, -1), at)
+        one = torch.eye(at.length, dtype=q.dtype, device=q.device)
+        rows = one.expand(*q.shape[:2], -1, -1)
+        return scheme.attend(q, k, rows, at)
     q, k = scheme.rotate(q, k, at)
     return weights(scheme, q, k, at)
 
@@ -281,7 +288,9 @@ def logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
     s = wide(scheme.score(q, k, at))
     if (c := scheme.temperature(at)) is not None:
         s = s * c.to(s.dtype)
-    for b in (centred_bias(scheme, at.distance, at.layer), scheme.bias(q, k, at)):
+    of_distance = centred_bias(scheme, at.distance, at.layer)
+    of_content = scheme.bias(q, k, at)
+    for b in (of_distance, of_content):
         if b is not None:
             s = s + b.to(s.dtype)
     return s.masked_fill(~at.visible, -inf)
@@ -297,4 +306,7 @@ def centred_bias(scheme: Scheme, d: Tensor, layer: int) -> Tensor | None:
     if b is None or scheme.uses("sink", "normalise", layer=layer):
         return b
     zero = scheme.distance_bias(d.new_zeros(1), layer)
-    return b if zero is None else wide(b) - wide(zero).view(-1, *[1] * d.dim())
+    if zero is None:
+        return b
+    constant = wide(zero).view(-1, *[1] * d.dim())
+    return wide(b) - constant

@@ -36,14 +36,18 @@ class Pairs:
     @property
     def width(self) -> int:
         """d: channels of one grid theta_p = base**(-2p/d); several axes have a grid each."""
-        grids = int((self.theta == self.theta[0]).sum()) if self.theta.any() else 1
-        return 2 * len(self.theta) // max(1, grids)
+        theta = self.theta
+        grids = 1
+        if theta.any():
+            grids = int((theta == theta[0]).sum())
+        return 2 * len(theta) // max(1, grids)
 
     @property
     def index(self) -> Tensor:
         """(P,) p, counted from 0 in each grid."""
         p = torch.arange(len(self.theta), device=self.theta.device)
-        return (p % (self.width // 2)).double()
+        grid = self.width // 2
+        return (p % grid).double()
 
     @property
     def turns(self) -> Tensor:
@@ -58,7 +62,8 @@ Change = Callable[[Pairs, int], Tensor]
 def pairs(part: Scheme) -> Pairs:
     """Returns the pairs that a single part turns, as they are within the training length."""
     turning = cast(Any, part)
-    return Pairs(turning.spectrum(part.shape.length), turning.base, part.shape.length)
+    L = part.shape.length
+    return Pairs(turning.spectrum(L), turning.base, L)
 
 
 def turns_pairs(part: Scheme) -> bool:
@@ -76,14 +81,16 @@ def still(scheme: Scheme) -> str:
 def respectrum(part: Scheme, change: Change) -> Scheme:
     """Changes the frequencies of the part itself from now on, and returns it; for copies only."""
     turning = cast(Any, part)
-    turning.spectrum = partial(_changed, change, turning.spectrum, turning.base, part.shape.length)
+    L = part.shape.length
+    turning.spectrum = partial(_changed, change, turning.spectrum, turning.base, L)
     return part
 
 
 def _changed(
     change: Change, spectrum: Callable[[int], Tensor], base: float, length: int, n: int
 ) -> Tensor:
-    return change(Pairs(spectrum(n), base, length), n)
+    trained = Pairs(spectrum(n), base, length)
+    return change(trained, n)
 
 
 def turning_layers(scheme: Scheme) -> set[int]:
@@ -102,7 +109,10 @@ def stretched_parts(scheme: Scheme, n: int, layer: int | None) -> list[tuple[Sch
     found = []
     for one in inner:
         for part, stretch in stretched_parts(one, n, layer):
-            found.append((part, None if own is None or stretch is None else own * stretch))
+            if own is None or stretch is None:
+                found.append((part, None))
+            else:
+                found.append((part, own * stretch))
     return found
 
 
@@ -115,17 +125,20 @@ def frequencies_used(scheme: Scheme, n: int, layer: int | None = None) -> Tensor
     or if coordinates are not evenly spaced.
     """
     step = spacing(scheme, n)
-    turning = [
-        cast(Tensor, part.spectrum(n)) * (1.0 if stretch is None else stretch)
-        for part, stretch in stretched_parts(scheme, n, layer)
-        if turns_pairs(part)
-    ]
-    return torch.cat(turning) * step if turning and step is not None else None
+    turning = []
+    for part, stretch in stretched_parts(scheme, n, layer):
+        if turns_pairs(part):
+            theta = cast(Tensor, part.spectrum(n))
+            turning.append(theta * (1.0 if stretch is None else stretch))
+    if not turning or step is None:
+        return None
+    return torch.cat(turning) * step
 
 
 def spacing(scheme: Scheme, n: int) -> float | None:
     """Returns the step of coordinates between tokens in a forward of n; None if steps differ."""
-    return even_spacing(scheme.positions(torch.arange(n, dtype=torch.float64)))
+    t = torch.arange(n, dtype=torch.float64)
+    return even_spacing(scheme.positions(t))
 
 
 def draws_positions(scheme: Scheme) -> bool:
@@ -154,12 +167,18 @@ def biases_used(scheme: Scheme, d: Tensor, n: int, layer: int) -> Tensor | None:
         if step is None or stretch is None:
             return None
         bias = part.distance_bias(d * step * stretch, layer)
-        if bias is not None:
-            total = bias.double() if total is None else total + bias.double()
+        if bias is None:
+            continue
+        if total is None:
+            total = bias.double()
+        else:
+            total = total + bias.double()
     return total
 
 
 def turns(scheme: Scheme, n: int) -> Tensor | None:
     """Returns n theta / (2 pi) (P,): full turns of each pair within a forward of n tokens."""
     theta = frequencies_used(scheme, n)
-    return None if theta is None else n * theta / (2 * pi)
+    if theta is None:
+        return None
+    return n * theta / (2 * pi)

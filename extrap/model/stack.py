@@ -30,34 +30,38 @@ class Stack(Scheme):
     def __init__(self, shape: Shape, parts: Sequence[Scheme]):
         super().__init__(shape)
         self.parts = cast("Sequence[Scheme]", nn.ModuleList(parts))
-        _one("set the scale of the logits", [p for p in parts if p.scale != Scheme(shape).scale])
+        default = Scheme(shape).scale
+        scaling = [p for p in parts if p.scale != default]
+        _one("set the scale of the logits", scaling)
         for layer in range(shape.layers):
             self._check(parts, layer)
 
     @staticmethod
     def _check(parts: Sequence[Scheme], layer: int) -> None:
+        def using(*hooks: str) -> list[Scheme]:
+            return [p for p in parts if p.uses(*hooks, layer=layer)]
+
+        def flagged(flag: str) -> list[Scheme]:
+            return [p for p in parts if has(p, flag, layer)]
+
         for name, hook in HOOKS.items():
             if hook.meet == "owner":
-                _one(f"own {name}", [p for p in parts if p.uses(name, layer=layer)])
-        _one(
-            "turn logits into weights",
-            [p for p in parts if p.uses("sink", "normalise", layer=layer)],
-        )
-        _one("rotate by phase", [p for p in parts if has(p, "by_phase", layer)])
-        if wider := [p for p in parts if has(p, "widens", layer)]:
-            narrow = [p for p in parts if has(p, "own_vectors", layer)]
+                _one(f"own {name}", using(name))
+        _one("turn logits into weights", using("sink", "normalise"))
+        _one("rotate by phase", flagged("by_phase"))
+        if wider := flagged("widens"):
+            narrow = flagged("own_vectors")
             _one("meet queries and keys, at widths that differ", [*wider, *narrow])
-        if any(p.uses("attend", layer=layer) for p in parts):
-            _one(
-                "act in attention, which one of them owns altogether",
-                [p for p in parts if p.uses("attend", *INSIDE, layer=layer)],
-            )
+        if using("attend"):
+            inside = using("attend", *INSIDE)
+            _one("act in attention, which one of them owns altogether", inside)
 
     def inner(self, layer: int | None = None) -> list[Scheme]:
         return list(self.parts)
 
     def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
-        return Stack(self.shape, [part.mapped(change) for part in self.parts])
+        mapped = [part.mapped(change) for part in self.parts]
+        return Stack(self.shape, mapped)
 
     @property
     def limit(self) -> float:  # type: ignore[override]
@@ -66,7 +70,10 @@ class Stack(Scheme):
     @property
     def scale(self) -> float:
         default = self.shape.head_dim**-0.5
-        return next((p.scale for p in self.parts if p.scale != default), default)
+        for part in self.parts:
+            if part.scale != default:
+                return part.scale
+        return default
 
     def uses(self, *hooks: str, layer: int | None = None) -> bool:
         return any(p.uses(*hooks, layer=layer) for p in self.parts)
@@ -82,20 +89,30 @@ def _met(name: str, hook: Hook) -> Any:
         for part in self.parts:
             out = getattr(part, name)(*state, *at)
             state = cast("tuple[Any, ...]", out if isinstance(out, tuple) else (out,))
-        first, *more = state
-        return (first, *more) if more else first
+        if len(state) == 1:
+            return state[0]
+        return state
 
     def owner(self: Stack, *args: Any) -> Any:
         layer = layer_of(*args)
-        part = next((p for p in self.parts if p.uses(name, layer=layer)), None)
-        return getattr(Scheme, name)(self, *args) if part is None else getattr(part, name)(*args)
+        for part in self.parts:
+            if part.uses(name, layer=layer):
+                return getattr(part, name)(*args)
+        return getattr(Scheme, name)(self, *args)
 
     def joined(self: Stack, *args: Any) -> Any:
         values = [getattr(part, name)(*args) for part in self.parts]
         present = [value for value in values if value is not None]
-        return reduce(cast("Callable[[Any, Any], Any]", hook.meet), present) if present else None
+        if not present:
+            return None
+        meet = cast("Callable[[Any, Any], Any]", hook.meet)
+        return reduce(meet, present)
 
-    return chain if hook.meet == "chain" else owner if hook.meet == "owner" else joined
+    if hook.meet == "chain":
+        return chain
+    if hook.meet == "owner":
+        return owner
+    return joined
 
 
 for _name, _hook in HOOKS.items():
@@ -108,7 +125,9 @@ class InLayers(Wrapper):
 
     def __init__(self, plain: Scheme, part: Scheme, layers: set[int]):
         super().__init__(plain.shape)
-        self.plain, self.part, self.layers = plain, part, layers
+        self.plain = plain
+        self.part = part
+        self.layers = layers
 
     def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
         self.plain = self.plain.mapped(change)
@@ -116,15 +135,20 @@ class InLayers(Wrapper):
 
     @property
     def limit(self) -> float:
-        return self.part.limit if self.layers else self.plain.limit
+        somewhere = self.part if self.layers else self.plain
+        return somewhere.limit
 
     def in_layer(self, layer: int | None) -> Scheme:
-        return self.part if layer is None or layer in self.layers else self.plain
+        if layer is None or layer in self.layers:
+            return self.part
+        return self.plain
 
     def uses(self, *hooks: str, layer: int | None = None) -> bool:
         if layer is not None:
             return self.in_layer(layer).uses(*hooks, layer=layer)
-        return (bool(self.layers) and self.part.uses(*hooks)) or self.plain.uses(*hooks)
+        if self.layers and self.part.uses(*hooks):
+            return True
+        return self.plain.uses(*hooks)
 
 
 class Only(InLayers):
@@ -142,11 +166,13 @@ class Only(InLayers):
     """
 
     def __init__(self, shape: Shape, part: Scheme, layers: list[int] | str):
-        super().__init__(Scheme(shape), part, layer_pattern(layers, shape.layers))
-        if part.uses("positions") or part.scale != Scheme(shape).scale:
+        nope = Scheme(shape)
+        super().__init__(nope, part, layer_pattern(layers, shape.layers))
+        if part.uses("positions") or part.scale != nope.scale:
             raise ValueError(f"{describe_parts(part)} cannot be limited to some layers")
         others = [hook for hook in HOOKS if hook != "embed"]
-        if self.layers and 0 not in self.layers and part.uses("embed") and not part.uses(*others):
+        embeds_alone = part.uses("embed") and not part.uses(*others)
+        if embeds_alone and self.layers and 0 not in self.layers:
             raise ValueError(
                 f"layers={layers}: {describe_parts(part)} is added to tokens in front of layer 0, "
                 "which is not among them"
@@ -159,7 +185,8 @@ class Only(InLayers):
             )
 
     def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
-        return Only(self.shape, self.part.mapped(change), sorted(self.layers))
+        part = self.part.mapped(change)
+        return Only(self.shape, part, sorted(self.layers))
 
 
 def layer_pattern(layers: list[int] | str, count: int) -> set[int]:
@@ -168,22 +195,26 @@ def layer_pattern(layers: list[int] | str, count: int) -> set[int]:
         if wrong := [n for n in layers if not -count <= n < count]:
             raise ValueError(f"layers={wrong}: the model has layers 0 to {count - 1}")
         return {n % count for n in layers}
+    every_layer = range(count)
     pattern = layers.removeprefix("not ")
     if every := re.fullmatch(r"every ([1-9]\d*)", pattern):
-        picked = range(count)[int(every[1]) - 1 :: int(every[1])]
+        step = int(every[1])
+        picked = set(every_layer[step - 1 :: step])
     elif re.fullmatch(r"(-?\d+)?:(-?\d+)?(:[1-9]\d*)?", pattern):
-        picked = range(count)[slice(*(int(n) if n else None for n in pattern.split(":")))]
+        ends = [int(n) if n else None for n in pattern.split(":")]
+        picked = set(every_layer[slice(*ends)])
     else:
         raise ValueError(
             f"layers={layers}: give indices, a range such as 0:-1 or 3::4, every 4, or not before "
             "a range"
         )
-    return set(range(count)) - set(picked) if pattern != layers else set(picked)
+    if pattern == layers:
+        return picked
+    return set(every_layer) - picked
 
 
 def _one(what: str, parts: list[Scheme]) -> None:
     """Raises ValueError for several parts where a layer takes one."""
     if len(parts) > 1:
-        raise ValueError(
-            f"{' and '.join(describe_parts(p) for p in parts)} both {what}; keep one of them"
-        )
+        names = " and ".join(describe_parts(p) for p in parts)
+        raise ValueError(f"{names} both {what}; keep one of them")

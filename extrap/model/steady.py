@@ -23,7 +23,8 @@ def steady(model: Any, sizes: Sequence[tuple[int, int, int]], known: int, tokens
     weight = model.embedding.weight
     row = known - 1
     draws = torch.Generator().manual_seed(0)
-    C = model.scheme.shape.dim
+    scheme = model.scheme
+    C = scheme.shape.dim
 
     def drawn(*shape: int) -> torch.Tensor:
         return torch.randn(1, *shape, generator=draws).to(weight)
@@ -32,17 +33,22 @@ def steady(model: Any, sizes: Sequence[tuple[int, int, int]], known: int, tokens
     for layer, (H, G, D) in enumerate(sizes):
         x = drawn(tokens, C)
         q = drawn(H, tokens, D)
-        k, v = drawn(G, tokens, D), drawn(G, tokens, D)
+        k = drawn(G, tokens, D)
+        v = drawn(G, tokens, D)
         found = []
         for n in (known, tokens):
-            at = model.where(ids[:, :n])
-            scheme = model.scheme
-            here = at.at_layer(layer, x[:, :n])
-            o = attention(scheme, q[:, :, :n], k[:, :, :n], v[:, :, :n], here, row)
-            embedded = scheme.embed(x[:, :n], here)[:, row]
-            outputs = torch.cat([o[:, :, 0].flatten(), embedded.flatten()])
+            text = x[:, :n]
+            queries = q[:, :, :n]
+            keys = k[:, :, :n]
+            values = v[:, :, :n]
+            here = model.where(ids[:, :n]).at_layer(layer, text)
+            o = attention(scheme, queries, keys, values, here, row)
+            embedded = scheme.embed(text, here)[:, row]
+            attended = o[:, :, 0]
+            outputs = torch.cat([attended.flatten(), embedded.flatten()])
             found.append(outputs.float())
         short, long = found
-        if not (short - long).abs().max() <= CLOSE * short.std():
+        apart = (short - long).abs().max()
+        if not apart <= CLOSE * short.std():
             return False
     return True

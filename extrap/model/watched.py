@@ -30,7 +30,8 @@ def watch(scheme: Scheme, name: str, plugins: Iterable[str] = ()) -> tuple[set[s
         if not isinstance(part, Scheme):
             continue
         for hook in HOOKS:
-            if getattr(type(part), hook) is not getattr(Scheme, hook):
+            overridden = getattr(type(part), hook) is not getattr(Scheme, hook)
+            if overridden:
                 held = _held(part, hook, name, tuple(plugins), acted, broken)
                 object.__setattr__(part, hook, held)
     return acted, broken
@@ -57,7 +58,8 @@ def _held(
         if not _finite(made) and all(map(_finite, args)):
             broken.append(who)
         first = made[0] if isinstance(made, tuple) else made
-        if made is not None and first is not args[0]:
+        same = first is args[0]
+        if made is not None and not same:
             acted.add(cls)
         return made
 
@@ -69,26 +71,34 @@ def mismatch(hook: str, args: tuple[Any, ...], made: Any, part: Scheme) -> str:
     of = signature(getattr(Scheme, hook))
     shape = part.shape
     sizes: dict[str, Any] = {"H": shape.heads, "D": shape.head_dim, "C": shape.dim}
-    for argument, value in zip(list(of.parameters.values())[1:], args, strict=True):
+    _, *arguments = of.parameters.values()
+    for argument, value in zip(arguments, args, strict=True):
         if isinstance(value, Where):
-            sizes |= {"Tq": len(value.i), "Tk": len(value.j)}
+            sizes["Tq"] = len(value.i)
+            sizes["Tk"] = len(value.j)
         elif isinstance(value, Tensor):
-            _fits(ANNOTATED.findall(argument.annotation)[0][1], tuple(value.shape), sizes)
-    if made is None and "None" in of.return_annotation:
+            _, axes = ANNOTATED.findall(argument.annotation)[0]
+            _fits(axes, tuple(value.shape), sizes)
+    returned = of.return_annotation
+    if made is None and "None" in returned:
         return ""
-    wanted = ANNOTATED.findall(of.return_annotation)
+    wanted = ANNOTATED.findall(returned)
     values = made if isinstance(made, tuple) else (made,)
-    right = len(values) == len(wanted) and all(
-        _annotated(value, kind, axes, sizes)
-        for value, (kind, axes) in zip(values, wanted, strict=True)
-    )
+    right = len(values) == len(wanted)
+    for value, (kind, axes) in zip(values, wanted, strict=False):
+        right = right and _annotated(value, kind, axes, sizes)
+    if right:
+        return ""
     known = ", ".join(f"{axis}={size}" for axis, size in sizes.items())
-    return "" if right else f"{of.return_annotation} where {known}"
+    return f"{returned} where {known}"
 
 
 def _annotated(value: Any, kind: str, axes: str, sizes: dict[str, Any]) -> bool:
     """True if a value is a tensor of this kind, Bool or another, whose shape fits the axes."""
-    if not isinstance(value, Tensor) or (value.dtype is torch.bool) != (kind == "Bool"):
+    if not isinstance(value, Tensor):
+        return False
+    is_bool = value.dtype is torch.bool
+    if is_bool != (kind == "Bool"):
         return False
     return _fits(axes, tuple(value.shape), sizes)
 
@@ -97,14 +107,20 @@ def _fits(axes: str, shape: tuple[int, ...], sizes: dict[str, Any]) -> bool:
     """True if a shape fits the axes; notes the sizes of axes that have none yet."""
     names: list[str] = []
     for axis in axes.split():
-        names += map(str, sizes.setdefault(axis, shape)) if axis.startswith("*") else [axis]
+        if axis.startswith("*"):
+            names += map(str, sizes.setdefault(axis, shape))
+        else:
+            names.append(axis)
     if names[:1] == ["..."]:
         names = names[1:]
         shape = shape[-len(names) :]
     if len(shape) != len(names):
         return False
     for axis, size in zip(names, shape, strict=True):
-        known = int(axis) if axis.isdigit() else sizes.setdefault(axis.removeprefix("#"), size)
+        if axis.isdigit():
+            known = int(axis)
+        else:
+            known = sizes.setdefault(axis.removeprefix("#"), size)
         broadcast = size == 1 and axis.startswith("#")
         if size != known and not broadcast:
             return False
@@ -119,4 +135,6 @@ def _finite(value: Any) -> bool:
 def _described(made: Any) -> str:
     if isinstance(made, Tensor):
         return f"{made.dtype} {tuple(made.shape)}"
-    return " and ".join(map(_described, made)) if isinstance(made, tuple) else type(made).__name__
+    if isinstance(made, tuple):
+        return " and ".join(map(_described, made))
+    return type(made).__name__

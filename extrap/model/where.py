@@ -69,10 +69,12 @@ class Where:
     @classmethod
     def whole(cls, t: Tensor, scale: float, **more: Any) -> "Where":
         """Returns all queries against all keys at coordinates t (T,), float64."""
-        n = torch.arange(t.numel(), device=t.device)
+        T = t.numel()
+        n = torch.arange(T, device=t.device)
         if "spacing" not in more:
-            more["spacing"] = even_spacing(t) if more.get("left_out") is None else None
-        return cls(q=t, k=t, i=n, j=n, length=t.numel(), scale=scale, **more)
+            whole = more.get("left_out") is None
+            more["spacing"] = even_spacing(t) if whole else None
+        return cls(q=t, k=t, i=n, j=n, length=T, scale=scale, **more)
 
     @computed_once
     def order(self) -> tuple[Tensor, Tensor]:
@@ -81,7 +83,9 @@ class Where:
         """
         if self.left_out is None:
             return self.i, self.j
-        return self.i + self.left_out[self.i], self.j + self.left_out[self.j]
+        of_q = self.i + self.left_out[self.i]
+        of_k = self.j + self.left_out[self.j]
+        return of_q, of_k
 
     @computed_once
     def back(self) -> Tensor:
@@ -99,7 +103,8 @@ class Where:
         over = (order[n] - place).clamp(min=0)
         gap = (order[n] - order[before]).clamp(min=1)
         back = over.double() / gap
-        return self.k[n] - back * (self.k[n] - self.k[before])
+        step = self.k[n] - self.k[before]
+        return self.k[n] - back * step
 
     @computed_once
     def distance(self) -> Tensor:
@@ -123,7 +128,8 @@ class Where:
         if self.left_out is None:
             return self.sees(self)
         i, j = self.order
-        return self.sees(replace(self, i=i, j=j, left_out=None))
+        in_text = replace(self, i=i, j=j, left_out=None)
+        return self.sees(in_text)
 
     @computed_once
     def visible(self) -> Tensor:
@@ -132,14 +138,18 @@ class Where:
             seen = self.back >= 0
         else:
             seen = torch.ones_like(self.back, dtype=torch.bool)
-        return seen if self.mask is None else seen & self.mask
+        if self.mask is None:
+            return seen
+        return seen & self.mask
 
     @computed_once
     def count(self) -> Tensor:
         """(Tq,) visible keys of each query; i + 1 without a mask."""
         if self.mask is not None:
             return self.visible.sum(-1)
-        return self.i + 1 if self.causal else torch.full_like(self.i, self.length)
+        if self.causal:
+            return self.i + 1
+        return torch.full_like(self.i, self.length)
 
     def once(self, owner: object, make: Callable[[], Any], *key: Hashable) -> Any:
         """Returns make() at the first call of a forward, then the same value in other layers.
@@ -167,12 +177,17 @@ class Where:
         """Returns query rows start:stop against the keys that they may see."""
         rows = slice(start, stop)
         keys = slice(0, stop if self.causal else None)
-        places = {"q": self.q[rows], "i": self.i[rows], "k": self.k[keys], "j": self.j[keys]}
-        return replace(self, **places, tag=(*self.tag, start, stop))
+        q = self.q[rows]
+        i = self.i[rows]
+        k = self.k[keys]
+        j = self.j[keys]
+        tag = (*self.tag, start, stop)
+        return replace(self, q=q, i=i, k=k, j=j, tag=tag)
 
     def moved(self, q: Tensor, k: Tensor, owner: object) -> "Where":
         """Returns the same tokens at other coordinates; `owner` keeps what `once` holds apart."""
-        return replace(self, q=q, k=k, spacing=None, tag=(*self.tag, owner))
+        tag = (*self.tag, owner)
+        return replace(self, q=q, k=k, spacing=None, tag=tag)
 
 
 def whole_steps(distance: Tensor) -> Tensor:
@@ -185,6 +200,7 @@ def even_spacing(t: Tensor) -> float | None:
     if t.numel() < 2:
         return 1.0
     steps = t.diff()
-    mean = float(t[-1] - t[0]) / (t.numel() - 1)
+    mean = float(t[-1] - t[0]) / len(steps)
     apart = float((steps - mean).abs().max())
-    return mean if apart <= 1e-9 * max(abs(mean), 1e-300) else None
+    rounding = 1e-9 * max(abs(mean), 1e-300)
+    return mean if apart <= rounding else None

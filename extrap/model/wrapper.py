@@ -39,14 +39,16 @@ class Wrapper(Scheme):
         return self.in_layer(None).scale
 
     def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        return self.in_layer(layer).uses(*hooks, layer=layer)
+        inside = self.in_layer(layer)
+        return inside.uses(*hooks, layer=layer)
 
 
 def _of_inside(name: str) -> Any:
     """Returns the method of Wrapper that passes a hook on."""
 
     def hook(self: Wrapper, *args: Any) -> Tensor | tuple[Tensor, Tensor] | None:
-        return getattr(self.in_layer(layer_of(*args)), name)(*args)
+        inside = self.in_layer(layer_of(*args))
+        return getattr(inside, name)(*args)
 
     return hook
 
@@ -72,8 +74,10 @@ class Rescored(Wrapper):
             return self.part.uses(*hooks, layer=layer)
         if self.own(layer) & set(hooks):
             return True
-        return self.part.uses(*(set(hooks) - self.taken), layer=layer)
+        passed_on = set(hooks) - self.taken
+        return self.part.uses(*passed_on, layer=layer)
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Any) -> Tensor:
-        owned = self.part.uses("attend", layer=at.layer)
-        return self.part.attend(q, k, v, at) if owned else Scheme.attend(self, q, k, v, at)
+        if self.part.uses("attend", layer=at.layer):
+            return self.part.attend(q, k, v, at)
+        return Scheme.attend(self, q, k, v, at)
