@@ -218,8 +218,8 @@ def fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int
     q = _phantom(torch.cat([q, logit], -1))  # (B, H, 1 + T, D + 1)
     zero = k.new_zeros(B, G, 1, D)
     first_key = F.pad(zero, (0, 1), value=1.0)
-    keys = F.pad(k, (0, 1))
-    k = torch.cat([first_key, keys], 2)
+    k = F.pad(k, (0, 1))
+    k = torch.cat([first_key, k], 2)
     v = _phantom(F.pad(v, (0, 1)))  # fused kernels want one width
     o = _sdpa(q, k, v, at, is_causal=at.causal)
     return o[:, :, 1 + first :, :D]
@@ -233,9 +233,8 @@ def _sdpa(q: Tensor, k: Tensor, v: Tensor, at: Where, **mask: Any) -> Tensor:
         # more passes over all pairs, for rows without any visible key
         k = for_every_head(k, H)
         v = for_every_head(v, H)
-        logits = product(q * at.scale, k) + b
-        a = softmax(logits, None).to(v.dtype)
-        return a @ v
+        a = softmax(product(q * at.scale, k) + b, None)
+        return a.to(v.dtype) @ v
     grouped = k.shape[1] != H
     return F.scaled_dot_product_attention(q, k, v, scale=at.scale, enable_gqa=grouped, **mask)
 
