@@ -50,7 +50,9 @@ class Extension(ABC):
 
     def effective(self, n: int, length: int) -> float:
         """Returns the factor of a forward of n tokens, which rows record; length: L."""
-        return max(1.0, n / length) if self.factor is None else self.factor
+        if self.factor is None:
+            return max(1.0, n / length)
+        return self.factor
 
     def refuse(self, scheme: Scheme, why: str) -> NotApplicable:
         """Returns the exception to raise: one line that names extension and scheme."""
@@ -85,20 +87,29 @@ class SchemeExtension(Extension):
 
     def acts_on(self, scheme: Scheme) -> set[int]:
         """Returns the layers to extend. Raises ValueError if there are none."""
-        return set(range(scheme.shape.layers)) if self.layers == "all" else global_layers(scheme)
+        if self.layers == "all":
+            return set(range(scheme.shape.layers))
+        return global_layers(scheme)
 
     def applied(self, scheme: Scheme) -> Scheme:
         """Returns `scheme`, a copy, extended in the layers to extend and plain in the others."""
         layers = self.acts_on(scheme)
-        whole = len(layers) == scheme.shape.layers
-        plain = None if whole else deepcopy(scheme, {id(p): p for p in scheme.parameters()})
-        extended = self.extend(scheme) if whole else self.extend_layers(scheme)
+        plain = None
+        if len(layers) == scheme.shape.layers:
+            extended = self.extend(scheme)
+        else:
+            shared = {id(p): p for p in scheme.parameters()}
+            plain = deepcopy(scheme, shared)
+            extended = self.extend_layers(scheme)
         if not isinstance(extended, Scheme):
             problem = f"extend{defined_at(self.extend)} returned {type(extended).__name__}"
             raise UserError("extension", type(self).__name__, problem, "return the extended scheme")
-        for problem in filter(None, (other_arguments(type(part)) for part in parts(extended))):
-            raise UserError("extension", type(self).__name__, problem, "take these arguments")
-        return extended if plain is None else InLayers(plain, extended, layers)
+        for part in parts(extended):
+            if problem := other_arguments(type(part)):
+                raise UserError("extension", type(self).__name__, problem, "take these arguments")
+        if plain is None:
+            return extended
+        return InLayers(plain, extended, layers)
 
     def extend_layers(self, scheme: Scheme) -> Scheme:
         """Extends some layers alone, so that coordinates, which all layers share, stay the same."""
@@ -109,7 +120,11 @@ def replace_parts(
     scheme: Scheme, test: Callable[[Scheme], bool], make: Callable[[Any], Scheme]
 ) -> Scheme:
     """Returns the scheme with make(part) in place of every single part that passes the test."""
-    return scheme.mapped(lambda part: make(part) if test(part) else part)
+
+    def change(part: Scheme) -> Scheme:
+        return make(part) if test(part) else part
+
+    return scheme.mapped(change)
 
 
 def with_parts(scheme: Scheme, *more: Scheme) -> Scheme:
@@ -119,6 +134,8 @@ def with_parts(scheme: Scheme, *more: Scheme) -> Scheme:
     own = scheme.parts if isinstance(scheme, Stack) else [scheme]
     every = range(scheme.shape.layers)
     free = [layer for layer in every if not scheme.uses("attend", layer=layer)]
-    if 0 < len(free) < len(every):
-        more = tuple(p if p.uses("positions") else Only(p.shape, p, free) for p in more)
-    return Stack(scheme.shape, [*own, *more])
+    added = []
+    for part in more:
+        everywhere = len(free) in (0, len(every)) or part.uses("positions")
+        added.append(part if everywhere else Only(part.shape, part, free))
+    return Stack(scheme.shape, [*own, *added])

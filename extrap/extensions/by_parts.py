@@ -43,11 +43,14 @@ def kept_by_index(pairs: Pairs, slow: float, fast: float) -> Tensor:
 
     def at(r: float) -> float:
         r = min(max(r, 1 / MOST), MOST)
-        return pairs.width * log(pairs.length / (2 * pi * r)) / (2 * log(pairs.base))
+        log_period = log(pairs.length / (2 * pi * r))
+        return pairs.width * log_period / (2 * log(pairs.base))
 
     low = max(floor(at(fast)), 0)
-    high = max(min(ceil(at(slow)), pairs.width - 1), low)
-    return 1 - ((pairs.index - low) / (high - low or 0.001)).clamp(0, 1)
+    high = min(ceil(at(slow)), pairs.width - 1)
+    high = max(high, low)
+    slowed = (pairs.index - low) / (high - low or 0.001)
+    return 1 - slowed.clamp(0, 1)
 
 
 Kept = Callable[[Pairs, float, float], Tensor]
@@ -59,7 +62,8 @@ def by_parts(
 ) -> Tensor:
     """Returns theta' (P,) under one of the ramps."""
     m = kept(pairs, slow, fastest(fast, pairs.length))
-    return pairs.theta * (1 - m) / s + pairs.theta * m
+    interpolated = pairs.theta * (1 - m) / s
+    return interpolated + pairs.theta * m
 
 
 class NTKByParts(Frequencies):
@@ -83,7 +87,8 @@ class NTKByParts(Frequencies):
                 f"beta_slow={beta_slow}, beta_fast={beta_fast}: turns, beta_slow < beta_fast; null "
                 "for beta_fast is 2 or more"
             )
-        self.beta_slow, self.beta_fast = beta_slow, beta_fast
+        self.beta_slow = beta_slow
+        self.beta_fast = beta_fast
         self.kept: Kept = kept_by_turns
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
@@ -118,4 +123,5 @@ class YaRN(NTKByParts):
         self.slope = slope
 
     def heat(self, n: int, length: int) -> float:
-        return (self.slope * log(self.effective(n, length)) + 1) ** 2
+        s = self.effective(n, length)
+        return (self.slope * log(s) + 1) ** 2

@@ -15,10 +15,14 @@ class Chain(Extension):
     """
 
     def __init__(self, first: SchemeExtension, then: Extension):
-        self.first, self.then = first, then
+        self.first = first
+        self.then = then
 
     def __call__(self, model: GPT) -> Reader:
-        return self.then(self.first(model))
+        extended = self.first(model)
+        return self.then(extended)
 
     def effective(self, n: int, length: int) -> float:
-        return max(extension.effective(n, length) for extension in (self.first, self.then))
+        of_first = self.first.effective(n, length)
+        of_then = self.then.effective(n, length)
+        return max(of_first, of_then)

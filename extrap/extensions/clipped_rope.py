@@ -35,13 +35,20 @@ class ClippedRoPE(Frequencies):
 
     def __init__(self, edge: Literal["smooth", "hard"] = "smooth", clipped: Count | None = None):
         super().__init__(1.0)
-        self.edge, self.clipped = edge, clipped
+        self.edge = edge
+        self.clipped = clipped
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
         grid = pairs.width // 2
-        n = int((pairs.turns < 1).sum()) * grid // len(pairs.theta)
-        n = min(n if self.clipped is None else self.clipped, grid)
+        if self.clipped is None:
+            slow = int((pairs.turns < 1).sum())
+            n = slow * grid // len(pairs.theta)
+        else:
+            n = self.clipped
+        n = min(n, grid)
         c = pairs.index - (grid - n)
-        soft = (1 + torch.cos(pi * c / max(n - 1, 1))) / 2
-        mask = soft if self.edge == "smooth" else torch.zeros_like(soft)
-        return pairs.theta * torch.where(c < 0, torch.ones_like(soft), mask)
+        m = (1 + torch.cos(pi * c / max(n - 1, 1))) / 2
+        if self.edge == "hard":
+            m = torch.zeros_like(m)
+        m = torch.where(c < 0, torch.ones_like(m), m)
+        return pairs.theta * m

@@ -45,12 +45,14 @@ class Crop(Extension):
             last = T if last is None else last
             if T <= L:
                 return model(tokens, last=last)
-            ends = range(T, max(L, T - last), -stride)
+            first = max(L, T - last)
+            ends = range(T, first, -stride)
             spans = [tokens[:, end - L + 1 : end] for end in reversed(ends)]
             bos = tokens[:, :1]
             windows = torch.stack([torch.cat([bos, span], 1) for span in spans])
             ends_read = model(windows.flatten(0, 1), last=stride)
-            tail = ends_read.unflatten(0, windows.shape[:2]).transpose(0, 1).flatten(1, 2)
+            of_windows = ends_read.unflatten(0, windows.shape[:2])
+            tail = of_windows.transpose(0, 1).flatten(1, 2)
             left = T - len(ends) * stride
             head = model(tokens[:, :left]) if T - left < last else tail[:, :0]
             return torch.cat([head, tail], 1)[:, -last:]

@@ -26,7 +26,8 @@ class DualChunkAttention(DistanceExtension):
     """
 
     def __init__(self, farthest: int | None = None, window: int | None = None):
-        self.farthest, self.window = farthest, window
+        self.farthest = farthest
+        self.window = window
 
     def map(self, scheme: Scheme) -> DualChunk:
         L = scheme.shape.length

@@ -42,7 +42,8 @@ class DynamicNTK(Frequencies):
         self.mode = mode
 
     def effective(self, n: int, length: int) -> float:
-        return max(1.0, self.factor * n / length - (self.factor - 1))
+        f = self.factor
+        return max(1.0, f * n / length - (f - 1))
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
         return bloc97(pairs, s)
@@ -51,8 +52,9 @@ class DynamicNTK(Frequencies):
         scheme = super().extend(scheme)
         if self.mode == "sequence":
             return scheme
-        if any(turns_pairs(part) and not part.uses("rotate") for part in parts(scheme)):
-            raise ValueError("mode=row turns queries and keys alone; mode=sequence works there")
+        for part in parts(scheme):
+            if turns_pairs(part) and not part.uses("rotate"):
+                raise ValueError("mode=row turns queries and keys alone; mode=sequence works there")
         return ByRow(scheme)
 
 
@@ -68,10 +70,13 @@ class ByRow(Rescored):
         self.part = part
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        return self.part.rotate(q, k, at) if at.near else (q, k)
+        if at.near:
+            return self.part.rotate(q, k, at)
+        return q, k
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        return torch.cat([self.part.score(*turned) for turned in self._rows(q, k, at)], 2)
+        rows = [self.part.score(*turned) for turned in self._rows(q, k, at)]
+        return torch.cat(rows, 2)
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor | None:
         rows: list[Tensor] = []
@@ -88,5 +93,8 @@ class ByRow(Rescored):
         ends = range(max(1, inside), len(at.i) + 1)
         for start, stop in pairwise([0, *ends]):
             i = at.i[start:stop]
-            here = replace(at, q=at.q[start:stop], i=i, length=int(i[-1]) + 1, memo={})
-            yield *self.part.rotate(q[:, :, start:stop], k, here), here
+            end = int(i[-1]) + 1
+            here = replace(at, q=at.q[start:stop], i=i, length=end, memo={})
+            rows = q[:, :, start:stop]
+            turned_q, turned_k = self.part.rotate(rows, k, here)
+            yield turned_q, turned_k, here

@@ -38,7 +38,8 @@ class Louder(Scheme):
 
     def __init__(self, shape: Shape, channels: list[int], of: Callable[[int], float]):
         super().__init__(shape)
-        self.channels, self.of = channels, of
+        self.channels = channels
+        self.of = of
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         by = q.new_ones(q.shape[-1])

@@ -37,7 +37,8 @@ class JetLong(DistanceExtension):
 
     def map(self, scheme: Scheme) -> Near:
         L = scheme.shape.length
-        return Bifocal(scheme, width_of(self.width, L // 16, L - 1, "width", "L - 1 ="))
+        w = width_of(self.width, L // 16, L - 1, "width", "L - 1 =")
+        return Bifocal(scheme, w)
 
 
 class Bifocal(Near):
@@ -53,7 +54,8 @@ class Bifocal(Near):
     def group(self, at: Where) -> int:
         """Returns G of the whole text, tokens that this forward leaves out included."""
         left_out = 0 if at.left_out is None else int(at.left_out[-1])
-        return max(1, ceil((at.length + left_out) / self.shape.length))
+        T = at.length + left_out
+        return max(1, ceil(T / self.shape.length))
 
     def places(self, at: Where) -> list[Where]:
         G = self.group(at)

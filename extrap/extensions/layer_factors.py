@@ -59,17 +59,22 @@ class LayerFactors(SchemeExtension):
         """Returns s_l."""
         x = layer / max(1, layers - 1)
         M = len(self.controls) - 1
-        shares = [comb(M, m) * x**m * (1 - x) ** (M - m) for m in range(M + 1)]
-        return sum(share * c for share, c in zip(shares, self.controls, strict=True))
+        s = 0.0
+        for m, c in enumerate(self.controls):
+            share = comb(M, m) * x**m * (1 - x) ** (M - m)
+            s += share * c
+        return s
 
     def extend(self, scheme: Scheme) -> Scheme:
         Interpolation().check(scheme)
         check_distances(scheme)
         layers = scheme.shape.layers
-        return PerLayer(scheme.shape, [self.divided(scheme, n, layers) for n in range(layers)])
+        divided = [self.divided(scheme, layer, layers) for layer in range(layers)]
+        return PerLayer(scheme.shape, divided)
 
     def divided(self, scheme: Scheme, layer: int, layers: int) -> Scheme:
         """Returns a copy of a scheme for one layer, with the same parameters."""
-        copy = deepcopy(scheme, {id(p): p for p in scheme.parameters()})
+        shared = {id(p): p for p in scheme.parameters()}
+        copy = deepcopy(scheme, shared)
         s = self.curve(layer, layers)
         return Divided(copy, lambda n: s)

@@ -25,7 +25,8 @@ def global_layers(scheme: Scheme) -> set[int]:
     found = set[int]()
     for layer in layers:
         late = late_rows(scheme, layer, 4 * L)
-        if int(late.visible.sum(-1).max()) > L:
+        seen = late.visible.sum(-1)
+        if int(seen.max()) > L:
             found.add(layer)
     return found or layers
 
@@ -38,4 +39,6 @@ def late_rows(scheme: Scheme, layer: int, n: int) -> Where:
     t = torch.arange(n, dtype=torch.float64)
     whole = place(scheme, t, tokens=tokens).at_layer(layer, x)
     rows = torch.linspace(shape.length, n - 1, ROWS).long().unique()
-    return replace(whole, q=whole.q[rows], i=whole.i[rows], memo={})
+    q = whole.q[rows]
+    i = whole.i[rows]
+    return replace(whole, q=q, i=i, memo={})

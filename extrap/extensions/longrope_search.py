@@ -54,7 +54,8 @@ def search(
             if best == before:
                 break
     progress(total, total)
-    return best[1], best[0]
+    value, factors = best
+    return factors, value
 
 
 def moved(factors: list[float], p: int, value: float, most: float) -> list[float]:
@@ -69,17 +70,25 @@ def moved(factors: list[float], p: int, value: float, most: float) -> list[float
 
 def beginnings(trained: Pairs, s: float) -> list[list[float]]:
     """Returns the factors per pair of interpolation, NTK and YaRN; 1 for pairs that do not turn."""
-    slowed = (trained.theta / s, bloc97(trained, s), YaRN(s).theta(trained, s))
-    return [(trained.theta / theta).nan_to_num(1.0).tolist() for theta in slowed]
+    interpolated = trained.theta / s
+    ntk = bloc97(trained, s)
+    yarn = YaRN(s).theta(trained, s)
+    found = []
+    for slowed in (interpolated, ntk, yarn):
+        factors = trained.theta / slowed
+        found.append(factors.nan_to_num(1.0).tolist())
+    return found
 
 
 @torch.inference_mode()
 def text_loss(model: Callable[..., Tensor], texts: Tensor) -> float:
     """Returns nats per token over texts (N, 1 + n)."""
     total = 0.0
-    for batch in texts.split(max(1, BATCH_TOKENS // texts.shape[1])):
+    at_once = max(1, BATCH_TOKENS // texts.shape[1])
+    for batch in texts.split(at_once):
         logits = model(batch[:, :-1]).float().flatten(0, 1)
-        total += float(F.cross_entropy(logits, batch[:, 1:].flatten(), reduction="sum"))
+        targets = batch[:, 1:].flatten()
+        total += float(F.cross_entropy(logits, targets, reduction="sum"))
     return total / texts[:, 1:].numel()
 
 
@@ -90,6 +99,9 @@ def find_factors(
     trained = next(pairs(part) for part in parts(model.scheme) if turns_pairs(part))
 
     def loss(factors: list[float]) -> float:
-        return text_loss(LongRoPE(s, factors)(model), held_out)
+        extended = LongRoPE(s, factors)(model)
+        return text_loss(extended, held_out)
 
-    return search(loss, beginnings(trained, s), HEADROOM * s, progress)[0]
+    starts = beginnings(trained, s)
+    factors, _ = search(loss, starts, HEADROOM * s, progress)
+    return factors

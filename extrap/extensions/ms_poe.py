@@ -41,38 +41,48 @@ class MsPoE(SchemeExtension):
     def __init__(self, least: Factor = 1.2, most: float = 1.8, times: Positive = 4.0):
         if least >= most:
             raise ValueError(f"least={least}, most={most}: least must be below most")
-        self.least, self.most, self.times = least, most, times
+        self.least = least
+        self.most = most
+        self.times = times
 
     def extend(self, scheme: Scheme) -> Scheme:
-        if scheme.shape.kv_heads not in (None, scheme.shape.heads):
+        shape = scheme.shape
+        if shape.kv_heads not in (None, shape.heads):
             raise ValueError("heads that share keys cannot be interpolated one by one")
-        if scheme.shape.heads < 2:
+        if shape.heads < 2:
             raise ValueError("one head cannot be interpolated otherwise than the others")
         if not any(plain_rotary(part) for part in parts(scheme)):
             raise ValueError("no queries and keys turn there by an angle per token")
         if any(isinstance(inner, ByRow) for inner in scheme.modules()):
             raise ValueError("heads are ranked once for a text, and it turns row by row")
         others = [part for part in parts(scheme) if not plain_rotary(part)]
-        default = Scheme(scheme.shape).scale
+        default = Scheme(shape).scale
         if any(p.uses("rotate", "temperature") or p.scale != default for p in others):
             raise ValueError(
                 "heads are ranked by <q, k> alone, which is not what its logits are made of"
             )
-        return replace_parts(scheme, plain_rotary, partial(PerHead, self.ratios))
+        per_head = partial(PerHead, self.ratios)
+        return replace_parts(scheme, plain_rotary, per_head)
 
     def ratios(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        logits = q[:, :, -1:] @ k.transpose(-1, -2) * at.scale
+        H = q.shape[1]
+        T = k.shape[2]
+        logits = q[:, :, -1:] @ k.mT * at.scale
         last = logits.float().softmax(-1)  # (B, H, 1, T)
-        aware = (last > self.times / last.shape[-1]).double().mean((-1, -2))
-        rank = (-aware).argsort(dim=-1, stable=True).argsort(dim=-1)
-        return self.least + (self.most - self.least) * rank / q.shape[1]
+        counted = last > self.times / T
+        aware = counted.double().mean((-1, -2))
+        order = (-aware).argsort(dim=-1, stable=True)
+        rank = order.argsort(dim=-1)
+        return self.least + (self.most - self.least) * rank / H
 
 
 def plain_rotary(part: Scheme) -> bool:
     """True if a single part turns pairs by t theta_p and does nothing else."""
     own = type(part)
-    turns = issubclass(own, Rotary) and own.rotate is Rotary.rotate and own.angle is Rotary.angle
-    return turns and not part.uses("score", "mix")
+    if not issubclass(own, Rotary):
+        return False
+    plain = own.rotate is Rotary.rotate and own.angle is Rotary.angle
+    return plain and not part.uses("score", "mix")
 
 
 class PerHead(Scheme):
@@ -82,11 +92,15 @@ class PerHead(Scheme):
 
     def __init__(self, ratios: Ratios, rotary: Rotary):
         super().__init__(rotary.shape)
-        self.ratios, self.rotary = ratios, rotary
+        self.ratios = ratios
+        self.rotary = rotary
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        theta = self.rotary.theta(at)
+        rotary = self.rotary
+        theta = rotary.theta(at)
         r = self.ratios(q, k, at)[..., None, None]
-        of_q = phase(self.rotary.angle(at.q, theta) / r, q.dtype)
-        of_k = phase(self.rotary.angle(at.k, theta) / r, q.dtype)
-        return turn(q, of_q, self.rotary.layout), turn(k, of_k, self.rotary.layout)
+        angle_of_q = rotary.angle(at.q, theta) / r
+        angle_of_k = rotary.angle(at.k, theta) / r
+        of_q = phase(angle_of_q, q.dtype)
+        of_k = phase(angle_of_k, q.dtype)
+        return turn(q, of_q, rotary.layout), turn(k, of_k, rotary.layout)

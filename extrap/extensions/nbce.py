@@ -50,8 +50,11 @@ class NBCE(Extension):
         stickiness: NotNegative = 0.1,
         window: int | None = None,
     ):
-        self.pool, self.beta, self.window = pool, beta, window
-        self.top_p, self.stickiness = top_p, stickiness
+        self.pool = pool
+        self.beta = beta
+        self.window = window
+        self.top_p = top_p
+        self.stickiness = stickiness
 
     def __call__(self, model: GPT) -> Reader:
         L = model.scheme.shape.length
@@ -66,10 +69,12 @@ class NBCE(Extension):
             T = tokens.shape[1]
             last = T if last is None else last
             parts = []
+            predictions = L - window
             while last > 0 and T > L:
-                end = self._end(model, tokens[:, :T], window, L - window)
+                end = self._end(model, tokens[:, :T], window, predictions)
                 parts.append(end[:, -last:])
-                T, last = T - L + window, last - L + window
+                T -= predictions
+                last -= predictions
             if last > 0:
                 parts.append(model(tokens[:, :T], last=last))
             return torch.cat(parts[::-1], 1)
@@ -86,12 +91,14 @@ class NBCE(Extension):
         def answers(contexts: Sequence[Tensor]) -> Tensor:
             """Returns log p (n, B, predictions, V) for contexts of one length."""
             whole = [torch.cat([bos, context.flip(1), shared], 1) for context in contexts]
-            log_p = wide(model(torch.cat(whole), last=predictions)).log_softmax(-1)
+            logits = model(torch.cat(whole), last=predictions)
+            log_p = wide(logits).log_softmax(-1)
             return log_p.unflatten(0, (len(whole), -1))
 
         groups = groupby(contexts, lambda context: context.shape[1])
         rows = torch.cat([answers(list(group)) for _, group in groups])
-        alone = answers([bos[:, :0]])[0]
+        nothing = bos[:, :0]
+        alone = answers([nothing])[0]
         pooled = rows.mean(0) if self.pool == "mean" else self._surest(rows)
         beta = len(rows) - 1 if self.beta is None else self.beta
         return merged(pooled, alone, beta)
@@ -99,12 +106,14 @@ class NBCE(Extension):
     def _surest(self, rows: Tensor) -> Tensor:
         """Returns the row of least entropy of each prediction, (n, B, P, V) -> (B, P, V)."""
         h = entropy(rows, self.top_p)
+        _, B, P = h.shape
+        bonus = h.new_full((1, B), -self.stickiness)
         winners = []
-        for t in range(h.shape[2]):
+        for t in range(P):
+            of_contexts = h[:, :, t]
             if winners:
-                bonus = h.new_full((1, h.shape[1]), -self.stickiness)
-                h[:, :, t].scatter_add_(0, winners[-1][None], bonus)
-            winners.append(h[:, :, t].argmin(0))
+                of_contexts.scatter_add_(0, winners[-1][None], bonus)
+            winners.append(of_contexts.argmin(0))
         chosen = torch.stack(winners, 1)[None, :, :, None]
         return rows.take_along_dim(chosen, 0)[0]
 

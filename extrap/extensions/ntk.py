@@ -24,7 +24,8 @@ from extrap.utils.bounds import Factor, NotNegative
 
 def bloc97(pairs: Pairs, s: float) -> Tensor:
     """Returns theta_p s**(-2p/(d-2)) (P,); a grid of one pair stays."""
-    return pairs.theta * s ** (-pairs.index / max(pairs.width // 2 - 1, 1))
+    last = max(pairs.width // 2 - 1, 1)
+    return pairs.theta * s ** (-pairs.index / last)
 
 
 class NTK(Frequencies):
@@ -54,7 +55,8 @@ class NTKFixed(Frequencies):
     """
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
-        return pairs.theta * s ** (-2 * (pairs.index + 1) / pairs.width)
+        digit = pairs.index + 1
+        return pairs.theta * s ** (-2 * digit / pairs.width)
 
 
 class NTKMixed(Frequencies):
@@ -69,5 +71,7 @@ class NTKMixed(Frequencies):
         self.b = b
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
+        digit = pairs.index + 1
         a = log(s) / (pairs.width / 2) ** self.b
-        return pairs.theta * (-a * (pairs.index + 1) ** self.b).exp()
+        slowing = -a * digit**self.b
+        return pairs.theta * slowing.exp()

@@ -36,10 +36,12 @@ class Windows(Scheme):
     def place(self, i: Tensor, n: int) -> tuple[Tensor, Tensor]:
         """Returns the coordinate of tokens i of n, and the windows from each to the end."""
         t = i - n + self.shape.length  # the end of the text and the last window lie there
-        windows = (self.window - t.clamp(max=self.window)) // self.window + (t <= self.window)
-        windows = torch.where(i > 0, windows, 0)
-        shift = (windows - 1).clamp(min=0) * self.window
-        return torch.where(i > 0, t + shift, 0), windows
+        c = self.window
+        after = (c - t.clamp(max=c)) // c
+        windows = torch.where(i > 0, after + (t <= c), 0)
+        shift = (windows - 1).clamp(min=0) * c
+        coordinate = torch.where(i > 0, t + shift, 0)
+        return coordinate, windows
 
     def positions(self, t: Tensor) -> Tensor:
         n = len(t)
@@ -51,9 +53,12 @@ class Windows(Scheme):
     def sees(self, at: Where) -> Tensor | None:
         if at.length <= self.shape.length:
             return None
-        of_q = self.place(at.i, at.length)[1][:, None]
-        of_k = self.place(at.j, at.length)[1]
-        return (of_q == 0) | (of_q == of_k) | (at.j == 0)
+        _, of_q = self.place(at.i, at.length)
+        _, of_k = self.place(at.j, at.length)
+        in_end = of_q[:, None] == 0
+        in_same = of_q[:, None] == of_k
+        bos = at.j == 0
+        return in_end | in_same | bos
 
 
 class ParallelWindows(SchemeExtension):

@@ -34,10 +34,13 @@ class LaidOut(Scheme):
 
     def __init__(self, shape: Shape, most: int, lay_out: Callable[[Tensor, int], Tensor]):
         super().__init__(shape)
-        self.most, self.lay_out = most, lay_out
+        self.most = most
+        self.lay_out = lay_out
 
     def positions(self, t: Tensor) -> Tensor:
-        return self.lay_out(t, self.most) if self.training and len(t) < self.most else t
+        if self.training and len(t) < self.most:
+            return self.lay_out(t, self.most)
+        return t
 
 
 class PoSE(SchemeExtension):
@@ -69,9 +72,11 @@ class PoSE(SchemeExtension):
     def lay_out(self, t: Tensor, most: int) -> Tensor:
         """Returns the coordinates in training of tokens at t = 0 .. n - 1."""
         n = len(t)
-        first = int(torch.randint(1, (n + 1) // 2 + 1, ()))
+        half = (n + 1) // 2
+        first = int(torch.randint(1, half + 1, ()))
         skipped = int(torch.randint(0, most - n + 1, ()))
-        return torch.where(torch.arange(n, device=t.device) < first, t, t + skipped)
+        in_first = torch.arange(n, device=t.device) < first
+        return torch.where(in_first, t, t + skipped)
 
     def extend(self, scheme: Scheme) -> Scheme:
         assert self.method.factor is not None
@@ -79,9 +84,13 @@ class PoSE(SchemeExtension):
         if draws_positions(deepcopy(scheme).train()):
             raise ValueError("in training it draws its own positions and ignores PoSE's")
         longest = round(self.method.factor * L)
-        skipping = with_parts(Scheme(scheme.shape), LaidOut(scheme.shape, longest, self.lay_out))
-        extended = self.method.applied(with_parts(skipping, *getattr(scheme, "parts", [scheme])))
-        tuned, read = (frequencies_used(deepcopy(extended).eval(), n) for n in (L, 2 * L))
+        laid_out = LaidOut(scheme.shape, longest, self.lay_out)
+        skipping = with_parts(Scheme(scheme.shape), laid_out)
+        own = getattr(scheme, "parts", [scheme])
+        extended = self.method.applied(with_parts(skipping, *own))
+        reading = deepcopy(extended).eval()
+        tuned = frequencies_used(reading, L)
+        read = frequencies_used(reading, 2 * L)
         if tuned is not None and read is not None and not torch.equal(tuned, read):
             raise ValueError(
                 f"{type(self.method).__name__} turns pairs otherwise past L, and tuning reads L "
@@ -109,7 +118,8 @@ class RandomisedYaRN(PoSE):
             raise ValueError(f"method={type(method).__name__}: give YaRN; for others take pose")
 
     def lay_out(self, t: Tensor, most: int) -> Tensor:
-        return torch.randperm(most)[: len(t)].sort().values.to(t)
+        drawn = torch.randperm(most)[: len(t)]
+        return drawn.sort().values.to(t)
 
 
 class EndPrompt(PoSE):
@@ -131,7 +141,9 @@ class EndPrompt(PoSE):
 
     def lay_out(self, t: Tensor, most: int) -> Tensor:
         n = len(t)
-        terminal = min(TERMINAL, n // 2) if self.terminal is None else self.terminal
+        terminal = self.terminal
+        if terminal is None:
+            terminal = min(TERMINAL, n // 2)
         last = torch.arange(n, device=t.device) >= n - terminal
         return torch.where(last & (n > terminal), t + most - n, t)
 

@@ -46,8 +46,11 @@ def check_distances(scheme: Scheme) -> None:
     if uneven or float(places.max()) >= L:
         raise ValueError("its coordinates do not count tokens")
     t = t[: room(scheme)]
-    t = t[:: max(1, len(t) // 256)]
-    if not same(scheme, t, scheme, t + SHIFT) or same(scheme, t, scheme, 2 * t):
+    step = max(1, len(t) // 256)
+    t = t[::step]
+    shifted = t + SHIFT
+    spread = 2 * t
+    if not same(scheme, t, scheme, shifted) or same(scheme, t, scheme, spread):
         raise ValueError("its attention is no function of the distance between tokens")
 
 
@@ -59,19 +62,24 @@ def check_changes(plain: Scheme, extended: Scheme) -> None:
     keys. If memory does not let a probe read past L, the extension passes.
     """
     L = plain.shape.length
-    t = torch.arange(min(_long(L), room(plain)), dtype=torch.float64)
-    if len(t) < 2 * L:
+    tokens = min(_long(L), room(plain))
+    t = torch.arange(tokens, dtype=torch.float64)
+    if tokens < 2 * L:
         return
-    defined = [_defined(scheme, t) for scheme in (plain, extended)]
-    if defined[0] != defined[1]:
+    defined = _defined(plain, t)
+    if defined != _defined(extended, t):
         return
-    t = t if all(defined) else t[:L]
-    texts = [t[:SHORT], t] if len(t) > SHORT else [t]
+    if not defined:
+        t = t[:L]
+    texts = [t]
+    if len(t) > SHORT:
+        texts.insert(0, t[:SHORT])
     for text in texts:
         own = deepcopy(plain).eval().positions(text)
         other = deepcopy(extended).eval().positions(text)
         if own.shape != other.shape:
-            at = "".join(defined_at(part.positions) for part in parts(extended))
+            places = [defined_at(part.positions) for part in parts(extended)]
+            at = "".join(places)
             problem = f"positions{at} returned {tuple(other.shape)} for {len(text)} tokens"
             raise UserError("extension", problem=problem, remedy="return a coordinate of each")
         if not same(plain, own, extended, other, embedded=True):
@@ -97,29 +105,40 @@ def check_reads_on(scheme: Scheme, kept: int) -> None:
     mask, all layers together look less than `kept` tokens back, masks and temperatures do not
     depend on the beginning of the text, and only distances between coordinates matter.
     """
-    layers = range(scheme.shape.layers)
     L = scheme.shape.length
-    uses = scheme.uses
-    masked = [n for n in layers if uses("sees", layer=n) and not uses("attend", layer=n)]
-    late = [late_rows(scheme, layer, _long(L)) for layer in masked]
-    back = sum(int(torch.where(at.visible, at.back, 0).max()) for at in late)
-    if len(late) < len(layers) or back >= kept or not all(_moves_along(scheme, at) for at in late):
+    looks_back = 0
+    every_late = []
+    for layer in range(scheme.shape.layers):
+        masked = scheme.uses("sees", layer=layer)
+        if not masked or scheme.uses("attend", layer=layer):
+            return
+        late = late_rows(scheme, layer, _long(L))
+        seen = torch.where(late.visible, late.back, 0)
+        looks_back += int(seen.max())
+        every_late.append(late)
+    if looks_back >= kept:
         return
-    t = torch.arange(min(L, room(scheme)), dtype=torch.float64)
-    if same(scheme, t, scheme, t + SHIFT, embedded=True):
+    if not all(_moves_along(scheme, late) for late in every_late):
+        return
+    tokens = min(L, room(scheme))
+    t = torch.arange(tokens, dtype=torch.float64)
+    shifted = t + SHIFT
+    if same(scheme, t, scheme, shifted, embedded=True):
         raise ValueError(f"it changes no logit: no layer reads past the last {kept} tokens")
 
 
 def _moves_along(scheme: Scheme, late: Where) -> bool:
     """True if mask and temperature stay in a text that begins later; chunks do not."""
-    moved = replace(late, i=late.i - LATER, q=late.q - LATER, memo={})
+    i = late.i - LATER
+    q = late.q - LATER
+    moved = replace(late, i=i, q=q, memo={})
     if not torch.equal(late.visible[:, LATER:], moved.visible[:, :-LATER]):
         return False
     here = scheme.temperature(late)
     there = scheme.temperature(moved)
     if here is None or there is None:
         return True
-    return torch.allclose(here, there, rtol=0, atol=SAME)
+    return _close(here, there)
 
 
 def reads_coordinates(part: Scheme) -> bool:
@@ -129,17 +148,26 @@ def reads_coordinates(part: Scheme) -> bool:
     Tables are not: between whole coordinates they are constant or a straight line, which bends at
     the next whole one. Nor are biases without content.
     """
-    before, half, after = (_acted(part, u) for u in (1.25, 1.5, 1.75))
-    whole, beyond = (_acted(part, u) for u in (2.0, 2.25))
-    straight = torch.allclose(before + after, 2 * half, rtol=0, atol=SAME)
-    bends = not torch.allclose(after + beyond, 2 * whole, rtol=0, atol=SAME)
-    changes = not torch.allclose(before, after, rtol=0, atol=SAME)
+    before = _acted(part, 1.25)
+    half = _acted(part, 1.5)
+    after = _acted(part, 1.75)
+    whole = _acted(part, 2.0)
+    beyond = _acted(part, 2.25)
+    straight = _close(before + after, 2 * half)
+    bends = not _close(after + beyond, 2 * whole)
+    changes = not _close(before, after)
     return changes and not (straight and bends)
 
 
 def moves_with_coordinates(part: Scheme) -> bool:
     """True if a part depends on coordinates by more than a bias of the distance."""
-    return not torch.allclose(_acted(part, 1.0), _acted(part, 3.0), rtol=0, atol=SAME)
+    near = _acted(part, 1.0)
+    far = _acted(part, 3.0)
+    return not _close(near, far)
+
+
+def _close(a: Tensor, b: Tensor) -> bool:
+    return torch.allclose(a, b, rtol=0, atol=SAME)
 
 
 @torch.no_grad()
@@ -148,12 +176,14 @@ def _acted(part: Scheme, u: float) -> Tensor:
     part, (q, k, v), x, tokens = drawn(part, 2)
     t = torch.tensor([0, u], dtype=torch.float64)
     here = Where.whole(t, part.scale, tokens=tokens).at_layer(0, x)
-    turned = part.rotate(q, k, here)
-    done = [part.embed(x, here), *turned, part.score(*turned, here)]
+    turned_q, turned_k = part.rotate(q, k, here)
+    embedded = part.embed(x, here)
+    scores = part.score(turned_q, turned_k, here)
     ones = torch.ones(1, q.shape[1], 2, 2, dtype=q.dtype)
-    done.append(part.mix(ones, v, here))
-    b = part.bias(*turned, here)
-    without = part.bias(0 * turned[0], 0 * turned[1], here)
+    mixed = part.mix(ones, v, here)
+    done = [embedded, turned_q, turned_k, scores, mixed]
+    b = part.bias(turned_q, turned_k, here)
+    without = part.bias(0 * turned_q, 0 * turned_k, here)
     if b is not None and without is not None:
         done.append(b - without)
     return torch.cat([z.flatten() for z in done])
@@ -161,8 +191,9 @@ def _acted(part: Scheme, u: float) -> Tensor:
 
 def same(one: Scheme, t: Tensor, other: Scheme, u: Tensor, embedded: bool = False) -> bool:
     """True if two schemes respond alike at coordinates t and u in every layer."""
-    layers = zip(responses(one, t, embedded), responses(other, u, embedded), strict=True)
-    return all(torch.allclose(a, b, rtol=0, atol=SAME) for a, b in layers)
+    of_one = responses(one, t, embedded)
+    of_other = responses(other, u, embedded)
+    return all(map(_close, of_one, of_other))
 
 
 def responses(scheme: Scheme, t: Tensor, embedded: bool = False) -> Iterator[Tensor]:
@@ -181,22 +212,28 @@ def responses(scheme: Scheme, t: Tensor, embedded: bool = False) -> Iterator[Ten
 
 @torch.no_grad()
 def _read(scheme: Scheme, qkv: Tensor, x: Tensor, at: Where, embedded: bool) -> Tensor:
-    rows = [at.length // 2, 3 * at.length // 4, at.length - 1]
+    T = at.length
+    rows = [T // 2, 3 * T // 4, T - 1]
     if embedded and scheme.uses("embed", layer=at.layer):
-        codes = (scheme.embed(x, at) - x) * torch.arange(1, x.shape[-1] + 1)
+        C = x.shape[-1]
+        added = scheme.embed(x, at) - x
+        codes = added * torch.arange(1, C + 1)
         qkv = qkv + codes.mean(-1)[:, None, :, None]  # one number per token, (1, 1, T, 1)
     q, k, v = qkv
     if scheme.uses("attend", layer=at.layer):
-        return scheme.attend(q, k, v, at)[0, :, rows]
+        o = scheme.attend(q, k, v, at)
+        return o[0, :, rows]
     q, k = scheme.rotate(q, k, at)
     of_rows = []
     for i in rows:
         here = at.block(i, i + 1)
-        keys = slice(i + 1)
         row = q[:, :, i : i + 1]
-        o = attend_rows(scheme, row, k[:, :, keys], v[:, :, keys], here)[0]
-        seen = (here.visible * (here.j + 1.0).sqrt()).sum()
-        of_rows.append(torch.cat([o, seen.expand(len(o), 1, 1)], -1))
+        keys = k[:, :, : i + 1]
+        values = v[:, :, : i + 1]
+        o = attend_rows(scheme, row, keys, values, here)[0]
+        marks = here.visible * (here.j + 1.0).sqrt()
+        seen = marks.sum().expand(len(o), 1, 1)
+        of_rows.append(torch.cat([o, seen], -1))
     return torch.cat(of_rows, 1)
 
 
@@ -208,12 +245,15 @@ def drawn(scheme: Scheme, T: int) -> tuple[Scheme, Tensor, Tensor, Tensor]:
     g = torch.Generator().manual_seed(0)
     normal = partial(torch.randn, generator=g, dtype=torch.float64)
     parameters = {id(p): nn.Parameter(normal(p.shape)) for p in scheme.parameters()}
+    copy = deepcopy(scheme, parameters).cpu().double().eval()
     qkv = normal(3, 1, shape.heads, T, shape.head_dim)
     x = normal(1, T, shape.dim)
     tokens = torch.randint(shape.vocab, (1, T), generator=g)
-    return deepcopy(scheme, parameters).cpu().double().eval(), qkv, x, tokens
+    return copy, qkv, x, tokens
 
 
 def room(scheme: Scheme) -> int:
     """Returns how many tokens a probe has memory for."""
-    return max(2, NUMBERS // (3 * scheme.shape.heads * scheme.shape.head_dim))
+    shape = scheme.shape
+    of_token = 3 * shape.heads * shape.head_dim
+    return max(2, NUMBERS // of_token)

@@ -30,7 +30,8 @@ class ReRoPE(DistanceExtension):
 
     def map(self, scheme: Scheme) -> Near:
         L = scheme.shape.length
-        return constant(scheme, width_of(self.width, L // 2, L, "width"))
+        w = width_of(self.width, L // 2, L, "width")
+        return constant(scheme, w)
 
 
 class LeakyReRoPE(DistanceExtension):
@@ -48,16 +49,21 @@ class LeakyReRoPE(DistanceExtension):
     factor: float  # never null here
 
     def __init__(self, factor: Factor = 8.0, width: int | None = None, k: Divisor | None = None):
-        self.factor, self.width, self.k = factor, width, k
+        self.factor = factor
+        self.width = width
+        self.k = k
 
     def effective(self, n: int, length: int) -> float:
         if self.k is None:
             return self.factor
         w = width_of(self.width, length // 4, length - 2, "width", "L - 2 =")
-        return (1 + w + self.k * (length - 1 - w)) / length
+        past_width = self.k * (length - 1 - w)
+        return (1 + w + past_width) / length
 
     def map(self, scheme: Scheme) -> Near:
         L = scheme.shape.length
         w = width_of(self.width, L // 4, L - 2, "width", "L - 2 =")
-        k = (self.factor * L - 1 - w) / (L - 1 - w) if self.k is None else self.k
+        k = self.k
+        if k is None:
+            k = (self.factor * L - 1 - w) / (L - 1 - w)
         return leaky(scheme, w, k)

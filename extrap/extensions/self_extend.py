@@ -27,7 +27,9 @@ class SelfExtend(DistanceExtension):
     factor: float  # never null here
 
     def __init__(self, factor: Factor = 8.0, window: int | None = None, group: int | None = None):
-        self.factor, self.window, self.group = factor, window, group
+        self.factor = factor
+        self.window = window
+        self.group = group
 
     def effective(self, n: int, length: int) -> float:
         if self.group is None:

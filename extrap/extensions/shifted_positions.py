@@ -26,10 +26,12 @@ class STRING(DistanceExtension):
     """
 
     def __init__(self, shift: int | None = None, local: int | None = None):
-        self.shift, self.local = shift, local
+        self.shift = shift
+        self.local = local
 
     def map(self, scheme: Scheme) -> Near:
         L = scheme.shape.length
         S = width_of(self.shift, L // 3, L, "shift")
-        W = width_of(self.local, min(L // 16, S), S, "local", "the shift,")
+        default = min(L // 16, S)
+        W = width_of(self.local, default, S, "local", "the shift,")
         return shifted(scheme, S, W)

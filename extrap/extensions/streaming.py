@@ -32,7 +32,8 @@ class SinksAndRecent(Scheme):
 
     def __init__(self, shape: Shape, sinks: int, recent: int):
         super().__init__(shape)
-        self.sinks, self.recent = sinks, recent
+        self.sinks = sinks
+        self.recent = recent
 
     def sees(self, at: Where) -> Tensor:
         return (at.j < self.sinks) | (at.back < self.recent)
@@ -49,7 +50,8 @@ class Streaming(SchemeExtension):
     """
 
     def __init__(self, sinks: Annotated[int, Ge(0)] = 4, recent: Count | None = None):
-        self.sinks, self.recent = sinks, recent
+        self.sinks = sinks
+        self.recent = recent
 
     @abstractmethod
     def map(self, scheme: Scheme, recent: int) -> Zoned:
