@@ -18,7 +18,8 @@ def folder(study: str) -> Path:
     """Returns the folder of a study that travels with the package. Raises UserError if this
     installation has no rows of it.
     """
-    cloned = place(Path(conf_dir()).parent / "results", study)
+    results = Path(conf_dir()).parent / "results"
+    cloned = place(results, study)
     for found in (INSTALLED / study, cloned):
         if (found / PACKED).is_file():
             return found

@@ -3,6 +3,7 @@ length and by depth.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,21 +45,24 @@ class Beside(NamedTuple):
     @property
     def others(self) -> list[Series]:
         """The other series, the best one first."""
-        return [self.found[p.series] for p in self.order if p.series != self.candidate]
+        places = [one.series for one in self.order if one.series != self.candidate]
+        return [self.found[i] for i in places]
 
 
 def joined(own: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     """Returns the rows of both. A model that your study has measured replaces the same model of the
     others. Raises UserError for other text and for another training length.
     """
-    mine, known = _train_lengths(own), _train_lengths(others)
+    mine = _train_lengths(own)
+    known = _train_lengths(others)
     if not {*mine} <= {*known}:
         studies = ", ".join(others["study"].unique())
         problem = f"{studies} trains at {known[0]} tokens"
         raise UserError("data.length", mine[0], problem, f"give data.length={known[0]}")
     again = _models(others).isin(_models(own))
     kept = others[~again]
-    return comparable(pd.concat([own, kept], ignore_index=True))
+    rows = pd.concat([own, kept], ignore_index=True)
+    return comparable(rows)
 
 
 def beside(rows: pd.DataFrame, study: str, scheme: str, extension: str = "direct") -> Beside:
@@ -78,7 +82,8 @@ def beside(rows: pd.DataFrame, study: str, scheme: str, extension: str = "direct
         if (s.scheme, s.extension) == (scheme, extension):
             named.append(i)
     multiple, order = places(found, RETRIEVAL)
-    if not named or not any(one.series == named[-1] for one in order):
+    placed = {one.series for one in order}
+    if not named or named[-1] not in placed:
         problem = f"no {RETRIEVAL.task} {RETRIEVAL.metric} of {scheme} {extension}"
         raise UserError("task", problem=problem, remedy="keep kv among the tasks")
     return Beside(found, yours, named[-1], multiple, order)
@@ -94,6 +99,7 @@ def board(of: Beside) -> pd.DataFrame:
         loss = select(s.rows, **TEXT._asdict())
         far = loss.loc[loss["multiple"] == of.multiple]
         losses = far.groupby("seed")["value"].mean()
+        sizes = s.rows["params"].astype(float)
         score, low, high = RETRIEVAL.interval(one.far)
         line = {
             "series": s.label,
@@ -112,7 +118,7 @@ def board(of: Beside) -> pd.DataFrame:
             "least": one.length.least,
             "seeds": s.rows["run"].nunique(),
             "below": one.below,
-            "parameters": float(s.rows["params"].astype(float).max()),
+            "parameters": float(sizes.max()),
         }
         lines.append(line)
     return pd.DataFrame(lines)
@@ -130,15 +136,20 @@ def differences(of: Beside, scores: Scores) -> pd.DataFrame:
     length = int(candidate.rows["train_length"].iloc[0])
     own = candidate.label
     for score, depth in _places(candidate):
-        parts = {s.label: _part(s, score, depth) for s in (candidate, *of.others)}
-        values = {label: measured(part) for label, part in parts.items()}
-        found = {label: _items(scores, parts[label], values[label], depth) for label in parts}
-        others = [label for label in parts if label != own]
+        values = {}
+        found = {}
+        for s in (candidate, *of.others):
+            part = _part(s, score, depth)
+            values[s.label] = measured(part)
+            found[s.label] = _items(scores, part, values[s.label], depth)
+        others = [label for label in values if label != own]
         pairs = []
         for other in others:
-            pairs.append(between(values[own], values[other], found[own], found[other]))
+            pair = between(values[own], values[other], found[own], found[other])
+            pairs.append(pair)
         for other, pair in zip(others, adjusted(pairs, together=False), strict=True):
-            lines += [_line(other, one, length, depth) for one in pair if _wanted(one, score)]
+            wanted = [one for one in pair if _wanted(one, score)]
+            lines += [_line(other, one, length, depth) for one in wanted]
     return pd.DataFrame(lines)
 
 
@@ -168,15 +179,17 @@ def _places(candidate: Series) -> Iterator[tuple[Score, float | None]]:
     """Yields whole texts, then the depths at which records are asked for."""
     yield RETRIEVAL, None
     yield TEXT, None
-    asked = select(candidate.rows, **RETRIEVAL._asdict())["depth"].dropna()
-    for depth in sorted(asked.unique()):
+    found = select(candidate.rows, **RETRIEVAL._asdict())
+    depths = found["depth"].dropna()
+    for depth in sorted(depths.unique()):
         yield RETRIEVAL, float(depth)
 
 
 def _part(s: Series, score: Score, depth: float | None) -> Series:
     rows = select(s.rows, **score._asdict())
-    own = rows if depth is None else rows[rows["depth"] == depth]
-    return Series(s.scheme, s.data, s.extension, s.status, s.label, own, s.condition)
+    if depth is not None:
+        rows = rows[rows["depth"] == depth]
+    return replace(s, rows=rows)
 
 
 def _items(scores: Scores, s: Series, values: Values, depth: float | None) -> Found:
@@ -198,8 +211,9 @@ def _wanted(one: Contrast, score: Score) -> bool:
 
 def _line(other: str, one: Contrast, train_length: int, depth: float | None) -> dict:
     found = one.difference
-    place = {"other": other, "task": one.cell.task, "length": one.cell.length}
-    place |= {"multiple": one.cell.length / train_length, "depth": depth}
+    cell = one.cell
+    place = {"other": other, "task": cell.task, "length": cell.length}
+    place |= {"multiple": cell.length / train_length, "depth": depth}
     values = {"a": one.a, "b": one.b, "difference": found.value, "low": found.low}
     values |= {"high": found.high, "p": found.p, "adjusted": one.p}
     return place | values | {"seeds": found.seeds, "items": found.items}

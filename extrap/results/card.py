@@ -32,6 +32,7 @@ def card(s: Series) -> dict[str, Any]:
     rows = s.rows
     size = rows["params"].dropna()
     lost = rows.loc[rows["mark"] != "ok", "run"].nunique()
+    seeds = rows["seed"].unique()
     return {
         "length_card": VERSION,
         "series": s.label,
@@ -40,7 +41,7 @@ def card(s: Series) -> dict[str, Any]:
         "data": s.data,
         "train_length": int(rows["train_length"].iloc[0]),
         "parameters": int(size.iloc[0]) if len(size) else None,
-        "seeds": sorted(int(seed) for seed in rows["seed"].unique()),
+        "seeds": sorted(int(seed) for seed in seeds),
         "below_the_gate": int(lost),
         "effective_length": _effective(s),
         "loss": _scores(rows, "nll"),
@@ -70,7 +71,8 @@ def _scores(rows: pd.DataFrame, metric: str) -> dict[str, dict[str, list]]:
     within = (0, 1) if metric == "accuracy" else (-math.inf, math.inf)
     for (task, protocol, multiple), part in scores.groupby(["task", "protocol", "multiple"]):
         if len(part) == 1:  # one seed keeps the interval of its documents or trials
-            three = tuple(part[["value", "low", "high"]].iloc[0])
+            only = part[["value", "low", "high"]]
+            three = tuple(only.iloc[0])
         else:
             three = mean_over_seeds(part["value"], within)
         place = found.setdefault(f"{task} {protocol}".strip(), {})
@@ -85,14 +87,16 @@ def _worst(rows: pd.DataFrame) -> dict[str, dict[str, list]]:
     scores = counted(at_depths)
     for (task, protocol, multiple), part in scores.groupby(["task", "protocol", "multiple"]):
         means = part.groupby("depth")["value"].mean()
-        least, depth = float(means.min()), float(means.idxmin())
+        least = float(means.min())
+        depth = float(means.idxmin())
         place = found.setdefault(f"{task} {protocol}".strip(), {})
         place[f"{multiple:g} L"] = [_number(least, 4), depth]
     return found
 
 
 def _protocol(rows: pd.DataFrame) -> dict[str, Any]:
-    counts = rows.dropna(subset="n").groupby("task")["n"].max()
+    with_count = rows.dropna(subset="n")
+    counts = with_count.groupby("task")["n"].max()
     return {
         "corpus": sorted({*rows["corpus"]} - {""}),
         "documents_or_trials": {str(task): int(n) for task, n in counts.items()},

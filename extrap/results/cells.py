@@ -39,13 +39,15 @@ def cells(rows: pd.DataFrame, metrics: Collection[str] = SCORES) -> pd.DataFrame
     rows = _making(scored(rows, metrics))
     groups = rows.groupby(PLACE, dropna=False, sort=False)
     means = groups[["value", "low", "high"]].transform("mean")
-    found = rows.assign(**means, parts=groups["value"].transform("size"))
+    parts = groups["value"].transform("size")
+    found = rows.assign(**means, parts=parts)
     return found.drop_duplicates(PLACE).drop(columns=INSIDE)
 
 
 def scored(rows: pd.DataFrame, metrics: Collection[str] = SCORES) -> pd.DataFrame:
     """Returns the rows of cells of some metrics: those at depths as well where a cell has both."""
-    kept = rows["metric"].isin(metrics) & rows["value"].notna()
+    kept = rows["metric"].isin(metrics)
+    kept &= rows["value"].notna()
     kept &= rows["layer"].isna()
     kept &= rows["task"] != "train"
     return rows[kept]
@@ -55,9 +57,10 @@ def _making(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns the rows that scores are made of."""
     kind = _kind(rows)
     place = [rows[name] for name in PLACE]
-    least = kind.groupby(place, dropna=False).transform("min")
-    rows = rows[kind == least]
-    parts = rows.groupby(PLACE, dropna=False)["value"].transform("size")
+    of_cells = kind.groupby(place, dropna=False)
+    rows = rows[kind == of_cells.transform("min")]
+    groups = rows.groupby(PLACE, dropna=False)
+    parts = groups["value"].transform("size")
     curve = _kind(rows) == CURVE
     return rows[~curve | (parts == 1)]
 
@@ -74,7 +77,8 @@ def counted(found: pd.DataFrame) -> pd.DataFrame:
     row, as `series.whole` leaves it.
     """
     passed = found["mark"] == "ok"
-    some = passed.groupby([found["task"], found["protocol"]]).transform("any")
+    place = [found["task"], found["protocol"]]
+    some = passed.groupby(place).transform("any")
     return found[passed | ~some]
 
 
@@ -82,6 +86,7 @@ def taught(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns the rows about what a run was trained for: a control on text alone says nothing about
     retrieval, one on retrieval nothing about text.
     """
+    data = rows["data"]
     other = rows["metric"].map(lambda metric: "retrieval" if metric == "nll" else "text")
-    never_seen = rows["data"].isin(CONTROLS) & (rows["data"] == other)
+    never_seen = data.isin(CONTROLS) & (data == other)
     return rows[~never_seen]

@@ -62,7 +62,8 @@ class Table:
         schema = self.schema
         ordered = {}
         for row in rows:
-            if unknown := set(row) - set(schema):
+            unknown = set(row) - set(schema)
+            if unknown:
                 raise ValueError(f"unknown column {min(unknown)}; columns are {', '.join(schema)}")
             try:
                 cells = [_cell(row.get(name), kind) for name, kind in schema.items()]
@@ -74,8 +75,9 @@ class Table:
                 raise ValueError(f"two rows at {[record[name] for name in self.key]}")
             ordered[place] = cells
         out = io.StringIO(newline="")
-        lines = [list(schema), *(ordered[place] for place in sorted(ordered))]
-        csv.writer(out, lineterminator="\n").writerows(lines)
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(schema)
+        writer.writerows(ordered[place] for place in sorted(ordered))
         return out.getvalue().encode()
 
     def read(self, file: Path) -> Iterator[tuple[int, dict]]:
@@ -98,7 +100,8 @@ class Table:
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         schema = [*self.schema]
         try:
-            if (header := next(reader, [])) != schema:
+            header = next(reader, [])
+            if header != schema:
                 other = [name for name in header + schema if (name in header) != (name in schema)]
                 wrong = escaped(other[0]) if other else "order of columns"
                 raise Damaged(f"wrong header ({wrong}); columns are {','.join(schema)}")
@@ -135,8 +138,9 @@ class Table:
 
     def as_read(self, rows: Iterable[Mapping]) -> pd.DataFrame:
         """Returns rows as a frame that equals what `write` and reading give, without a file."""
-        found = self._parsed(self.encoded(rows).decode(), Path("rows"))
-        return self.frame([record for _, record in found])
+        text = self.encoded(rows).decode()
+        parsed = self._parsed(text, Path("rows"))
+        return self.frame([record for _, record in parsed])
 
 
 def _cell(value, kind: str) -> str:
@@ -148,8 +152,9 @@ def _cell(value, kind: str) -> str:
         return str(value)
     try:
         # str(2.0) would not read back as a whole number, and numpy's repr carries its type.
-        whole = kind is WHOLE and float(value).is_integer()
-        return str(int(value)) if whole else repr(float(value))
+        if kind is WHOLE and float(value).is_integer():
+            return str(int(value))
+        return repr(float(value))
     except (TypeError, ValueError, OverflowError):
         raise Damaged(f"{value!r} is not a {kind}") from None
 
@@ -157,8 +162,10 @@ def _cell(value, kind: str) -> str:
 def _parse(cell: str, name: str, kind: str):
     if not cell.isprintable():
         raise Damaged(f"{name}: {cell!r:.60} holds unprintable characters")
-    if kind is TEXT or cell == "":
-        return cell if kind is TEXT else None
+    if kind is TEXT:
+        return cell
+    if cell == "":
+        return None
     try:
         if not set(cell) <= NUMERIC:  # Python also reads 1_000, spaces and other digits
             raise ValueError

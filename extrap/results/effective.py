@@ -36,7 +36,9 @@ class Effective(NamedTuple):
     least: bool
 
     def __str__(self) -> str:
-        return "-" if np.isnan(self.tokens) else f"{'>=' * self.least}{self.tokens:.0f}"
+        if np.isnan(self.tokens):
+            return "-"
+        return f"{'>=' * self.least}{self.tokens:.0f}"
 
 
 NOTHING = Effective(np.nan, np.nan, np.nan, False)
@@ -71,7 +73,8 @@ def _crossing(
             if room <= 0:
                 return float(before), False
             part = np.float64(room / (scores[before] - score))
-            return float(before * (length / before) ** part), False
+            crossed = before * (length / before) ** part
+            return float(crossed), False
         before = length
     return float(before), base >= bar
 
@@ -92,7 +95,8 @@ def effective(rows: pd.DataFrame) -> Effective:
     lengths = table.columns.tolist()
     ends = []
     for values in table.to_numpy(float).tolist():
-        scores = {n: score for n, score in zip(lengths, values, strict=True) if score == score}
+        by_length = zip(lengths, values, strict=True)
+        scores = {n: score for n, score in by_length if score == score}
         ends.append(_crossing(scores, train_length))
     logs = np.log2([tokens for tokens, _ in ends])
     least = any(open_ended for _, open_ended in ends)
@@ -108,7 +112,9 @@ def effective(rows: pd.DataFrame) -> Effective:
     bar = SHARE * curve.loc[train_length, "value"]
     low, _ = crossing(curve["low"], train_length, bar)
     high, open_above = crossing(curve["high"], train_length, bar)
-    return Effective(tokens, low, np.inf if open_above else high, least)
+    if open_above:
+        high = np.inf
+    return Effective(tokens, low, high, least)
 
 
 def effective_lengths(found: Series) -> dict[tuple[str, str], Effective]:
@@ -117,8 +123,10 @@ def effective_lengths(found: Series) -> dict[tuple[str, str], Effective]:
     Readings that did not learn their task (mark other than ok) have none.
     """
     out = {}
-    for (task, protocol), part in cells(found.rows, SCORES).groupby(["task", "protocol"]):
-        metric = next(name for name in SCORES if name in set(part["metric"]))
+    scores = cells(found.rows, SCORES)
+    for (task, protocol), part in scores.groupby(["task", "protocol"]):
+        measured = set(part["metric"])
+        metric = next(name for name in SCORES if name in measured)
         learned = part[(part["metric"] == metric) & (part["mark"] == "ok")]
         if learned["length"].nunique() > 1:
             length = effective(learned)

@@ -23,13 +23,16 @@ def in_force(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(factor=rows["factor"].fillna(1.0))
     rows["scheme"] = rows["scheme"] + told_apart(rows, KEY)
     kind = KEY[:-1]  # a factor may follow the length, from the training length on
-    before = rows[rows["protocol"] == "trained"].drop_duplicates([*kind, *PAIR])
+    trained_rows = rows[rows["protocol"] == "trained"]
+    before = trained_rows.drop_duplicates([*kind, *PAIR])
     used = rows[rows["protocol"] == "used"]
     found = []
     for key, active in used.groupby(KEY):
         by = dict(zip(kind, key[:-1], strict=True))
-        trained = _trained(active, select(before, **by))
-        found.append([*key, *_compared(active, trained)])
+        own = select(before, **by)
+        trained = _trained(active, own)
+        compared = _compared(active, trained)
+        found.append([*key, *compared])
     columns = [*KEY, "pairs", "changed", "fastest", "slowest", "layers"]
     return pd.DataFrame(found, columns=columns).set_index(KEY)
 
@@ -39,8 +42,10 @@ def _trained(active: pd.DataFrame, before: pd.DataFrame) -> np.ndarray:
     share one.
     """
     pairs = active[PAIR]
-    of_layer = pairs.merge(before[[*PAIR, "value"]], "left", PAIR)["value"]
-    shared = before.loc[before["layer"].isna(), ["run", "at", "value"]]
+    by_layer = before[[*PAIR, "value"]]
+    of_layer = pairs.merge(by_layer, "left", PAIR)["value"]
+    no_layer = before["layer"].isna()
+    shared = before.loc[no_layer, ["run", "at", "value"]]
     of_all = pairs.merge(shared, "left")["value"]
     return of_layer.fillna(of_all).to_numpy(float)
 
@@ -48,14 +53,17 @@ def _trained(active: pd.DataFrame, before: pd.DataFrame) -> np.ndarray:
 def _compared(active: pd.DataFrame, trained: np.ndarray) -> tuple[int, int, float, float, str]:
     """Returns pairs, changed, fastest, slowest and layers of a line."""
     value = active["value"].to_numpy()
-    share = value / np.where(trained > 0, trained, np.nan)
-    other = ~np.isclose(value, trained, rtol=1e-9, atol=0)
+    positive = np.where(trained > 0, trained, np.nan)
+    share = value / positive
+    same = np.isclose(value, trained, rtol=1e-9, atol=0)
     pairs = active.drop_duplicates(PAIR)
-    changed = active[other].drop_duplicates(PAIR)
+    changed = active[~same].drop_duplicates(PAIR)
     runs = max(1, active["run"].nunique())
+    count = len(pairs) // runs
+    count_changed = len(changed) // runs
     layers = sorted(changed["layer"].dropna().unique())
     named = ", ".join(f"{layer:g}" for layer in layers)
-    return len(pairs) // runs, len(changed) // runs, np.nanmax(share), np.nanmin(share), named
+    return count, count_changed, np.nanmax(share), np.nanmin(share), named
 
 
 def share_words(share: float) -> str:

@@ -41,7 +41,8 @@ def leaderboard(
     lines = []
     for rows, layers in parts:
         plain = select(rows, extension="direct")
-        lines += [_line(scheme, layers, own, spans) for scheme, own in plain.groupby("scheme")]
+        for scheme, own in plain.groupby("scheme"):
+            lines.append(_line(scheme, layers, own, spans))
     lines.sort(reverse=True)
     return [head, *(line for _, line in lines)]
 
@@ -52,7 +53,8 @@ def _spans(rows: pd.DataFrame | None) -> dict[str, pd.Series]:
         return {}
     found = select(rows, extension="direct", **FOUND)
     far = found[found["multiple"] == FAR]
-    means = far.groupby(["scheme", *RECIPE])["value"].mean().round(TIED)
+    of_recipes = far.groupby(["scheme", *RECIPE])
+    means = of_recipes["value"].mean().round(TIED)
     return {str(scheme): part for scheme, part in means.groupby("scheme")}
 
 
@@ -71,7 +73,9 @@ def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Seri
     shown = counted(found)
     length = effective(learned)
     values = shown.loc[shown["multiple"] == FAR, "value"]
-    seeds, passed = found["run"].nunique(), learned["run"].nunique()
+    seeds = found["run"].nunique()
+    passed = learned["run"].nunique()
+    score = values.mean() if len(values) else 0.0
     text = str(length).replace(">=", "≥ ")
     if np.isfinite([length.low, length.high]).all():
         text += f" [{length.low:.0f}, {length.high:.0f}]"
@@ -87,7 +91,7 @@ def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Seri
         _perplexities(scores),
         str(seeds) if passed == seeds else f"{seeds}, {seeds - passed} below the gate",
     )
-    return (length.tokens, values.mean() if len(values) else 0.0), line
+    return (length.tokens, score), line
 
 
 def tuned(rows: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -99,10 +103,12 @@ def tuned(rows: pd.DataFrame) -> list[tuple[str, ...]]:
     Args:
         rows: of a study of numbered recipes, as `verdict.table` leaves them.
     """
-    numbered = cells(rows[rows["tuned"].notna()].assign(mark=rows["status"]))
+    known = rows[rows["tuned"].notna()]
+    numbered = cells(known.assign(mark=known["status"]))
+    recipes = numbered["recipe"].nunique()
     lines = [_tuned(str(scheme), own) for scheme, own in numbered.groupby("scheme")]
     lines.sort(reverse=True)
-    head = tuple(cell.format(numbered["recipe"].nunique()) for cell in TUNED)
+    head = tuple(cell.format(recipes) for cell in TUNED)
     return [head, *(line for _, line in lines)]
 
 
@@ -112,12 +118,14 @@ def _tuned(scheme: str, rows: pd.DataFrame) -> tuple[float, tuple[str, ...]]:
     found = select(rows, **FOUND)
     far = found[found["multiple"] == FAR]
     values = far.loc[far["tuned"] == 1, "value"]
+    under_first = far.loc[far["recipe"] == 1, "value"]
+    means = far.groupby("recipe")["value"].mean()
     line = (
         scheme,
         f"{own['recipe'].iloc[0]:.0f}",
         _share(values),
-        _share(far.loc[far["recipe"] == 1, "value"]),
-        _span(far.groupby("recipe")["value"].mean().round(TIED)),
+        _share(under_first),
+        _span(means.round(TIED)),
         _perplexities(own),
         str(own["seed"].nunique()),
     )
@@ -127,8 +135,11 @@ def _tuned(scheme: str, rows: pd.DataFrame) -> tuple[float, tuple[str, ...]]:
 def _perplexities(scores: pd.DataFrame) -> str:
     """Returns the sliding perplexities at L and at FAR, the means over seeds."""
     losses = select(scores, **LOSS)
-    at = [losses.loc[losses["multiple"] == multiple, "value"] for multiple in (1, FAR)]
-    return ", ".join(f"{np.exp(one.mean()):.1f}" if len(one) else "-" for one in at)
+    texts = []
+    for multiple in (1, FAR):
+        here = losses.loc[losses["multiple"] == multiple, "value"]
+        texts.append(f"{np.exp(here.mean()):.1f}" if len(here) else "-")
+    return ", ".join(texts)
 
 
 def _share(values: pd.Series) -> str:

@@ -50,10 +50,11 @@ def checked(path: Path, given: Any) -> list[Rule]:
 def _check(where: str, rule: Any) -> None:
     if not isinstance(rule, dict) or not {*rule} - {BETWEEN}:
         raise UserError(where, problem="expected columns and their values, as in metric: format")
-    for name in sorted({*rule} - {*table.COLUMNS, BETWEEN}, key=str):
+    columns = {*rule} - {BETWEEN}
+    for name in sorted(columns - {*table.COLUMNS}, key=str):
         remedy = f"there are {', '.join(table.COLUMNS)}"
         raise UserError(where, problem=f"{name}: no column", remedy=remedy)
-    for name in {*rule} - {BETWEEN}:
+    for name in columns:
         if not all(fits(value, str | float | bool) for value in _values(rule[name])):
             raise UserError(where, problem=f"{name}: expected a value or a list of values")
     step = rule.get(BETWEEN, 1)
@@ -76,11 +77,14 @@ def left(rows: pd.DataFrame, rules: list[Rule]) -> pd.Series:
             column = rows[name]
             known = column.notna() & (column != "").fillna(False)
             if rule[name] != ANY:
-                known = column.isin(_values(rule[name])).fillna(False)
+                wanted = _values(rule[name])
+                known = column.isin(wanted).fillna(False)
             here &= known
         if BETWEEN in rule:
             at = rows["at"]
-            here &= at.notna() & (at != at[here].max()) & (at % rule[BETWEEN] != 0)
+            last = at[here].max()
+            here &= at.notna() & (at != last)
+            here &= at % rule[BETWEEN] != 0
         out |= here
     return out.astype(bool)
 

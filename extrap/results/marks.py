@@ -33,7 +33,8 @@ class Marks:
 
     def of(self, sheet: str) -> Mark | None:
         """Returns the mark of a sheet by name; None if the sheet is missing or damaged."""
-        if sheet in self._loose and (path := self.folder / f"{sheet}.csv").exists():
+        path = self.folder / f"{sheet}.csv"
+        if sheet in self._loose and path.exists():
             return _read(path)
         found = self._packed.get(sheet)
         return None if found is None else Mark(*found)
@@ -43,11 +44,13 @@ def _read(path: Path) -> Mark | None:
     if not path.is_file():  # reading a pipe or a device never ends
         return None
     try:
-        read = csv.DictReader(io.StringIO(read_text(path, TABLE), newline=""))
+        text = io.StringIO(read_text(path, TABLE), newline="")
+        read = csv.DictReader(text)
         rows = list(read)
     except (OSError, UserError, csv.Error):
         return None
     if not read.fieldnames:
         return None
     ends = frozenset((row.get("status") or "", row.get("data") or "") for row in rows)
-    return Mark((rows[0].get("config") or "") if rows else "", ends)
+    config = rows[0].get("config") if rows else None
+    return Mark(config or "", ends)

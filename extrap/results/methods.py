@@ -36,7 +36,8 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     rows["tuned_with"] = label["rest"].str.rstrip("-").fillna("")
     # a published model that was tuned has the name of our text: its data are those of the parent
     published = rows.loc[rows["data"] == PUBLISHED, "parent"].unique()
-    origin = rows["data"].mask(rows["parent"].isin(published), PUBLISHED)
+    of_published = rows["parent"].isin(published)
+    origin = rows["data"].mask(of_published, PUBLISHED)
     pairs = [*zip(rows["parent"], origin, strict=True)]
     own = pd.Series(pairs, index=rows.index)
     extended = rows["extension"] != "direct"
@@ -45,13 +46,16 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
         rows = rows[own.isin(several)].copy()
     named = rows["extension"].str.partition(",")
     name = named[0]
+    alone = LOG_N[1:]
+    without = name.str.removesuffix(LOG_N)
     rows["options"] = named[2]
-    rows["log_n"] = name.str.endswith(LOG_N) | (name == LOG_N[1:])
-    rows["method"] = name.str.removesuffix(LOG_N).replace(LOG_N[1:], "direct")
+    rows["log_n"] = name.str.endswith(LOG_N) | (name == alone)
+    rows["method"] = without.replace(alone, "direct")
     rows["set_for"] = one_factor(rows)
     rows["status"] = judged(rows)
     alike = ["parent", "data", "tuned", "how", "tuned_with", "extension", "set_for"]
-    rows["parent"] = rows["parent"] + told_apart(rows, alike)
+    apart = told_apart(rows, alike)
+    rows["parent"] = rows["parent"] + apart
     return rows
 
 
@@ -60,7 +64,8 @@ def compared(rows: pd.DataFrame, factor: float | None = None) -> pd.DataFrame:
     and probes, set for the same factor, by default the greatest that some method was set for.
     """
     plain = rows["tuned"].isna() & (rows["options"] == "")
-    rows = rows[plain & ~rows["method"].isin(PROBES)]
+    probes = rows["method"].isin(PROBES)
+    rows = rows[plain & ~probes]
     if factor is None:
         factor = target(rows)
     return rows[rows["set_for"].isin((1.0, factor))]
@@ -69,4 +74,5 @@ def compared(rows: pd.DataFrame, factor: float | None = None) -> pd.DataFrame:
 def target(rows: pd.DataFrame) -> float:
     """Returns the greatest factor that some method was set for."""
     extend = ~rows["method"].isin(PROBES)
-    return float(rows.loc[extend, "set_for"].max())
+    factors = rows.loc[extend, "set_for"]
+    return float(factors.max())

@@ -46,7 +46,8 @@ TEXTS = [name for name, kind in OWN.items() if kind is TEXT]
 REALS = [name for name, kind in OWN.items() if kind is REAL]
 DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 PLAIN = pa.schema([(name, TYPES[kind]) for name, kind in OWN.items()])
-CODED = pa.schema([(n, DICTIONARY if kind is TEXT else TYPES[kind]) for n, kind in OWN.items()])
+CODES = TYPES | {TEXT: DICTIONARY}
+CODED = pa.schema([(name, CODES[kind]) for name, kind in OWN.items()])
 AGAIN = "fetch the file again, or pack the study again"
 
 
@@ -65,15 +66,18 @@ class Packed:
     def sheets(self) -> dict[str, tuple[int, int]]:
         """{sheet: (its first row, the row behind its last)}, in the order of the file."""
         names = self.columns[SHEET].to_pylist()
-        starts = [i for i in range(len(names)) if i == 0 or names[i] != names[i - 1]]
-        found = {names[i]: (i, end) for i, end in pairwise([*starts, len(names)])}
+        count = len(names)
+        starts = [i for i in range(count) if i == 0 or names[i] != names[i - 1]]
+        borders = [*starts, count]
+        found = {names[i]: (i, end) for i, end in pairwise(borders)}
         if len(found) < len(starts):
             raise UserError(self.path, problem="a sheet lies in two pieces", remedy=AGAIN)
         return found
 
     def digest(self, sheet: str) -> str:
         """Returns the digest of the file that a sheet was packed from."""
-        return self.columns[DIGEST][self.sheets[sheet][0]].as_py()
+        first, _ = self.sheets[sheet]
+        return self.columns[DIGEST][first].as_py()
 
     def records(self, sheet: str) -> list[dict[str, Any]]:
         """Returns the rows of a sheet as dicts, None for a missing value."""
@@ -94,9 +98,10 @@ class Packed:
             codes[name] = column.indices.to_numpy()
         configs: dict[str, str] = {}
         ends: dict[str, set[tuple[str, str]]] = {}
-        for row in pd.DataFrame(codes).drop_duplicates().itertuples(index=False):
-            words = [known[code] for known, code in zip(texts.values(), row, strict=True)]
-            sheet, run, status, data, config = words
+        different = pd.DataFrame(codes).drop_duplicates()
+        for row in different.itertuples(index=False):
+            pairs = zip(texts.values(), row, strict=True)
+            sheet, run, status, data, config = (known[code] for known, code in pairs)
             configs.setdefault(sheet, config)
             known = ends.setdefault(sheet, set())
             if run:  # a sheet without rows is one row without a run
@@ -114,7 +119,8 @@ def _column(column: pa.ChunkedArray) -> Any:
     if pa.types.is_dictionary(column.type):
         return pd.array(column.to_numpy(), dtype="str")
     if pa.types.is_integer(column.type):
-        return column.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get).array
+        nullable = {pa.int64(): pd.Int64Dtype()}
+        return column.to_pandas(types_mapper=nullable.get).array
     return column.to_numpy()
 
 
@@ -154,7 +160,8 @@ def read(path: Path) -> Packed | None:
     if about.st_size > TABLE:
         problem = f"larger than {TABLE // 2**20} MiB, the most for its kind"
         raise UserError(path, problem=problem, remedy=AGAIN)
-    return _read(path, (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns))
+    version = (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns)
+    return _read(path, version)
 
 
 @lru_cache(maxsize=64)
@@ -165,11 +172,14 @@ def _read(path: Path, version: tuple[int, ...]) -> Packed:
         file = pq.ParquetFile(path, read_dictionary=TEXTS)
         if not file.schema_arrow.remove_metadata().equals(CODED):
             raise pa.ArrowInvalid("a column has another type")
-        found = Packed(path, file.read().unify_dictionaries().combine_chunks())
+        columns = file.read().unify_dictionaries()
+        found = Packed(path, columns.combine_chunks())
         _check_cells(found.columns)
         frame = found.frame()
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        reason = type(error).__name__
+        if str(error):
+            reason = str(error).splitlines()[0][:200]
         raise UserError(path, problem=f"no packed rows ({reason})", remedy=AGAIN) from None
     _check_rows(path, frame)
     return found
@@ -186,7 +196,8 @@ def _check_shape(about: pq.FileMetaData) -> None:
     size = 0
     for i in range(about.num_row_groups):
         group = about.row_group(i)
-        size += sum(group.column(j).total_uncompressed_size for j in range(group.num_columns))
+        for j in range(group.num_columns):
+            size += group.column(j).total_uncompressed_size
     if size > 4 * TABLE:
         raise pa.ArrowInvalid(f"unpacks to more than {4 * TABLE // 2**20} MiB")
 
@@ -201,8 +212,9 @@ def _check_cells(columns: pa.Table) -> None:
                 raise pa.ArrowInvalid(f"{name}: {value!r:.60} holds unprintable characters")
             if len(value) > LONGEST:
                 raise pa.ArrowInvalid(f"{name}: a text of {len(value)} characters")
-    if strange := [name for name in _values(columns[SHEET]) if not NAME.fullmatch(name)]:
-        raise pa.ArrowInvalid(f"{strange[0]!r:.60} names no sheet")
+    for name in _values(columns[SHEET]):
+        if not NAME.fullmatch(name):
+            raise pa.ArrowInvalid(f"{name!r:.60} names no sheet")
     for name in REALS:
         if pc.any(pc.is_nan(columns[name])).as_py():
             raise pa.ArrowInvalid(f"{name}: nan, where a missing number is empty")
@@ -218,16 +230,20 @@ def _values(column: pa.ChunkedArray) -> set[str]:
 
 def _check_rows(path: Path, rows: pd.DataFrame) -> None:
     """Raises UserError for a row that may not exist and for repeated coordinates."""
-    sound = rows["status"].isin(STATUSES) & (rows["metric"] != "") & rows["value"].notna()
+    sound = rows["status"].isin(STATUSES) & (rows["metric"] != "")
+    sound &= rows["value"].notna()
     for name in REQUIRED:
-        sound &= rows[name].notna() & (rows[name] != "").fillna(False)
+        column = rows[name]
+        sound &= column.notna() & (column != "").fillna(False)
     sound &= ~(rows["low"] > rows["high"])
-    for number, row in rows[~sound.astype(bool)].iterrows():  # a diverged run has no value
+    doubtful = rows[~sound.astype(bool)]  # a diverged run has no value
+    for number, row in doubtful.iterrows():
         known = {name: None if pd.isna(row[name]) else row[name] for name in SCHEMA}
         try:
             ROWS.check(known)
         except Damaged as error:
             raise UserError(f"{path}: row {number}", problem=error, remedy=AGAIN) from None
-    if (twice := rows.duplicated([*KEY])).any():
+    twice = rows.duplicated([*KEY])
+    if twice.any():
         sheet = rows.loc[twice.idxmax(), SHEET]
         raise UserError(path, problem=f"{sheet}: two rows at the same coordinates", remedy=AGAIN)

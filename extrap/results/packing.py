@@ -29,7 +29,8 @@ def pack(study: Path, others: Sequence[Path] = ()) -> int:
             found[sheet.name] = sheet.digest or "", kept
     for path in others:
         _add(found, path, rules)
-    packed.write(study / PACKED, {name: found[name] for name in in_order(found)})
+    ordered = {name: found[name] for name in in_order(found)}
+    packed.write(study / PACKED, ordered)
     return sum(len(kept) for _, kept in found.values())
 
 
@@ -65,4 +66,5 @@ def _kept(sheet: list[dict], rules: list[left_out.Rule]) -> list[dict] | None:
     out = left_out.left(ROWS.frame(sheet), rules)
     if out.all():
         return None
-    return [row for row, gone in zip(sheet, out, strict=True) if not gone]
+    marked = zip(sheet, out, strict=True)
+    return [row for row, gone in marked if not gone]

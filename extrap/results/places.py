@@ -50,5 +50,6 @@ def having(results: Path, file: str) -> Iterator[Path]:
 
 def with_rows(results: Path, loose: str = "*.csv") -> list[Path]:
     """Returns the folders of studies that hold rows, packed or in files of such names."""
-    found = {*having(results, PACKED), *having(results, f"{LOOSE}/{loose}")}
-    return sorted(found, key=lambda folder: folder.name)
+    packed = having(results, PACKED)
+    sheets = having(results, f"{LOOSE}/{loose}")
+    return sorted({*packed, *sheets}, key=lambda folder: folder.name)

@@ -52,7 +52,8 @@ class Published:
         """Returns the best score of a column, of series that pass the gate; nan without any."""
         scores = [line[column] for line in self.lines.values() if column in line]
         passed = [one.value for one in scores if not one.below]
-        choose = min if column[2] == "perplexity" else max
+        _, _, metric, _ = column
+        choose = min if metric == "perplexity" else max
         return choose(passed, default=np.nan)
 
 
@@ -67,18 +68,21 @@ def published(rows: pd.DataFrame, protocols: bool = True, lengths: bool = True) 
     """
     table = Published()
     for s in whole(rows):
-        found = counted(taught(cells(s.rows)))
+        scores = cells(s.rows)
+        found = counted(taught(scores))
         line = {}
         place = ["task", "protocol", "metric", "multiple"]
         for (task, protocol, metric, m), part in found.groupby(place):
-            away = protocols and (task, protocol) not in USUAL
-            if m < 1 or away or (lengths and m not in LENGTHS):
+            other = protocols and (task, protocol) not in USUAL
+            between = lengths and m not in LENGTHS
+            if m < 1 or other or between:
                 continue
             name = "perplexity" if metric == "nll" else metric
             line[task, protocol, name, float(m)] = _score(part, metric)
         if line:
-            base = s.label.partition(" – ")[0]
-            table.lines[base] = table.lines.get(base, {}) | line
+            base, _, _ = s.label.partition(" – ")
+            known_before = table.lines.get(base, {})
+            table.lines[base] = known_before | line
     known = set(chain.from_iterable(table.lines.values()))
     order = {place: k for k, place in enumerate(USUAL)}
 

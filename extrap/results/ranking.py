@@ -35,7 +35,9 @@ class Score(NamedTuple):
     def mean(self, values: pd.Series) -> float:
         """Returns the mean over seeds, nan without any; a perplexity for losses."""
         mean = float(values.mean()) if len(values) else math.nan
-        return math.exp(min(mean, 700)) if self.sign < 0 else mean
+        if self.sign < 0:
+            return math.exp(min(mean, 700))
+        return mean
 
     def interval(self, values: pd.Series) -> tuple[float, float, float]:
         """Returns the mean over seeds with its interval, nan below three seeds; perplexities for
@@ -43,7 +45,8 @@ class Score(NamedTuple):
         """
         within = (0, 1) if self.sign > 0 else (-np.inf, np.inf)
         _, low, high = mean_over_seeds(values, within)
-        low, high = np.exp([low, high]) if self.sign < 0 else (low, high)
+        if self.sign < 0:
+            low, high = np.exp([low, high])
         return self.mean(values), float(low), float(high)
 
 
@@ -113,18 +116,20 @@ def places(found: Sequence[Series], of: Score) -> tuple[float, list[Place]]:
     without = sorted({*near} - {*far}, key=lambda i: found[i].label)
     lines = []
     for i in (*best, *without):
-        rows = found[i].rows
+        s = found[i]
+        rows = s.rows
         here = far.get(i, NONE)
         missed = (rows["mark"] != "ok") & (rows["task"] == of.task)
         least, most = ranks.get(str(i), (0, 0))
-        lowest = worst(found[i], of, multiple, here)
+        lowest = worst(s, of, multiple, here)
+        lengths = effective_lengths(s)
         line = Place(
             series=i,
             far=here,
             near=near.get(i, NONE),
             best=least,
             worst=most,
-            length=effective_lengths(found[i]).get(of[:2], NOTHING),
+            length=lengths.get((of.task, of.protocol), NOTHING),
             worst_seed=lowest.of_seed,
             worst_depth=lowest.at_depth,
             depth=lowest.depth,
@@ -140,8 +145,10 @@ def worst(s: Series, of: Score, multiple: float, by_seed: pd.Series) -> Worst:
     """
     lowest = (of.sign * by_seed).nsmallest(1)
     seed = int(lowest.index[0]) if len(lowest) else -1
+    mean = of.mean(by_seed)
     of_seed = of.mean(of.sign * lowest)
-    return Worst(of.mean(by_seed), of_seed, seed, *_least(_depths(s, of, multiple)))
+    at_depth, depth = _least(_depths(s, of, multiple))
+    return Worst(mean, of_seed, seed, at_depth, depth)
 
 
 def worst_readings(found: Sequence[Series], of: Score) -> dict[tuple[int, float], Worst]:
@@ -160,12 +167,15 @@ def by_multiple(found: Sequence[Series], of: Score) -> dict[float, dict[int, pd.
     parts = []
     for i, s in enumerate(found):
         own = taught(select(s.rows, **of._asdict()))
-        parts.append(counted(cells(own)).assign(series=i))
+        scores = counted(cells(own))
+        parts.append(scores.assign(series=i))
     rows = pd.concat(parts)
     means = rows.groupby(["multiple", "series", "seed"])["value"].mean()
     out: dict[float, dict[int, pd.Series]] = {}
-    for (at, i), one in means.groupby(level=["multiple", "series"]):
-        out.setdefault(at, {})[i] = one.droplevel(["multiple", "series"])
+    place = ["multiple", "series"]
+    for (multiple, i), of_cell in means.groupby(level=place):
+        by_seed = of_cell.droplevel(place)
+        out.setdefault(multiple, {})[i] = by_seed
     return out
 
 

@@ -52,14 +52,16 @@ def as_read(rows: Iterable[Mapping]) -> pd.DataFrame:
 
 def with_multiple(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns rows with the column `multiple`, which every reader of rows takes from here."""
-    return rows.assign(multiple=(rows["length"] / rows["train_length"]).astype(float))
+    multiple = rows["length"] / rows["train_length"]
+    return rows.assign(multiple=multiple.astype(float))
 
 
 def read_items(path: Path | str) -> pd.DataFrame:
     """Returns the per-item scores of a file. Raises UserError, naming file and line, for a damaged
     one.
     """
-    return ITEMS.frame(ITEMS.records([Path(path)]))
+    records = ITEMS.records([Path(path)])
+    return ITEMS.frame(records)
 
 
 def read(study: Path | str) -> pd.DataFrame:
@@ -86,10 +88,11 @@ def read_with_sheets(study: Path | str) -> pd.DataFrame:
         return with_multiple(_loose(loose))
     rows = packed.frame()
     if loose:
-        rows = rows[~rows[SHEET].isin([sheet.name for sheet in loose])]
-        rows = pd.concat([rows, _loose(loose)], ignore_index=True)
+        again = rows[SHEET].isin([sheet.name for sheet in loose])
+        rows = pd.concat([rows[~again], _loose(loose)], ignore_index=True)
         place = {sheet.name: number for number, sheet in enumerate(own)}
-        order = np.argsort(rows[SHEET].map(place), kind="stable")
+        places = rows[SHEET].map(place)
+        order = np.argsort(places, kind="stable")
         rows = rows.iloc[order].reset_index(drop=True)
         _check_keys(study, rows)
     return with_multiple(rows)
@@ -100,15 +103,18 @@ def _check_keys(study: Path, rows: pd.DataFrame) -> None:
     twice = rows.duplicated([*KEY], keep=False)
     if not twice.any():
         return
-    pairs = rows[twice].groupby([*KEY], dropna=False, sort=False)[SHEET]
-    first, second, *_ = next(iter(pairs))[1]
+    groups = rows[twice].groupby([*KEY], dropna=False, sort=False)
+    _, names = next(iter(groups[SHEET]))
+    first, second, *_ = names
     problem = f"the same coordinates and metric as {first}"
     raise UserError(Sheet(study, second).path, problem=problem, remedy=STALE)
 
 
 def _loose(sheets: Iterable[Sheet]) -> pd.DataFrame:
     """Returns the rows of loose sheets. Raises UserError for repeated coordinates."""
-    records, names, places = [], [], {}
+    records = []
+    names = []
+    places = {}
     for sheet in sheets:
         for line, record in ROWS.read(sheet.path):
             key = tuple(record[name] for name in KEY)
@@ -118,7 +124,9 @@ def _loose(sheets: Iterable[Sheet]) -> pd.DataFrame:
             places[key] = f"{sheet.path}:{line}"
             records.append(record)
             names.append(sheet.name)
-    return ROWS.frame(records).assign(**{SHEET: pd.array(names, dtype="str")})
+    rows = ROWS.frame(records)
+    rows[SHEET] = pd.array(names, dtype="str")
+    return rows
 
 
 def read_file(path: Path) -> pd.DataFrame:
@@ -134,7 +142,8 @@ def read_file(path: Path) -> pd.DataFrame:
         rows = found.frame().drop(columns=SHEET)
     else:
         rows = ROWS.frame(ROWS.records([path]))
-    if (twice := rows.duplicated([*KEY])).any():
+    twice = rows.duplicated([*KEY])
+    if twice.any():
         first = rows.loc[twice.idxmax(), "run"]
         raise UserError(path, problem=f"two values at the same coordinates of {first}")
     return with_multiple(rows)
@@ -179,10 +188,13 @@ def checked_frame(rows: pd.DataFrame) -> pd.DataFrame:
     repeated coordinates. More columns may stand beside them.
     """
     for name, kind in SCHEMA.items():
-        if (problem := _column(rows, name, kind)) is not None:
+        problem = _column(rows, name, kind)
+        if problem is not None:
             raise UserError("rows", problem=f"column {name}: {problem}", remedy=GIVE)
-    found = with_multiple(rows.drop_duplicates([*COLUMNS], ignore_index=True))
-    if (twice := found.duplicated([*KEY])).any():
+    once = rows.drop_duplicates([*COLUMNS], ignore_index=True)
+    found = with_multiple(once)
+    twice = found.duplicated([*KEY])
+    if twice.any():
         first = found.loc[twice.idxmax(), ["run", "task", "metric"]]
         where = ", ".join(map(str, first))
         raise UserError("rows", problem=f"two values at the coordinates of {where}", remedy=GIVE)
@@ -194,34 +206,43 @@ GIVE = "give what extrap.rows or extrap.evaluate returns"
 
 def _column(rows: pd.DataFrame, name: str, kind: str) -> str | None:
     """Returns what is wrong with a column of rows in memory, None for a sound one."""
-    if (times := list(rows.columns).count(name)) != 1:
-        return f"stands there {times} times" if times else "missing"
+    times = list(rows.columns).count(name)
+    if times == 0:
+        return "missing"
+    if times > 1:
+        return f"stands there {times} times"
     column = rows[name]
     known = column.dropna()
-    if name in REQUIRED and (len(known) < len(column) or (known == "").any()):
+    missing = len(known) < len(column)
+    if name in REQUIRED and (missing or (known == "").any()):
         return "empty in some rows"
     if not len(known):
         return None
-    if kind is TEXT:
-        wrong = not known.map(lambda value: isinstance(value, str)).all()
-    else:
-        real = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
-        broken = kind is WHOLE and real and (known.astype(float) % 1 != 0).any()
-        wrong = not real or broken
-    if wrong:
+    if not _is_kind(known, kind):
         return f"expected a {kind}, got {column.dtype}"
     if name in ("train_length", "length") and (known < 1).any():
         return f"expected at least 1, got {known.min()}"
-    if name == "status" and (strange := {*known} - {*STATUSES}):
+    strange = {*known} - {*STATUSES} if name == "status" else set()
+    if strange:
         return f"{min(strange)} is none of {', '.join(STATUSES)}"
     return None
+
+
+def _is_kind(known: pd.Series, kind: str) -> bool:
+    """Returns whether every value of a column, none missing, is of this kind."""
+    if kind is TEXT:
+        return all(isinstance(value, str) for value in known)
+    if not pd.api.types.is_numeric_dtype(known) or pd.api.types.is_complex_dtype(known):
+        return False
+    return kind is not WHOLE or not (known.astype(float) % 1 != 0).any()
 
 
 def comparable(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns rows unchanged. Raises UserError for rows of different corpora, whose losses nobody
     can compare, and for seeds of one model that were measured with different options of a task.
     """
-    runs = rows[rows["corpus"] != ""].groupby("corpus")["run"].min()
+    with_corpus = rows[rows["corpus"] != ""]
+    runs = with_corpus.groupby("corpus")["run"].min()
     if len(runs) > 1:
         named = ", ".join(f"{corpus} ({run})" for corpus, run in runs.items())
         problem = "a figure or a table cannot mix rows of different corpora"
@@ -231,12 +252,15 @@ def comparable(rows: pd.DataFrame) -> pd.DataFrame:
     asked["model"] = [run.removesuffix(f"-s{seed}") for run, seed in names]
     one = asked.groupby(["run", "extension", "task", "config"])["factor"]
     follows = one.transform("nunique").gt(1)
-    asked["set_for"] = asked["factor"].fillna(1.0).mask(follows, 0.0)
+    factor = asked["factor"].fillna(1.0)
+    asked["set_for"] = factor.mask(follows, 0.0)
     for (*_, task), part in asked.groupby(["model", "extension", "set_for", "task"]):
         if part["config"].nunique() == 1:
             continue
         own = part.groupby("run")["config"].agg(set)
-        if others := [run for run in own.index if own.iloc[0].isdisjoint(own[run])]:
+        first = own.iloc[0]
+        others = [run for run in own.index if first.isdisjoint(own[run])]
+        if others:
             problem = f"{own.index[0]} and {others[0]} were measured with different options"
             remedy = "evaluate both with the same ones, or give one a study of its own"
             raise UserError(f"task.{task}", problem=problem, remedy=remedy)

@@ -38,11 +38,11 @@ SCHEMA = {
 ITEM_SCHEMA = {"protocol": TEXT, "length": WHOLE, "depth": REAL, "metric": TEXT, "item": TEXT}
 ITEM_SCHEMA |= {"value": REAL}
 COLUMNS = tuple(SCHEMA)
+FIRST_MEASURED = COLUMNS.index("protocol")
+AFTER_MEASURED = COLUMNS.index("params")
 COORDINATES = COLUMNS[: COLUMNS.index("metric")]
 KEY = (*COORDINATES, "metric")
-MEASURED = {
-    name: SCHEMA[name] for name in COLUMNS[COLUMNS.index("protocol") : COLUMNS.index("params")]
-}
+MEASURED = {name: SCHEMA[name] for name in COLUMNS[FIRST_MEASURED:AFTER_MEASURED]}
 """The columns that a task fills; the others say which run it measured."""
 ITEM_KEY = ("protocol", "length", "depth", "metric", "item")
 REQUIRED = ("run", "study", "scheme", "data", "extension", "seed", "train_length", "task")
@@ -64,8 +64,10 @@ def _check_measured(row: dict) -> None:
         raise Damaged("metric is empty")
     if row["value"] is None and row["status"] != "diverged":
         raise Damaged("value is empty, which only a diverged run may leave")
-    if None not in (row["low"], row["high"]) and row["low"] > row["high"]:
-        raise Damaged(f"low {row['low']} lies above high {row['high']}")
+    low = row["low"]
+    high = row["high"]
+    if None not in (low, high) and low > high:
+        raise Damaged(f"low {low} lies above high {high}")
 
 
 def _check_item(row: dict) -> None:
@@ -74,7 +76,8 @@ def _check_item(row: dict) -> None:
 
 
 ROWS = Table(SCHEMA, KEY, _check)
-OF_TASK = Table(MEASURED, tuple(name for name in KEY if name in MEASURED), _check_measured)
+MEASURED_KEY = tuple(name for name in KEY if name in MEASURED)
+OF_TASK = Table(MEASURED, MEASURED_KEY, _check_measured)
 ITEMS = Table(ITEM_SCHEMA, ITEM_KEY, _check_item)
 
 

@@ -60,7 +60,8 @@ def select(rows: pd.DataFrame, seen: str = "", **columns) -> pd.DataFrame:
     for name, value in columns.items():
         keep &= rows[name] == value
     if seen in CONTROLS:
-        keep &= ~rows["data"].isin({*CONTROLS} - {seen})
+        others = {*CONTROLS} - {seen}
+        keep &= ~rows["data"].isin(others)
     return rows[keep]
 
 
@@ -70,7 +71,8 @@ def where_known(rows: pd.DataFrame) -> pd.DataFrame:
     """
     trained = rows["length"] == rows["train_length"]
     known = trained.groupby(rows["run"]).transform("any")
-    shortest = rows["length"] == rows.groupby("run")["length"].transform("min")
+    least = rows.groupby("run")["length"].transform("min")
+    shortest = rows["length"] == least
     return rows[trained | (~known & shortest)]
 
 
@@ -97,7 +99,8 @@ def series(rows: pd.DataFrame) -> list[Series]:
             label += f" + {extension}"
         if extension != "direct" and factor != 1:
             label += f" x{factor:g}"
-        if data in CONTROLS or (data != MIXTURE and len(conditions) > 1):
+        of_several = len(conditions) > 1 and data != MIXTURE
+        if data in CONTROLS or of_several:
             label += f" ({CONTROLS.get(data, data)})"
         label += hashed
         if lengths > 1:
@@ -126,19 +129,27 @@ def whole(rows: pd.DataFrame) -> list[Series]:
     """Returns the series with all of their seeds, below the gate or not: the column `mark` holds
     what `judged` says of a row. Raises UserError for mixed corpora.
     """
-    return series(rows.assign(mark=judged(rows), status="ok"))
+    marked = rows.assign(mark=judged(rows), status="ok")
+    return series(marked)
 
 
 def sizes(found: Sequence[Series]) -> dict[str, int]:
     """Returns the parameters of the smallest model of the size of each series by its label, 0 if
     unknown.
     """
-    own = {s.label: int(s.rows["params"].dropna().max() or 0) for s in found}
+    own = {}
+    for s in found:
+        params = s.rows["params"].dropna()
+        own[s.label] = int(params.max() or 0)
     smallest: list[int] = []
     for count in sorted(set(own.values())):
         if not smallest or count > ALIKE * smallest[-1]:
             smallest.append(count)
-    return {label: smallest[bisect(smallest, count) - 1] for label, count in own.items()}
+    groups = {}
+    for label, count in own.items():
+        group = bisect(smallest, count) - 1
+        groups[label] = smallest[group]
+    return groups
 
 
 def one_factor(rows: pd.DataFrame) -> pd.Series:
@@ -155,9 +166,12 @@ def settings(rows: pd.DataFrame) -> pd.Series:
     """Returns the config hash in the name of each row's run, the same for all of its seeds."""
     groups = rows.groupby(["run", "seed"], sort=False, dropna=False)
     first = groups.head(1)  # one row of each run: a study may have ten thousand
-    pairs = zip(first["run"], first["seed"], strict=True)
-    names = [run.removesuffix(f"-s{seed}").rsplit("-", 1)[-1] for run, seed in pairs]
-    return pd.Series(names).iloc[groups.ngroup()].set_axis(rows.index)
+    names = []
+    for run, seed in zip(first["run"], first["seed"], strict=True):
+        model = run.removesuffix(f"-s{seed}")
+        names.append(model.rsplit("-", 1)[-1])
+    of_rows = pd.Series(names).iloc[groups.ngroup()]
+    return of_rows.set_axis(rows.index)
 
 
 def told_apart(rows: pd.DataFrame, alike: list[str]) -> pd.Series:
@@ -166,8 +180,9 @@ def told_apart(rows: pd.DataFrame, alike: list[str]) -> pd.Series:
     """
     hashed = settings(rows)
     same = [rows[column] for column in alike]
-    several = hashed.groupby(same, dropna=False).transform("nunique").gt(1)
-    return (" [" + hashed + "]").where(several, "")
+    counts = hashed.groupby(same, dropna=False).transform("nunique")
+    words = " [" + hashed + "]"
+    return words.where(counts.gt(1), "")
 
 
 def steps(rows: pd.DataFrame) -> str:
@@ -175,12 +190,14 @@ def steps(rows: pd.DataFrame) -> str:
     steps, as far as their curves tell; else nothing. A curve ends less than one of its intervals
     before its run does.
     """
-    points = _curve(rows)[["study", "run", "at"]].drop_duplicates().sort_values("at")
+    measured = _curve(rows)[["study", "run", "at"]]
+    points = measured.drop_duplicates().sort_values("at")
     points["apart"] = points.groupby("run")["at"].diff().fillna(0.0)
     ends = points.groupby(["study", "run"]).tail(1)
     ends = ends.assign(most=ends["at"] + ends["apart"])
     for _, part in ends.groupby("study"):
-        least, most = part["at"].min(), part["at"].max()
+        least = part["at"].min()
+        most = part["at"].max()
         if most > part["most"].min():
             return f"trained for {least:g} to {most:g} steps"
     return ""
@@ -196,7 +213,8 @@ def span_of_steps(rows: pd.DataFrame) -> tuple[float, float]:
 
 def _curve(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns the points of the curves of training."""
-    return rows[(rows["task"] == "train") & (rows["axis"] == "step")]
+    training = rows["task"] == "train"
+    return rows[training & (rows["axis"] == "step")]
 
 
 def judged(rows: pd.DataFrame) -> pd.Series:
@@ -213,12 +231,14 @@ def judged(rows: pd.DataFrame) -> pd.Series:
     misses = (rows["status"] == "not trained").to_numpy()
     learned = place.isin(place[plain & passes])
     failed = place.isin(place[plain & misses])
-    return rows["status"].mask(learned & ~failed & misses, "ok")
+    elsewhere = learned & ~failed & misses
+    return rows["status"].mask(elsewhere, "ok")
 
 
 def seeds(rows: pd.DataFrame, by: str) -> pd.DataFrame:
     """Returns values as (by, seed): one column per run."""
-    return rows.pivot(index=by, columns="run", values="value").sort_index()
+    table = rows.pivot(index=by, columns="run", values="value")
+    return table.sort_index()
 
 
 def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -234,5 +254,7 @@ def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
         return rows.set_index(by)[columns].sort_index()
     shares = set(rows["metric"]) <= {*SHARES}
     within = (0, 1) if shares else (-np.inf, np.inf)
-    means = [mean_over_seeds(line.dropna(), within) for _, line in table.iterrows()]
+    means = []
+    for _, line in table.iterrows():
+        means.append(mean_over_seeds(line.dropna(), within))
     return pd.DataFrame(means, table.index, columns, float)

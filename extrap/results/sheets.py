@@ -61,7 +61,9 @@ class Sheet:
         from extrap.results.schema import ROWS  # imports pandas
 
         found = self.packed
-        return ROWS.records([self.path]) if found is None else found.records(self.name)
+        if found is None:
+            return ROWS.records([self.path])
+        return found.records(self.name)
 
 
 def digest(path: Path) -> str:

@@ -62,7 +62,8 @@ def gates(rows: pd.DataFrame) -> pd.DataFrame:
     table: dict[str, dict[str, str]] = {}
     for s in whole(found):
         for (task, protocol), part in s.rows.groupby(["task", "protocol"]):
-            passed = int((part["mark"] == "ok").sum())
+            ok = part["mark"] == "ok"
+            passed = int(ok.sum())
             text = f"{part['value'].mean():.2f}".removeprefix("0")
             if passed < len(part):
                 text += f" {passed}/{len(part)}"
@@ -85,12 +86,14 @@ def learning(rows: pd.DataFrame) -> pd.DataFrame:
     kv = select(rows, task="kv", metric="accuracy", protocol="records", extension="direct")
     scores = cells(kv)
     gates = select(rows, task="kv", metric="gate", protocol="records", extension="direct")
+    ok = gates["status"] == "ok"
     steps = select(rows, task="train", protocol="retrieval", metric="steps_to_90")
+    by_scheme = steps.groupby("scheme")["value"]
     counts = {
         "seeds": gates.groupby("scheme")["run"].nunique(),
-        "passed": (gates["status"] == "ok").groupby(gates["scheme"]).sum(),
-        "arrived": steps.groupby("scheme")["value"].count(),
-        "steps": steps.groupby("scheme")["value"].mean(),
+        "passed": ok.groupby(gates["scheme"]).sum(),
+        "arrived": by_scheme.count(),
+        "steps": by_scheme.mean(),
     }
     table = pd.DataFrame(counts)
     for m in LEARNED:
@@ -124,8 +127,9 @@ def _trained(rows: pd.DataFrame) -> dict[str, float]:
     line = {}
     for part in PARTS:
         own = curve[curve["protocol"] == part]
-        last = own["at"] == own.groupby("run")["at"].transform("max")
-        line[f"trained {part}"] = own.loc[last, "value"].mean()
+        ends = own.groupby("run")["at"].transform("max")
+        values = own.loc[own["at"] == ends, "value"]
+        line[f"trained {part}"] = values.mean()
     return line
 
 
@@ -135,8 +139,8 @@ def _perplexities(rows: pd.DataFrame) -> dict[str, float]:
     for protocol in PROTOCOLS:
         own = losses[losses["protocol"] == protocol]
         for m in FAR:
-            mean = own.loc[own["multiple"] == m, "value"].mean()
-            line[f"{protocol} {m}x"] = np.exp(mean)
+            values = own.loc[own["multiple"] == m, "value"]
+            line[f"{protocol} {m}x"] = np.exp(values.mean())
     return line
 
 
@@ -153,7 +157,8 @@ def _accuracies(scores: pd.DataFrame, kv: pd.DataFrame) -> dict[str, float]:
     for what, multiples in ACCURACIES.items():
         own = parts[what]
         for m in multiples:
-            line[f"{what} {m}x"] = _mean(own[own["multiple"] == m])
+            here = own[own["multiple"] == m]
+            line[f"{what} {m}x"] = _mean(here)
     return line
 
 
@@ -170,7 +175,8 @@ def _verdict(rows, retrieval, scores) -> str:
     if trained.empty:
         marks = retrieval["mark"].unique()
         return ", ".join(sorted(map(status_name, marks)))
-    passed, seeds = trained["run"].nunique(), retrieval["run"].nunique()
+    passed = trained["run"].nunique()
+    seeds = retrieval["run"].nunique()
     some = f"{passed} of {seeds} seeds pass the gate; " if passed < seeds else ""
     records = scores[scores["protocol"] == "records"]
     means = records.groupby("multiple")["value"].mean()

@@ -40,7 +40,8 @@ def together(results: Path, names: Sequence[str]) -> pd.DataFrame:
     """Returns the rows of all. A series that two of them have is named after its study as well.
     Raises UserError for a name given twice, and for rows of other text or of other questions.
     """
-    if twice := [one for one in names if list(names).count(one) > 1]:
+    twice = [one for one in names if list(names).count(one) > 1]
+    if twice:
         raise UserError("STUDY", twice[0], "given twice", "name each once")
     parts = [opened(results, name) for name in names]
     if len(parts) == 1:
@@ -48,7 +49,8 @@ def together(results: Path, names: Sequence[str]) -> pd.DataFrame:
     named = [_named(part, name) for part, name in zip(parts, names, strict=True)]
     for first, second in pairwise(named):
         _check(first, second)
-    return comparable(labelled(pd.concat(named, ignore_index=True)))
+    rows = pd.concat(named, ignore_index=True)
+    return comparable(labelled(rows))
 
 
 def labelled(rows: pd.DataFrame) -> pd.DataFrame:
@@ -56,19 +58,23 @@ def labelled(rows: pd.DataFrame) -> pd.DataFrame:
     keeps the colour of `rope`.
     """
     place = [rows[name] for name in ("scheme", "extension", "data")]
-    several = rows.groupby(place)["study"].transform("nunique").gt(1)
+    studies_of = rows.groupby(place)["study"].transform("nunique")
     longer = rows["scheme"] + "-" + rows["study"]
-    return rows.assign(scheme=rows["scheme"].mask(several, longer))
+    scheme = rows["scheme"].mask(studies_of.gt(1), longer)
+    return rows.assign(scheme=scheme)
 
 
 def _named(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     """Returns rows under the name of their file if they come from a file of others."""
-    return rows if name in {*rows["study"]} else rows.assign(study=Path(name).stem)
+    if name in {*rows["study"]}:
+        return rows
+    return rows.assign(study=Path(name).stem)
 
 
 def _check(first: pd.DataFrame, second: pd.DataFrame) -> None:
     """Raises UserError if two studies asked other questions in a cell that both have."""
-    a, b = first["study"].iloc[0], second["study"].iloc[0]
+    a = first["study"].iloc[0]
+    b = second["study"].iloc[0]
     of_a = sorted({*first["corpus"]} - {""})
     of_b = sorted({*second["corpus"]} - {""})
     if of_a and of_b and {*of_a}.isdisjoint(of_b):
@@ -93,8 +99,10 @@ def _check(first: pd.DataFrame, second: pd.DataFrame) -> None:
 
 def _asked(rows: pd.DataFrame, metrics: Sequence[str], column: str) -> pd.Series:
     """Returns the numbers that follow from what was asked, by cell."""
-    asked = rows["metric"].isin(metrics) & rows[column].notna()
-    asked &= (rows["task"] != "train") & (rows["axis"] == "")
+    asked = rows["metric"].isin(metrics)
+    asked &= rows[column].notna()
+    asked &= rows["task"] != "train"
+    asked &= rows["axis"] == ""
     kept = rows[asked]
     lengths = kept["length"].fillna(0).astype(float)
     cells = kept.assign(length=lengths).groupby(ASKED)

@@ -20,12 +20,14 @@ def own_recipes(rows: pd.DataFrame) -> pd.Series:
     """
     numbered = rows["recipe"].notna()
     within = rows[numbered & rows["multiple"].eq(1)]
-    gated, text = _picked(within, GATED), _picked(within, LOSS)
+    gated = _picked(within, GATED)
+    text = _picked(within, LOSS)
     gated = gated.assign(passes=gated["status"].eq("ok"))
     recipes = gated.groupby(RECIPES)
+    losses = text.groupby(RECIPES)
     measured = {
         "found": recipes["value"].mean(),
-        "loss": text.groupby(RECIPES)["value"].mean(),
+        "loss": losses["value"].mean(),
         "passes": recipes["passes"].all(),
     }
     table = pd.DataFrame(measured).dropna()
@@ -35,12 +37,14 @@ def own_recipes(rows: pd.DataFrame) -> pd.Series:
     table["loss"] = table["loss"].where(passes, 0.0)
     order = ["passes", "found", "loss"]
     best = table.sort_values(order, ascending=[False, False, True], kind="stable")
-    return best.reset_index().groupby(MODEL)["recipe"].first()
+    models = best.reset_index().groupby(MODEL)
+    return models["recipe"].first()
 
 
 def _picked(rows: pd.DataFrame, of: dict[str, str]) -> pd.DataFrame:
     """Returns the rows with these values."""
-    return rows.merge(pd.DataFrame([of]))
+    wanted = pd.DataFrame([of])
+    return rows.merge(wanted)
 
 
 def is_own(rows: pd.DataFrame) -> pd.Series:
@@ -52,4 +56,5 @@ def is_own(rows: pd.DataFrame) -> pd.Series:
     of_rows = chosen.reindex(models).to_numpy(float)
     own = pd.Series(of_rows, rows.index)
     known = rows["recipe"].notna() & own.notna()
-    return own.eq(rows["recipe"]).astype(float).where(known)
+    same = own.eq(rows["recipe"])
+    return same.astype(float).where(known)

@@ -70,7 +70,8 @@ def measured(found: Series) -> dict[Cell, dict[int, float]]:
     means = scores.groupby([*Cell._fields, "seed"])["value"].mean()
     for (*place, length, metric, seed), value in means.items():
         cell = Cell(*place, int(length), metric)
-        out.setdefault(cell, {})[int(seed)] = float(value)
+        by_seed = out.setdefault(cell, {})
+        by_seed[int(seed)] = float(value)
     return out
 
 
@@ -85,7 +86,9 @@ def on_disk(study: Path) -> Scores:
 
     def scores(stem: str) -> tuple[Path, pd.DataFrame | None]:
         path = study / "items" / f"{stem}.csv"
-        return path, rows.read_items(path) if path.exists() else None
+        if not path.exists():
+            return path, None
+        return path, rows.read_items(path)
 
     return scores
 
@@ -97,10 +100,11 @@ def items(
     of the series. Raises UserError for items that differ from the rows.
     """
     values = measured(found) if values is None else values
+    tasks = {cell.task for cell in values}
     out = {}
     lacking = set()
     for (sheet, task, seed), _ in found.rows.groupby(["sheet", "task", "seed"]):
-        if not any(cell.task == task for cell in values):
+        if task not in tasks:
             continue
         path, table = scores_of(sheet)
         if table is None:
@@ -133,16 +137,21 @@ def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
         plain = part[part["depth"].isna()]
         # items named place:trial, as by kv-serial, become means over places: they share a context
         names = plain["item"].str.rpartition(":")[2] if len(plain) else plain["item"]
-        plain = plain.assign(item=names).pivot_table(index="item", columns="metric", values="value")
-        for metric in plain.columns.drop("tokens", errors="ignore"):
-            values = plain[metric].dropna()
-            counts = plain.loc[values.index, "tokens"] if metric in WHOLE else values * 0 + 1
-            found = Items(values.index, values.to_numpy(), counts.to_numpy(), digest)
-            out[Cell(*at, WHOLE.get(metric, metric))] = found
-        for metric, curve in part[part["depth"].notna()].groupby("metric"):
+        named = plain.assign(item=names)
+        by_metric = named.pivot_table(index="item", columns="metric", values="value")
+        for metric in by_metric.columns.drop("tokens", errors="ignore"):
+            values = by_metric[metric].dropna()
+            counts = values * 0 + 1
+            if metric in WHOLE:
+                counts = by_metric.loc[values.index, "tokens"]
+            cell = Cell(*at, WHOLE.get(metric, metric))
+            out[cell] = Items(values.index, values.to_numpy(), counts.to_numpy(), digest)
+        at_depths = part[part["depth"].notna()]
+        for metric, curve in at_depths.groupby("metric"):
             table = curve.pivot(index="item", columns="depth", values="value")
+            ones = np.ones(len(table))
             for name, values in _curves(metric, table).items():
-                out[Cell(*at, name)] = Items(table.index, values, np.ones(len(table)), digest)
+                out[Cell(*at, name)] = Items(table.index, values, ones, digest)
     return out
 
 

@@ -50,13 +50,17 @@ def between(left: Values, right: Values, of_a: Scores, of_b: Scores) -> list[Con
     """Returns the contrasts of two series by what `measured` returns of each."""
     found = []
     for cell in sorted(left.keys() & right.keys()):
-        seeds = sorted(left[cell].keys() & right[cell].keys())
+        values_a = left[cell]
+        values_b = right[cell]
+        seeds = sorted(values_a.keys() & values_b.keys())
         if not seeds:
             continue
-        a = np.array([left[cell][seed] for seed in seeds])
-        b = np.array([right[cell][seed] for seed in seeds])
-        items_a = [of_a.get(cell, {}).get(seed) for seed in seeds]
-        items_b = [of_b.get(cell, {}).get(seed) for seed in seeds]
+        a = np.array([values_a[seed] for seed in seeds])
+        b = np.array([values_b[seed] for seed in seeds])
+        known_a = of_a.get(cell, {})
+        known_b = of_b.get(cell, {})
+        items_a = [known_a.get(seed) for seed in seeds]
+        items_b = [known_b.get(seed) for seed in seeds]
         at_hand = all(items_a) and all(items_b)
         alike = at_hand and all(_same(x, items_a[0]) for x in items_a)
         alike = alike and all(map(_same, items_a, items_b))
@@ -68,8 +72,9 @@ def between(left: Values, right: Values, of_a: Scores, of_b: Scores) -> list[Con
         else:
             difference = by_seeds(a - b)
         unlike = at_hand and not alike
-        one = Contrast(cell, float(a.mean()), float(b.mean()), difference, unlike=unlike)
-        found.append(one)
+        mean_a = float(a.mean())
+        mean_b = float(b.mean())
+        found.append(Contrast(cell, mean_a, mean_b, difference, unlike=unlike))
     return found
 
 
@@ -77,16 +82,17 @@ def adjusted(pairs: list[list[Contrast]], together: bool) -> list[list[Contrast]
     """Returns contrasts with p adjusted by Holm: over every contrast (`together`), or over the
     pairs within each cell.
     """
-    every = [one for one in chain.from_iterable(pairs) if one.difference.p is not None]
     adjusted: dict[int, float] = {}
     families: dict[Cell | None, list[Contrast]] = {}
-    for one in every:
+    for one in chain.from_iterable(pairs):
+        if one.difference.p is None:
+            continue
         place = None if together else one.cell
         families.setdefault(place, []).append(one)
     for family in families.values():
-        p = holm([one.difference.p for one in family])
-        for one, value in zip(family, p, strict=True):
-            adjusted[id(one)] = float(value)
+        raw = [one.difference.p for one in family]
+        for one, p in zip(family, holm(raw), strict=True):
+            adjusted[id(one)] = float(p)
 
     def replaced(pair: list[Contrast]) -> list[Contrast]:
         return [one._replace(p=adjusted.get(id(one))) for one in pair]
@@ -98,5 +104,7 @@ def _same(x: Items, y: Items) -> bool:
     """True if items are of the same questions: by their digests if both files have them, as names
     of items are numbers.
     """
-    same = None in (x.drawn, y.drawn) or x.drawn == y.drawn
-    return same and x.ids.equals(y.ids) and np.array_equal(x.counts, y.counts)
+    unknown = None in (x.drawn, y.drawn)
+    if not unknown and x.drawn != y.drawn:
+        return False
+    return x.ids.equals(y.ids) and np.array_equal(x.counts, y.counts)

@@ -27,15 +27,19 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
     for unknown and ambiguous names.
     """
     spelled = [(s.label.replace(" ", ""), s) for s in known]
-    listed = f"series of this study: {', '.join(dict.fromkeys(label for label, _ in spelled))}"
+    every = dict.fromkeys(label for label, _ in spelled)
+    listed = f"series of this study: {', '.join(every)}"
     if len(names) < 2 or len(set(names)) < len(names):
         raise UserError("SERIES", ",".join(names), "expected two or more different series", listed)
     found = []
     for name in names:
         short = name.replace(" ", "")
-        fitting = [pair for pair in spelled if short in (pair[0], FACTOR.sub("", pair[0]))]
+        fitting = []
+        for label, s in spelled:
+            if short in (label, FACTOR.sub("", label)):
+                fitting.append((label, s))
         if not fitting:
-            fitting = [pair for pair in spelled if short == pair[1].extension]
+            fitting = [(label, s) for label, s in spelled if short == s.extension]
         if not fitting:
             raise UserError("SERIES", name, "no such series", listed)
         labels = dict.fromkeys(label for label, _ in fitting)
@@ -45,7 +49,8 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
         if len(fitting) != 1:
             remedy = "give each a study of its own, or label=... to the runs of one"
             raise UserError("SERIES", name, f"{len(fitting)} series have this name", remedy)
-        found.append(fitting[0][1])
+        ((_, only),) = fitting
+        found.append(only)
     return found
 
 
@@ -59,27 +64,38 @@ def paired(
     missing from the family over which p is adjusted.
     """
     if declared:  # before the intervals, which take seconds
-        first, *others = map(measured, chosen)
-        cells = sorted(first.keys() & {*chain(*others)})
+        own, *of_others = map(measured, chosen)
+        cells = sorted(own.keys() & {*chain(*of_others)})
         for words in declared:
             fits = any(_fits(words, cell) for cell in cells)
             if not words.split() or not fits:
                 known = f"cells are {', '.join(map(str, cells))}"
                 raise UserError("--cell", words, "no such cell", known)
-    of_items, lacking = zip(*(items(scores, s) for s in chosen), strict=True)
+    of_items = []
+    absent = set()
+    for s in chosen:
+        found, lacking = items(scores, s)
+        of_items.append(found)
+        absent |= {*lacking}
+    first, *others = chosen
+    of_first, *of_others = of_items
     pairs = []
-    for other, theirs in zip(chosen[1:], of_items[1:], strict=True):
-        pairs.append(contrasts(chosen[0], other, of_items[0], theirs))
+    for other, theirs in zip(others, of_others, strict=True):
+        pairs.append(contrasts(first, other, of_first, theirs))
     unlike = {one.cell.task for one in chain(*pairs) if one.unlike}
     if declared:
         pairs = [_declared(pair, declared) for pair in pairs]
     pairs = adjusted(pairs, together=bool(declared))
-    return pairs, sorted({*chain(*lacking)}), sorted(unlike)
+    return pairs, sorted(absent), sorted(unlike)
 
 
 def _declared(pair: list[Contrast], declared: list[str]) -> list[Contrast]:
     """Returns the contrasts in cells that were declared."""
-    return [one for one in pair if any(_fits(words, one.cell) for words in declared)]
+    kept = []
+    for one in pair:
+        if any(_fits(words, one.cell) for words in declared):
+            kept.append(one)
+    return kept
 
 
 def _fits(words: str, cell: Cell) -> bool:
@@ -101,16 +117,18 @@ def in_memory(
         return Path(run), found
 
     sheets = rows["run"] + " " + rows["config"]
-    chosen = choose(whole(rows.assign(sheet=sheets)), names)
+    known = whole(rows.assign(sheet=sheets))
+    chosen = choose(known, names)
     pairs, lacking, unlike = paired(chosen, scores, [])
     if lacking:
         absent = f"no scores of single items ({', '.join(lacking)}): one seed has no interval"
         warnings.warn(absent, stacklevel=3)
     if unlike:
         warnings.warn(unlike_words(unlike), stacklevel=3)
+    first, *others = chosen
     found = []
-    for other, pair in zip(chosen[1:], pairs, strict=True):
-        labels = {"first": chosen[0].label, "second": other.label}
+    for other, pair in zip(others, pairs, strict=True):
+        labels = {"first": first.label, "second": other.label}
         found += [labels | cell_values(contrast) for contrast in pair]
     return pd.DataFrame(found)
 
@@ -124,8 +142,11 @@ def cell_values(contrast: Contrast) -> dict:
 
 def none_differs(pair: list[Contrast]) -> bool:
     """True if every cell has an interval, and all intervals include 0."""
-    found = [c.difference for c in pair]
-    return bool(found) and all(d.low is not None and d.low <= 0 <= d.high for d in found)
+    for contrast in pair:
+        found = contrast.difference
+        if found.low is None or not found.low <= 0 <= found.high:
+            return False
+    return bool(pair)
 
 
 def unlike_words(tasks: list[str]) -> str:

@@ -21,8 +21,10 @@ def limit(statement: Statement, seeds: int) -> str:
         return _of_orders(statement, seeds)
     if statement.unit or statement.statistic in OF_UNITS:
         return ""
-    if statement.across == "median" and np.isnan(median_interval(range(seeds))[0]):
-        return MEDIAN.format(seeds)
+    if statement.across == "median":
+        low, _ = median_interval(range(seeds))
+        if np.isnan(low):
+            return MEDIAN.format(seeds)
     if seeds == 1:
         return RANK if statement.statistic == "rank" else ""
     if seeds < ENOUGH:
@@ -40,7 +42,8 @@ def limit(statement: Statement, seeds: int) -> str:
 
 def _of_orders(statement: Statement, seeds: int) -> str:
     """Says whether orders that agree wholly, or are opposed, would hold."""
-    selection = statement.rows | statement.contrasts[0][0].rows
+    first = statement.contrasts[0][0]
+    selection = statement.rows | first.rows
     listed = selection.get(statement.over or "", [])
     items = len({*listed}) if isinstance(listed, list) else 0
     if not items:
@@ -60,8 +63,10 @@ def _of_orders(statement: Statement, seeds: int) -> str:
 
 
 def _read(values, items: int) -> Read:
-    plain = pd.Series(values, range(len(values)), dtype=float)
-    return Read(plain, plain * np.nan, plain * np.nan, len(values), 0, 0.0, items)
+    seeds = len(values)
+    plain = pd.Series(values, range(seeds), dtype=float)
+    unknown = plain * np.nan
+    return Read(plain, unknown, unknown, seeds, 0, 0.0, items)
 
 
 def _beyond(statement: Statement, low: float, high: float) -> bool:

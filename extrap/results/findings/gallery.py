@@ -78,13 +78,15 @@ def entries(results: Path) -> list[dict[str, Any]]:
     if not fits(found, list[dict]):
         raise UserError(path, problem="expected a list of figures")
     for one in found:
-        if lost := [name for name in TEXTS if not isinstance(one.get(name), str)]:
-            raise UserError(path, problem=f"{one.get('id')}: {lost[0]} is missing")
+        for name in TEXTS:
+            if not isinstance(one.get(name), str):
+                raise UserError(path, problem=f"{one.get('id')}: {name} is missing")
         if ("by" in one) == ("expect" in one):
             raise UserError(path, problem=f"{one['id']}: either expect or by")
-        if one.get("by") not in (None, "formula", "none") or ("why" in one) != (
-            one.get("by") == "none"
-        ):
+        by = one.get("by")
+        known = by in (None, "formula", "none")
+        explained = ("why" in one) == (by == "none")
+        if not known or not explained:
             raise UserError(path, problem=f"{one['id']}: why belongs to by: none")
     return found
 
@@ -93,7 +95,8 @@ def gallery(results: Path, rows: numbers.Rows) -> list[Shown]:
     """Returns the entries with their numbers and verdicts of today's rows. rows: of a study by
     name, as `verdict.table` leaves them.
     """
-    return [shown(one, rows, f"{results / HOME / FILE}: {one['id']}") for one in entries(results)]
+    path = results / HOME / FILE
+    return [shown(one, rows, f"{path}: {one['id']}") for one in entries(results)]
 
 
 def shown(entry: dict[str, Any], rows: numbers.Rows, where: str) -> Shown:
@@ -104,18 +107,22 @@ def shown(entry: dict[str, Any], rows: numbers.Rows, where: str) -> Shown:
     values = []
     for one in entry.get("each", []):
         own = (entry.get("common") or {}) | one
-        values.append(numbers.value_of(own, rows(own["study"]), where))
+        of_study = rows(own["study"])
+        values.append(numbers.value_of(own, of_study, where))
     forms = PLACE.findall(entry["ours"])
     if len(forms) != len(values):
         raise UserError(where, problem=f"{len(forms)} places for {len(values)} numbers")
     texts = iter(zip(forms, values, strict=True))
-    sentence = PLACE.sub(partial(_written, texts, where), entry["ours"])
-    return Shown(entry, sentence, values, _verdict(entry, values, where))
+    written = partial(_written, texts, where)
+    sentence = PLACE.sub(written, entry["ours"])
+    verdict = _verdict(entry, values, where)
+    return Shown(entry, sentence, values, verdict)
 
 
 def _written(texts, where: str, found: re.Match[str]) -> str:
-    form, value = next(texts)
-    return numbers.formatted(value, form[1:-1].removeprefix(":"), where)
+    braces, value = next(texts)
+    form = braces[1:-1].removeprefix(":")
+    return numbers.formatted(value, form, where)
 
 
 def _verdict(entry: dict[str, Any], values: list[float], where: str) -> str:
@@ -163,6 +170,8 @@ def _line(results: Path, one: Shown) -> tuple[str, ...]:
     ours = f"{one.sentence}. `{one.command}`"
     if file is not None:
         ours = f"[figure](../{file.relative_to(results)}): {ours}"
-    verdict = f"**{one.verdict}**" + (f": {entry['why']}" if "why" in entry else "")
+    verdict = f"**{one.verdict}**"
+    if "why" in entry:
+        verdict += f": {entry['why']}"
     name = f"[{entry['paper']}]({link}). {entry['what']}"
     return name, entry["claims"], ours, verdict

@@ -49,24 +49,29 @@ def interval(statement: Statement, found: Read) -> Interval:
     if found.items:
         return _of_ranks(values, found.items, bound)
     if len(values) == 1:
-        down, up = float(found.down.iloc[0]), float(found.up.iloc[0])
+        down = float(found.down.iloc[0])
+        up = float(found.up.iloc[0])
         return _of_one(values[0], down, up, bound)
     if statement.across == "median":
         middle = float(np.median(values))
-        return Interval(middle, *median_interval(values), p=_sign_p(values, bound))
+        low, high = median_interval(values)
+        return Interval(middle, low, high, p=_sign_p(values, bound))
     if len(values) < ENOUGH:
         return Interval(float(np.mean(values)))
-    down, up = np.nan_to_num([found.down.mean(), found.up.mean()])
-    if statement.compares:
-        down, up = 0.0, 0.0
+    down = 0.0
+    up = 0.0
+    if not statement.compares:
+        down, up = np.nan_to_num([found.down.mean(), found.up.mean()])
     mean = over_seeds(values)
     half = mean.half()
     if down or up:
         of_items = ((down + up) / 2 / Z) ** 2
-        mean = Mean(mean.value, (*mean.errors, (of_items, MANY)))
+        errors = (*mean.errors, (of_items, MANY))
+        mean = Mean(mean.value, errors)
     low = mean.value - np.hypot(half, down)
     high = mean.value + np.hypot(half, up)
-    p = Mean(mean.value - bound, mean.errors).p
+    from_bound = Mean(mean.value - bound, mean.errors)
+    p = from_bound.p
     if statement.learning:
         (least, most), chance = learning(values, bound)
         low = min(low, least)
@@ -85,12 +90,14 @@ def learning(values, bound: float = PASSED) -> tuple[tuple[float, float], float]
     values = np.asarray(values, float)
     passed = values[values >= PASSED]
     failed = values[values < PASSED]
-    k, n = len(passed), len(values)
+    k = len(passed)
+    n = len(values)
     above = float(passed.mean()) if k else 1.0
     below = float(failed.mean()) if k < n else 0.0
     apart = above - below
     ends = [below + share * apart for share in exact_share(k, n)]
-    needed = float(np.clip((bound - below) / apart, 0, 1))
+    at_bound = (bound - below) / apart
+    needed = float(np.clip(at_bound, 0, 1))
     fewer = bdtr(k, n, needed)
     more = bdtrc(k - 1, n, needed) if k else 1.0
     p = min(1.0, 2 * float(min(fewer, more)))
@@ -104,10 +111,13 @@ def _of_ranks(values, items: int, bound: float) -> Interval:
     half = found.half()
     low, high = np.tanh([found.value - half, found.value + half])
     finite = np.clip(bound, -1 + 1e-9, 1 - 1e-9)
-    bound = float(np.arctanh(finite))
-    p = Mean(found.value - bound, found.errors).p if items > 3 else np.nan
-    further = np.tanh(abs(bound) + found.detectable)
-    near = abs(float(further - np.tanh(abs(bound))))
+    z = float(np.arctanh(finite))
+    p = np.nan
+    if items > 3:
+        from_bound = Mean(found.value - z, found.errors)
+        p = from_bound.p
+    further = np.tanh(abs(z) + found.detectable)
+    near = abs(float(further - np.tanh(abs(z))))
     low = min(float(low), effect)
     high = max(float(high), effect)
     return Interval(effect, low, high, near, p)
@@ -119,7 +129,8 @@ def _of_one(value: float, down: float, up: float, bound: float) -> Interval:
     if np.isnan(side):
         p = np.nan
     elif side > 0:
-        p = float(2 * ndtr(-abs(value - bound) * Z / side))
+        z = abs(value - bound) * Z / side
+        p = float(2 * ndtr(-z))
     else:
         p = float(value == bound)
     detectable = (down + up) / 2 * (1 + Z_POWER / Z)
@@ -130,5 +141,6 @@ def _sign_p(values, bound: float) -> float:
     """Returns the two-sided p value of the sign test, which inverts to order statistics."""
     above = int((values > bound).sum())
     below = int((values < bound).sum())
-    tail = float(bdtr(min(above, below), len(values), 0.5))
+    fewer = min(above, below)
+    tail = float(bdtr(fewer, len(values), 0.5))
     return min(1.0, 2 * tail)

@@ -59,7 +59,8 @@ def judged(results: Path, study: str) -> list[Finding]:
         listed = f"studies with one: {', '.join(declared(results)) or 'none yet'}"
         raise UserError("STUDY", study, f"no {FILE} of it in {results}", listed)
     folder = place(results, study)
-    return findings(folder, table.read(folder) if study in table.studies(results) else None)
+    rows = table.read(folder) if study in table.studies(results) else None
+    return findings(folder, rows)
 
 
 def _published(results: Path, study: str) -> list[Finding]:
@@ -67,23 +68,25 @@ def _published(results: Path, study: str) -> list[Finding]:
     part of the rows may decide a statement that all of them do not.
     """
     found = judged(results, study)
-    if not numbers.read(place(results, study) / numbers.FILE).get("running"):
+    given = numbers.read(place(results, study) / numbers.FILE)
+    if not given.get("running"):
         return found
     return [Finding(one.statement, "not measured", "the study still runs") for one in found]
 
 
 def summary(found: list[Finding]) -> str:
     """Counts statements by verdict, a statement and its twin once."""
-    once = [one.verdict for one in found if not one.statement.twin]
     many = {"holds": "hold", "fails": "fail"}
     own = [one for one in found if not one.statement.twin]
     counts = []
-    for verdict in (verdict for verdict in VERDICTS if verdict in once):
-        n = once.count(verdict)
+    for verdict in VERDICTS:
         part = [one for one in own if one.verdict == verdict]
+        n = len(part)
+        if not n:
+            continue
         word = many.get(verdict, verdict) if n > 1 else verdict
         counts.append(f"{n} {word}" + _of_them(part))
-    twins = len(found) - len(once)
+    twins = len(found) - len(own)
     said = f", {twins} of them counted with {'its twin' if twins == 1 else 'their twins'}"
     return f"{len(found)} statements{said * bool(twins)}: {', '.join(counts)}."
 
@@ -91,10 +94,12 @@ def summary(found: list[Finding]) -> str:
 def _of_them(found: list[Finding]) -> str:
     """Returns how many of the findings of one verdict are badly put, or undecided by design."""
     parts = []
-    if badly := sum(bool(one.statement.badly_put) for one in found):
-        parts.append(f"{badly} badly put")
-    if design := sum(one.verdict == "undecided" and bool(one.design) for one in found):
-        parts.append(f"{design} by design")
+    badly = [one for one in found if one.statement.badly_put]
+    design = [one for one in found if one.verdict == "undecided" and one.design]
+    if badly:
+        parts.append(f"{len(badly)} badly put")
+    if design:
+        parts.append(f"{len(design)} by design")
     return f" ({', '.join(parts)})" if parts else ""
 
 
@@ -107,11 +112,13 @@ def survive(found: list[Finding]) -> str:
     if not own:
         return ""
     p = np.array([one.p for one in own])
+    by_holm = holm(p) <= 1 - LEVEL
+    by_rate = benjamini_hochberg(p) <= 1 - LEVEL
     parts = []
     for verdict in ("holds", "fails"):
         of = np.array([one.verdict == verdict for one in own])
-        strict = int((holm(p)[of] <= 1 - LEVEL).sum())
-        loose = int((benjamini_hochberg(p)[of] <= 1 - LEVEL).sum())
+        strict = int(by_holm[of].sum())
+        loose = int(by_rate[of].sum())
         parts.append(f"of {of.sum()} that {verdict[:-1]}, {strict} survive Holm and {loose}")
     words = " and ".join(f"{part} Benjamini and Hochberg" for part in parts)
     return (
@@ -141,20 +148,20 @@ def written(results: Path) -> dict[Path, str]:
         return known[name]
 
     every = [*chain.from_iterable(found.values())]
+    adjusted = survive(every)
     parts = {
-        "verdicts": f"{summary(every)} {survive(every)}".strip(),
+        "verdicts": f"{summary(every)} {adjusted}".strip(),
         "leaderboard": _board(results, rows),
         "tuned": _tuned(results, rows),
     }
-    out = {
-        results / ALL: "\n".join(
-            [INTRODUCTION, f"{survive(every)}\n", *(part(*one) for one in found.items())]
-        )
-    }
+    sections = [part(study, own) for study, own in found.items()]
+    text = "\n".join([INTRODUCTION, f"{adjusted}\n", *sections])
+    out = {results / ALL: text}
     for folder in [results.parent, results, *having(results, README)]:
         path = folder / README
         old = read_text(path, PAGE) if path.is_file() else ""
-        new = numbers.filled(old, results if folder == results.parent else folder, rows, finding)
+        source = results if folder == results.parent else folder
+        new = numbers.filled(old, source, rows, finding)
         own = parts if folder == results else {}
         if folder not in (results, results.parent):
             own = {"declared": _declared(results, folder, found)}
@@ -163,8 +170,9 @@ def written(results: Path) -> dict[Path, str]:
                 new = markdown.between(new, name, own[name])
         if new != old or "<!-- /" in old:
             out[path] = new
-    if (results / gallery.HOME / gallery.FILE).is_file():
-        out[results / gallery.HOME / README] = gallery.page(results, rows)
+    home = results / gallery.HOME
+    if (home / gallery.FILE).is_file():
+        out[home / README] = gallery.page(results, rows)
     return out
 
 
@@ -174,27 +182,32 @@ def part(study: str, found: list[Finding]) -> str:
     if any(one.verdict != "not measured" for one in found):
         lines = []
         for one in found:
-            interval = "" if np.isnan(one.low) else f" [{number(one.low)}, {number(one.high)}]"
-            extra = "; ".join(filter(None, (reason(one), one.statement.note)))
-            lines.append((
-                one.statement.says, one.statement.source,
-                f"**{one.verdict}**" + (f" ({extra})" if extra else ""),
-                number(one.effect) + interval, one.statement.claim,
-                f"{one.seeds} ({one.below} of {one.runs})" if one.runs else "-",
-            ))  # fmt: skip
+            said = one.statement
+            effect = number(one.effect)
+            if not np.isnan(one.low):
+                effect += f" [{number(one.low)}, {number(one.high)}]"
+            verdict = f"**{one.verdict}**"
+            extra = "; ".join(filter(None, (reason(one), said.note)))
+            if extra:
+                verdict += f" ({extra})"
+            runs = f"{one.seeds} ({one.below} of {one.runs})" if one.runs else "-"
+            lines.append((said.says, said.source, verdict, effect, said.claim, runs))
         out.append(markdown.table([TABLE, *lines]) + "\n")
     return "\n".join(out)
 
 
 def _declared(results: Path, folder: Path, found: dict[str, list[Finding]]) -> str:
     """What a page says of the declared statements of its study, and of parts without a page."""
-    up = "/".join([".."] * len(folder.relative_to(results).parts))
-    own = [folder, *(one for one in having(results, FILE) if one.parent == folder)]
-    return "**Declared.** " + " ".join(
-        f"[{one.name}]({up}/{ALL}#{one.name}): {summary(found[one.name])}"
-        for one in own
-        if one.name in found and (one == folder or not (one / README).is_file())
-    )
+    depth = len(folder.relative_to(results).parts)
+    up = "/".join([".."] * depth)
+    inner = [one for one in having(results, FILE) if one.parent == folder]
+    without_page = [one for one in inner if not (one / README).is_file()]
+    words = []
+    for one in (folder, *without_page):
+        if one.name in found:
+            link = f"[{one.name}]({up}/{ALL}#{one.name})"
+            words.append(f"{link}: {summary(found[one.name])}")
+    return "**Declared.** " + " ".join(words)
 
 
 def _board(results: Path, rows: Callable[[str], pd.DataFrame]) -> str:
@@ -204,15 +217,21 @@ def _board(results: Path, rows: Callable[[str], pd.DataFrame]) -> str:
     given = numbers.read(path)
     recipes = rows(given["recipes"]) if "recipes" in given else None
     for one in given.get("models", []):
-        part = rows(one["study"])
-        parts.append((part[part["scheme"].isin(one["scheme"])], one["layers"]))
-    return markdown.table(leaderboard(parts, recipes)) if parts else ""
+        of_study = rows(one["study"])
+        named = of_study["scheme"].isin(one["scheme"])
+        parts.append((of_study[named], one["layers"]))
+    if not parts:
+        return ""
+    return markdown.table(leaderboard(parts, recipes))
 
 
 def _tuned(results: Path, rows: Callable[[str], pd.DataFrame]) -> str:
     """The leaderboard of schemes under their own recipes; empty where no study is named."""
     given = numbers.read(results / numbers.FILE)
-    return markdown.table(tuned(rows(given["tuned"]))) if "tuned" in given else ""
+    if "tuned" not in given:
+        return ""
+    lines = tuned(rows(given["tuned"]))
+    return markdown.table(lines)
 
 
 def number(value: float) -> str:
@@ -220,7 +239,12 @@ def number(value: float) -> str:
 
 
 def reason(one: Finding) -> str:
-    badly = f"badly put: {one.statement.badly_put}" * bool(one.statement.badly_put)
-    twin = f"counted with its twin {one.statement.twin}" * bool(one.statement.twin)
-    design = f"by design: {one.design}" * (one.verdict == "undecided" and bool(one.design))
-    return "; ".join(filter(None, (one.reason, design, badly, twin)))
+    said = one.statement
+    parts = [one.reason]
+    if one.verdict == "undecided" and one.design:
+        parts.append(f"by design: {one.design}")
+    if said.badly_put:
+        parts.append(f"badly put: {said.badly_put}")
+    if said.twin:
+        parts.append(f"counted with its twin {said.twin}")
+    return "; ".join(filter(None, parts))

@@ -96,18 +96,21 @@ def filled(text: str, folder: Path, rows: Rows, judged: Callable[[str, str], Fin
         UserError: for an entry that does not fit, and for a word that is far from its number.
     """
     given = read(folder / FILE)
+    common = given.get("common") or {}
     for name, entries in given.items():
         if name in SHAPE or f"<!-- /{name} -->" not in text:
             continue
         lines = []
         for one in entries:
             try:
-                lines.append(_sentence(one, given.get("common") or {}, folder, rows, judged))
+                lines.append(_sentence(one, common, folder, rows, judged))
             except Missing:
                 if not given.get("running"):
                     raise
-        if waiting := len(entries) - len(lines):
-            of = f": {waiting} of {len(entries)} findings" * (len(entries) > 1)
+        total = len(entries)
+        waiting = total - len(lines)
+        if waiting:
+            of = f": {waiting} of {total} findings" if total > 1 else ""
             lines.append(f"Not measured yet{of}.")
         first = "**Answer:** " if name == "answer" else "- "
         text = markdown.between(text, name, "\n".join(first + line for line in lines))
@@ -154,7 +157,8 @@ def _sentence(entry: Any, common: dict, folder: Path, rows: Rows, judged) -> str
     places = sum(name is not None for _, name, *_ in parts)
     if places != len(entry["each"]):
         raise UserError(where, problem=f"{places} places for {len(entry['each'])} of each")
-    own = common | {name: value for name, value in entry.items() if name not in ("says", "each")}
+    shared = {name: value for name, value in entry.items() if name not in ("says", "each")}
+    own = common | shared
     each = iter(entry["each"])
     out = ""
     for words, name, form, _ in parts:
@@ -176,7 +180,9 @@ def _written(word: str, form: str, entry: dict, folder: Path, rows: Rows, judged
         return word
     value = _taken(entry, finding, where) if finding else value_of(entry, rows(study), where)
     if word in WORDS:
-        if abs(value - WORDS.index(word)) > 0.05 * ("count" not in entry):
+        off = abs(value - WORDS.index(word))
+        tolerance = 0.0 if "count" in entry else 0.05
+        if off > tolerance:
             raise UserError(where, problem=f"{word} is {value:.3f}")
         return word
     return formatted(value, word or form, where)
@@ -189,7 +195,8 @@ def formatted(value: float, form: str, where: str) -> str:
     try:
         if not FORM.fullmatch(form):
             raise ValueError
-        return re.sub(r"^([+-]?)0\.", r"\1.", format(value, form or ".2f"))
+        text = format(value, form or ".2f")
+        return re.sub(r"^([+-]?)0\.", r"\1.", text)
     except ValueError:
         problem = f"{form:.60}: no format, and no word that has a number"
         raise UserError(where, problem=problem) from None
@@ -197,25 +204,30 @@ def formatted(value: float, form: str, where: str) -> str:
 
 def value_of(entry: dict, rows: pd.DataFrame, where: str) -> float:
     fields = {name: entry[name] for name in FIELDS & {*entry}}
-    columns = selection(where, {name: entry[name] for name in {*entry} - FIELDS - OWN})
+    selecting = {name: entry[name] for name in {*entry} - FIELDS - OWN}
+    columns = selection(where, selecting)
     take = entry.get("take", "effect")
     if take == "params":
-        return _known(float(selected(rows, columns)["size"].max()), entry, "no rows", where)
+        size = selected(rows, columns)["size"]
+        return _known(float(size.max()), entry, "no rows", where)
     if "count" in entry:
-        kept = selected(rows, columns).groupby(entry["count"])["value"]
-        values = kept.agg(COUNTED.get(take, "mean"))
+        groups = selected(rows, columns).groupby(entry["count"])
+        values = groups["value"].agg(COUNTED.get(take, "mean"))
         above = fields.get("above", -np.inf)
         below = fields.get("below", np.inf)
-        number = int(((values >= above) & (values < below)).sum())
+        within = (values >= above) & (values < below)
+        number = int(within.sum())
         n = len(values)
         if take not in SHARES:
             return float(number)
-        _known(number / n if n else np.nan, entry, "no rows", where)
-        shares = (number / n, *exact_share(number, n))
+        share = number / n if n else np.nan
+        _known(share, entry, "no rows", where)
+        shares = (share, *exact_share(number, n))
         return dict(zip(SHARES, shares, strict=True))[take]
-    bound = {} if {"above", "below"} & {*fields} else {"above": 0}
-    plain = {"id": FILE, "says": "-", "source": "-", "rows": columns} | bound | fields
-    made = statement(Path(where), 0, plain, {})
+    plain = {"id": FILE, "says": "-", "source": "-", "rows": columns}
+    if not {"above", "below"} & {*fields}:
+        plain["above"] = 0
+    made = statement(Path(where), 0, plain | fields, {})
     if take in OF_EACH:
         return _of_each(take, made, rows, where)
     return _taken(entry, judge(made, rows), where)
@@ -228,17 +240,23 @@ def _of_each(take: str, made: Statement, rows: pd.DataFrame, where: str) -> floa
     except NotMeasured as reason:
         raise Missing(where, problem=reason) from None
     if take == "beyond":
-        above = values > made.threshold if made.direction == "above" else values < made.threshold
-        return float(above.sum())
-    return float((values.min() if take == "least" else values.max()).round(TIED))
+        above = values > made.threshold
+        below = values < made.threshold
+        beyond = above if made.direction == "above" else below
+        return float(beyond.sum())
+    extreme = values.min() if take == "least" else values.max()
+    return float(extreme.round(TIED))
 
 
 def _taken(entry: dict, finding: Finding, where: str) -> float:
     take = entry.get("take", "effect")
     if take not in TAKES:
         raise UserError(where, problem=f"take={take}: one of {', '.join(TAKES)}")
-    value = _known(getattr(finding, TAKES[take]), entry, finding.reason, where)
-    return float(np.exp(value)) if take == "exp" else float(value)
+    taken = getattr(finding, TAKES[take])
+    value = _known(taken, entry, finding.reason, where)
+    if take == "exp":
+        return float(np.exp(value))
+    return float(value)
 
 
 def _known(value: float, entry: dict, reason: str, where: str) -> float:

@@ -147,7 +147,8 @@ def read(study: Path) -> list[Statement]:
     entries = given.get("statements")
     _need(isinstance(entries, list), path, "statements: expected a list")
     common = given.get("common") or {}
-    found = [statement(path, number, one, common) for number, one in enumerate(entries or ())]
+    numbered = enumerate(entries or ())
+    found = [statement(path, number, one, common) for number, one in numbered]
     ids = [one.id for one in found]
     for one in found:
         twice = f"id={one.id}: used twice; give each statement its own"
@@ -167,18 +168,20 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
     bounded = len(bounds) == 1 and _number(entry[bounds[0]])
     given = ", ".join(f"{name}={entry[name]!r:.60}" for name in bounds) or "none"
     _need(bounded, where, f"expected either above or below, with a number, got {given}")
+    (direction,) = bounds
     _check_statistic(where, entry)
     rows = selection(where, common) | selection(where, entry.get("rows"))
     made = {
         "rows": rows,
         "contrasts": _contrasts(where, entry),
-        "direction": bounds[0],
+        "direction": direction,
         "unit": tuple(entry.get("unit", [])),
-        "threshold": float(entry[bounds[0]]),
+        "threshold": float(entry[direction]),
         "digest": _digest(entry, rows),
     }
     same = {*Statement.__dataclass_fields__} & {*entry}
-    return Statement(**{name: entry[name] for name in same} | made)
+    written = {name: entry[name] for name in same}
+    return Statement(**written | made)
 
 
 def _check_kinds(where: str, entry: dict[str, Any]) -> None:
@@ -223,8 +226,10 @@ def _digest(entry: dict[str, Any], rows: Selection) -> str:
     # `learned: false` takes a premise of the evaluator away and declares nothing
     undeclared = {*REMARKS} if entry.get("learned") else {*REMARKS, "learned"}
     declared = {name: value for name, value in entry.items() if name not in undeclared}
-    plain = json.dumps(declared | {"rows": rows}, sort_keys=True, default=str)
-    return hashlib.sha256(plain.encode()).hexdigest()[:16]
+    declared["rows"] = rows
+    plain = json.dumps(declared, sort_keys=True, default=str)
+    digest = hashlib.sha256(plain.encode()).hexdigest()
+    return digest[:16]
 
 
 def _contrasts(where: str, entry: dict[str, Any]) -> tuple[tuple[Term, ...], ...]:
@@ -248,8 +253,9 @@ def _term(where: str, term: Any) -> Term:
     weighted = isinstance(term, dict) and _number(term.get("times", 1))
     words = "terms: expected selections, each with a number for times"
     _need(weighted, where, f"{words}, got {term!r:.60}")
-    rows = {name: value for name, value in term.items() if name != "times"}
-    return Term(selection(where, rows), float(term.get("times", 1)))
+    columns = {name: value for name, value in term.items() if name != "times"}
+    rows = selection(where, columns)
+    return Term(rows, float(term.get("times", 1)))
 
 
 def selection(where: str, given: Any) -> Selection:

@@ -83,7 +83,8 @@ def prepared(rows: pd.DataFrame) -> pd.DataFrame:
     out["size"] = out["params"]
     numbers = out["params"].fillna(0).astype(float)
     bounds = [*SIZES.values(), np.inf]
-    out["params"] = pd.cut(numbers, bounds, labels=[*SIZES], right=False).astype(str)
+    named = pd.cut(numbers, bounds, labels=[*SIZES], right=False)
+    out["params"] = named.astype(str)
     out = recipes(out)
     return out.assign(tuned=is_own(out))
 
@@ -98,9 +99,11 @@ def recipes(rows: pd.DataFrame) -> pd.DataFrame:
     for name in RECIPE:
         number = each.str.extract(rf"_{name}([\d.]+)", expand=False)
         known[name] = number.to_numpy(float)
-    known["scheme"] = each.str.replace(r"(_[a-z]+[\d.]+)+$", "", regex=True).to_numpy()
+    scheme = each.str.replace(r"(_[a-z]+[\d.]+)+$", "", regex=True)
+    known["scheme"] = scheme.to_numpy()
     of_rows = known.reindex(label)
-    return rows.assign(**{name: of_rows[name].to_numpy() for name in known})
+    columns = {name: of_rows[name].to_numpy() for name in known}
+    return rows.assign(**columns)
 
 
 def selected(rows: pd.DataFrame, selection: Selection) -> pd.DataFrame:
@@ -123,38 +126,45 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
         units = rows.groupby([*statement.unit], dropna=False).ngroup()
         replicate = units.map("unit {}".format)
     rows = rows.assign(replicate=replicate)
-    values, weights, states = [], [], []
+    values = []
+    weights = []
+    states = []
     for terms in statement.contrasts:
-        parts = [_term(statement, term, rows) for term in terms]
-        read = [part for part, _ in parts]
-        if statement.across == DEVIATION:
-            read = [_deviations(part) for part in read]
+        read = []
+        for term in terms:
+            part, status = _term(statement, term, rows)
+            states.append(status)
+            read.append(_deviations(part) if statement.across == DEVIATION else part)
         values.append(read)
         weights.append([term.times for term in terms])
-        states += [status for _, status in parts]
-    p, items = 0.0, 0
+    p = 0.0
+    items = 0
     if statement.statistic == "rank_correlation":
         found, p, items = _correlated(*values[0])
     else:
-        sums = [_sum(*one) for one in zip(values, weights, strict=True)]
+        weighted = zip(values, weights, strict=True)
+        sums = [_sum(parts, times) for parts, times in weighted]
         found = _combined(statement, sums)
     if found.empty:
         raise NotMeasured("no seed has all that is compared")
-    status = pd.concat(states)
-    below = status.ne("ok").groupby(level=0).any()
+    failed = pd.concat(states).ne("ok")
+    below = failed.groupby(level=0).any()
     value, down, up = (found[name] for name in COLUMNS)
     return Read(value, down, up, len(below), int(below.sum()), p, items)
 
 
 def _correlated(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, float, int]:
     """Returns (COLUMNS by seed, p, items) of the orders of two terms."""
-    a, b = first["value"].unstack(), second["value"].unstack()  # (seeds, items)
+    # (seeds, items)
+    a = first["value"].unstack().round(TIED)
+    b = second["value"].unstack().round(TIED)
     a, b = a.align(b, join="inner")
-    a, b = a.round(TIED), b.round(TIED)
+    items = a.shape[1]
     orders = {seed: spearman(a.loc[seed], b.loc[seed]) for seed in a.index}
     found = _exact(pd.Series(orders, dtype=float))
-    p = 1.0 if found["value"].isna().any() else permutation_p(a, b)
-    return found, p, a.shape[1]
+    unknown = found["value"].isna().any()
+    p = 1.0 if unknown else permutation_p(a, b)
+    return found, p, items
 
 
 def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
@@ -169,11 +179,13 @@ def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.Data
     by = [*dict.fromkeys([*over, *listed])]
     if statement.log:
         numbers = found[["value", "low", "high"]]
-        found = found.assign(**np.log(numbers.where(numbers > 0)))
+        positive = numbers.where(numbers > 0)
+        found = found.assign(**np.log(positive))
     # one setting whatever the seed, in each unit
     first = found["replicate"] if statement.unit else pd.Series(0, found.index)
     place = [first, *(found[name] for name in by)]
-    several = settings(found).groupby(place).transform("nunique").gt(1)
+    counts = settings(found).groupby(place).transform("nunique")
+    several = counts.gt(1)
     if several.any():
         names = sorted(found.loc[several, "run"].unique())
         raise NotMeasured(f"several runs answer to one selection: {', '.join(names)}")
@@ -184,18 +196,22 @@ def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.Data
     kept = table.groupby(level="replicate").filter(whole)
     if kept.empty:
         raise NotMeasured(f"not all of {_words(listed)}")
-    return _means(kept, ["replicate", *over]), found.set_index("run")["status"]
+    readings = _means(kept, ["replicate", *over])
+    status = found.set_index("run")["status"]
+    return readings, status
 
 
 def _deviations(readings: pd.DataFrame) -> pd.DataFrame:
     """Returns how far each seed lies from the median of all."""
-    middle = readings["value"].median(skipna=False)
-    return _exact((readings["value"] - middle).abs())
+    values = readings["value"]
+    middle = values.median(skipna=False)
+    return _exact((values - middle).abs())
 
 
 def _whole(part: pd.DataFrame, over: str | None, wanted: dict[str, list]) -> bool:
     """True if a seed has every combination of the values wanted, with each value of `over`."""
-    within = math.prod(len({*values}) for name, values in wanted.items() if name != over)
+    inner = [{*values} for name, values in wanted.items() if name != over]
+    within = math.prod(map(len, inner))
     if over is None:
         return len(part) == within
     each = part.groupby(level=over).size()
@@ -205,7 +221,8 @@ def _whole(part: pd.DataFrame, over: str | None, wanted: dict[str, list]) -> boo
 
 def _means(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """COLUMNS by place; nan where one of a place is."""
-    return rows.groupby(by)[COLUMNS].agg(lambda numbers: numbers.mean(skipna=False))
+    groups = rows.groupby(by)[COLUMNS]
+    return groups.agg(lambda numbers: numbers.mean(skipna=False))
 
 
 def _sum(parts: list[pd.DataFrame], weights: list[float]) -> pd.DataFrame:
@@ -219,8 +236,10 @@ def _sum(parts: list[pd.DataFrame], weights: list[float]) -> pd.DataFrame:
             "up": (part[up] * times) ** 2,
         }
         total = total + pd.DataFrame(weighed)
-    common = reduce(pd.Index.intersection, (part.index for part in parts))
-    total[["down", "up"]] = np.sqrt(total[["down", "up"]])
+    indices = [part.index for part in parts]
+    common = reduce(pd.Index.intersection, indices)
+    squares = total[["down", "up"]]
+    total[["down", "up"]] = np.sqrt(squares)
     return total.loc[common]
 
 
@@ -229,7 +248,8 @@ def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
     if statement.statistic == SUM:
         return sums[0]
     if statement.over is None:
-        table = pd.concat(dict(enumerate(sums)), names=["contrast"]).unstack("contrast")
+        numbered = pd.concat(dict(enumerate(sums)), names=["contrast"])
+        table = numbered.unstack("contrast")
         table = table[table["value"].notna().all(axis=1)]
     else:
         table = sums[0].unstack(statement.over)
@@ -241,7 +261,8 @@ def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
         if statement.of not in values:
             raise NotMeasured(f"no rows of {statement.over}={statement.of}")
         ranks = values.rank(axis=1)
-        return _exact(ranks[statement.of].where(whole))
+        own = ranks[statement.of]
+        return _exact(own.where(whole))
     filled = values.fillna(0).to_numpy()
     least = _picked(table, filled.argmin(1)).where(whole)
     greatest = _picked(table, filled.argmax(1)).where(whole)
@@ -257,7 +278,8 @@ def _picked(table: pd.DataFrame, at: np.ndarray) -> pd.DataFrame:
     seeds = np.arange(len(at))
     found = {}
     for name in COLUMNS:
-        found[name] = table[name].to_numpy()[seeds, at]
+        numbers = table[name].to_numpy()
+        found[name] = numbers[seeds, at]
     return pd.DataFrame(found, table.index)
 
 
@@ -276,15 +298,18 @@ def _of_units(statistic: str, values: pd.DataFrame) -> pd.DataFrame:
     shares = np.clip([value, *without], 1e-6, 1 - 1e-6)
     whole, *left_out = logit(shares)
     middle = n * whole - (n - 1) * np.mean(left_out)  # a few units agree by chance
-    half = student(n - 1) * np.sqrt((n - 1) * np.var(left_out))
+    error = np.sqrt((n - 1) * np.var(left_out))
+    half = student(n - 1) * error
     low, high = expit([middle - half, middle + half])
-    down, up = max(value - low, 0), max(high - value, 0)
+    down = max(value - low, 0)
+    up = max(high - value, 0)
     return pd.DataFrame({"value": [value], "down": [down], "up": [up]})
 
 
 def _share(table: np.ndarray) -> float:
     mean = table.mean()
-    between = len(table) * ((table.mean(0) - mean) ** 2).sum()
+    of_items = (table.mean(0) - mean) ** 2
+    between = len(table) * of_items.sum()
     total = ((table - mean) ** 2).sum()
     return float(between / total)
 

@@ -73,20 +73,23 @@ def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
     for one in statements:
         terms = chain.from_iterable(one.contrasts)
         selections = [one.rows, *(term.rows for term in terms)]
-        named = sorted({str(asked["study"]) for asked in selections if asked.get("study")})
+        studies = [asked.get("study") for asked in selections]
+        named = sorted({str(name) for name in studies if name})
         if not named:
             found.append(judge(one, own))
             continue
         tables = [other(name) for name in named if name != study.name]
         # a selection without a study is then one of its own study
         mine = replace(one, rows={"study": study.name} | one.rows)
-        found.append(judge(mine, pd.concat([own, *tables])))
+        joined = pd.concat([own, *tables])
+        found.append(judge(mine, joined))
     return found
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows as `judge` reads them. Raises UserError for mixed corpora."""
-    return prepared(comparable(rows).assign(status=judged(rows)))
+    known = comparable(rows).assign(status=judged(rows))
+    return prepared(known)
 
 
 def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
@@ -96,7 +99,8 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
     except NotMeasured as reason:
         return Finding(statement, "not measured", str(reason))
     known = {"seeds": len(found.value), "runs": found.runs, "below": found.below}
-    if lost := [str(seed) for seed, value in found.value.items() if np.isnan(value)]:
+    lost = [str(seed) for seed, value in found.value.items() if np.isnan(value)]
+    if lost:
         which = f"seed {', '.join(lost)} has no finite number"
         return Finding(statement, "undecided", which, **known)
     effect, low, high, detectable, p = interval(statement, found)
@@ -105,7 +109,8 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
     known |= {"p": p, "design": design}
     below = f"{found.below} of {found.runs} runs are below the gate"
     if statement.learned and found.below:
-        verdict, reason = "premise not met", below
+        verdict = "premise not met"
+        reason = below
     elif statement.learned is None and 2 * found.below >= found.runs:
         reason = f"{below}; without this premise, added after the rows: {verdict}"
         verdict = "premise not met"
@@ -115,10 +120,14 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
 def _verdict(statement: Statement, found: Read, low: float, high: float, detectable: float):
     chance = f"permutation p {found.p:.2g}"
     if np.isnan(low):
-        median = statement.across == "median"
-        many = "a median of fewer than six" if median else "two" if len(found.value) == 2 else ""
-        reason = f"{many} seeds support no interval" if many else "no interval"
-        return "undecided", reason + f", {chance}" * bool(found.p)
+        reason = "no interval"
+        if statement.across == "median":
+            reason = "a median of fewer than six seeds support no interval"
+        elif len(found.value) == 2:
+            reason = "two seeds support no interval"
+        if found.p:
+            reason += f", {chance}"
+        return "undecided", reason
     beyond = low > statement.threshold
     short = high < statement.threshold
     if statement.direction == "below":
@@ -127,6 +136,9 @@ def _verdict(statement: Statement, found: Read, low: float, high: float, detecta
         return "undecided", f"so few items come to this order by chance, {chance}"
     if beyond or short:
         return ("holds" if beyond else "fails"), ""
-    power = "" if np.isnan(detectable) else f", MDE {detectable:.3g}"
-    paired = "; two readings taken as independent" * (len(found.value) == 1 and statement.compares)
-    return "undecided", f"the bound lies inside the interval{power}{paired}"
+    reason = "the bound lies inside the interval"
+    if not np.isnan(detectable):
+        reason += f", MDE {detectable:.3g}"
+    if len(found.value) == 1 and statement.compares:
+        reason += "; two readings taken as independent"
+    return "undecided", reason

@@ -46,7 +46,8 @@ class Mean:
             return float(self.value == 0)
         if len(errors) == 1:
             ((variance, degrees),) = errors
-            return float(2 * stdtr(degrees, -abs(self.value) / np.sqrt(variance)))
+            t = abs(self.value) / np.sqrt(variance)
+            return float(2 * stdtr(degrees, -t))
 
         def beyond(tail: float) -> float:
             return self.half(1 - np.exp(tail)) - abs(self.value)
@@ -67,8 +68,9 @@ def over_seeds(values) -> Mean:
     """Returns the mean over seeds (seeds,), at least two, as far as seeds make it uncertain."""
     values = np.asarray(values, float)
     n = len(values)
+    mean = float(values.mean())
     variance = float(values.var(ddof=1)) / n
-    return Mean(float(values.mean()), ((variance, n - 1),))
+    return Mean(mean, ((variance, n - 1),))
 
 
 def over_both(sums, counts=None) -> Mean:
@@ -95,6 +97,7 @@ def over_both(sums, counts=None) -> Mean:
     of_seeds = float(means.var(ddof=1)) / seeds
     errors = [(of_seeds, seeds - 1)]
     if items > 1:
-        of_items = float(residual.mean(0).var(ddof=1)) / items
+        by_item = residual.mean(0)
+        of_items = float(by_item.var(ddof=1)) / items
         errors.append((of_items, items - 1))
     return Mean(value, tuple(errors))

@@ -11,7 +11,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import bdtr, betaincinv, ndtr, stdtrit
 
-LEVEL, SAMPLES = 0.95, 2000
+LEVEL = 0.95
+SAMPLES = 2000
 ENOUGH = 3
 """Seeds from which an interval speaks about a scheme."""
 Z = 1.959963984540054  # 97.5 % point of the normal distribution
@@ -28,12 +29,14 @@ def wilson(successes, n):
     """
     successes = np.asarray(successes, float)
     n = np.asarray(n, float)
-    if np.any(n < 1) or np.any(successes < 0) or np.any(successes > n):
+    impossible = (successes < 0) | (successes > n)
+    if np.any(n < 1) or np.any(impossible):
         raise ValueError(f"wilson needs n >= 1 and 0 <= successes <= n, got {successes} of {n}")
     p = successes / n
     scale = 1 + Z**2 / n
     centre = (p + Z**2 / (2 * n)) / scale
-    half = Z / scale * np.sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
+    variance = p * (1 - p) / n + Z**2 / (4 * n**2)
+    half = Z / scale * np.sqrt(variance)
     # At the borders the formula is exact in real numbers only; rounding must not exclude 0 or 1.
     low = np.where(successes == 0, 0.0, centre - half)
     high = np.where(successes == n, 1.0, centre + half)
@@ -53,8 +56,13 @@ def exact_share(successes: int, n: int) -> tuple[float, float]:
         problem = f"exact_share needs n >= 1 and 0 <= successes <= n, got {successes} of {n}"
         raise ValueError(problem)
     tail = (1 - LEVEL) / 2
-    low = betaincinv(successes, n - successes + 1, tail) if successes else 0.0
-    high = betaincinv(successes + 1, n - successes, 1 - tail) if successes < n else 1.0
+    failures = n - successes
+    low = 0.0
+    high = 1.0
+    if successes:
+        low = betaincinv(successes, failures + 1, tail)
+    if failures:
+        high = betaincinv(successes + 1, failures, 1 - tail)
     return float(low), float(high)
 
 
@@ -74,8 +82,9 @@ def bootstrap_mean(sums, counts, samples: int = SAMPLES):
     if len(sums) < FEW:
         return ratio_interval(sums, counts)
     drawn = times_drawn(len(sums), samples)
-    means = np.tensordot(drawn, sums, 1) / np.tensordot(drawn, counts, 1)
-    return _percentiles(means, len(sums))
+    of_sums = np.tensordot(drawn, sums, 1)
+    of_counts = np.tensordot(drawn, counts, 1)
+    return _percentiles(of_sums / of_counts, len(sums))
 
 
 def ratio_interval(sums, counts):
@@ -95,7 +104,8 @@ def ratio_interval(sums, counts):
         return _pair(none, none)
     residual = sums - ratio * counts
     squares = (residual**2).sum(0)
-    error = np.sqrt(n / (n - 1) * squares) / counts.sum(0)
+    variance = n / (n - 1) * squares
+    error = np.sqrt(variance) / counts.sum(0)
     half = student(n - 1) * error
     return _pair(ratio - half, ratio + half)
 
@@ -116,7 +126,8 @@ def t_interval(values):
     if n == 1:
         none = np.full_like(mean, np.nan)
         return _pair(none, none)
-    half = student(n - 1) * values.std(0, ddof=1) / np.sqrt(n)
+    spread = values.std(0, ddof=1)
+    half = student(n - 1) * spread / np.sqrt(n)
     return _pair(mean - half, mean + half)
 
 
@@ -145,8 +156,9 @@ def median_interval(values):
     """
     values = np.sort(np.asarray(values, float))
     n = len(values)
+    tail = (1 - LEVEL) / 2
     below = bdtr(np.arange(n), n, 0.5)
-    k = int((below <= (1 - LEVEL) / 2).sum())
+    k = int((below <= tail).sum())
     if k == 0:
         return np.nan, np.nan
     return float(values[k - 1]), float(values[-k])
@@ -169,7 +181,8 @@ def depth_contrasts(depths) -> dict[str, np.ndarray]:
     start = depths == 0
     end = depths == 1
     middle = (depths >= 0.25) & (depths <= 0.75)
-    if not (start.sum() == end.sum() == 1 and middle.any()):
+    one_each = start.sum() == end.sum() == 1
+    if not one_each or not middle.any():
         raise ValueError(
             f"a U curve needs depth 0, depth 1 and one in [.25, .75], got {depths.tolist()}"
         )
@@ -201,8 +214,10 @@ def depth_summaries(correct, depths) -> dict[str, tuple[float, float, float]]:
         low, high = bootstrap_mean(correct @ weights, ones)
         found[name] = float(means @ weights), low, high
     # A sum of several 1 / k is not 1 to the last bit.
-    if (mid := round(found["mid"][0], 12)) in (0, 1):
-        found["mid"] = mid, *wilson(mid * len(correct), len(correct))
+    trials = len(correct)
+    mid = round(found["mid"][0], 12)
+    if mid in (0, 1):
+        found["mid"] = mid, *wilson(mid * trials, trials)
     # A flat curve has a contrast of 1e-16, which must not look like an interval above 0.
     rounded = {}
     for name, (value, low, high) in found.items():
@@ -222,7 +237,9 @@ def bootstrap_share(correct) -> tuple[float, float, float]:
     trials = len(correct)
     if share in (0, 1):
         return share, *wilson(share * trials, trials)
-    return share, *bootstrap_mean(correct.sum(1), np.full(trials, correct.shape[1]))
+    right = correct.sum(1)
+    counts = np.full(trials, correct.shape[1])
+    return share, *bootstrap_mean(right, counts)
 
 
 def bootstrap_of(statistic, values):
@@ -238,15 +255,18 @@ def bootstrap_of(statistic, values):
     values = np.asarray(values, float)
     if len(values) < FEW:
         return np.nan, np.nan
-    means = np.tensordot(times_drawn(len(values)), values, 1) / len(values)
-    return _percentiles(statistic(means), len(values))
+    n = len(values)
+    sums = np.tensordot(times_drawn(n), values, 1)
+    found = statistic(sums / n)
+    return _percentiles(found, n)
 
 
 @lru_cache(maxsize=4)
 def times_drawn(units: int, samples: int = SAMPLES) -> np.ndarray:
     """Returns (samples, units): how often each unit is drawn; many cells of a study share it."""
     rng = np.random.default_rng(0)
-    drawn = rng.multinomial(units, np.full(units, 1 / units), size=samples).astype(float)
+    alike = np.full(units, 1 / units)
+    drawn = rng.multinomial(units, alike, size=samples).astype(float)
     drawn.setflags(write=False)
     return drawn
 
@@ -267,7 +287,9 @@ def expanded(n: int) -> float:
 def _percentiles(values, units: int):
     """Returns the interval of resampled `values`, a row for each resample of so many units."""
     tail = expanded(units)
-    return _pair(*np.percentile(values, [100 * tail, 100 * (1 - tail)], axis=0))
+    ends = [100 * tail, 100 * (1 - tail)]
+    low, high = np.percentile(values, ends, axis=0)
+    return _pair(low, high)
 
 
 def _pair(low, high):

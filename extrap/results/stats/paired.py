@@ -44,13 +44,16 @@ def by_items(a, b, counts=None) -> Difference:
     seeds, items = less.shape
     if seeds > 1:
         both = over_both(less, counts)
-        fixed = over_seeds(less.sum(1) / counts.sum(1))
+        means = less.sum(1) / counts.sum(1)
+        fixed = over_seeds(means)
         return _difference(both, seeds, items, *both.interval, *fixed.interval)
     value = float(less.sum() / counts.sum())
     if items == 1:
         return Difference(value, None, None, None, 1, 1)
-    (own,), (scored,) = less, counts
-    mean = Mean(value, (_error(own, scored),))
+    (own,) = less
+    (scored,) = counts
+    error = _error(own, scored)
+    mean = Mean(value, (error,))
     low, high = bootstrap_mean(own, scored)
     return _difference(mean, 1, items, low, high)
 
@@ -60,10 +63,13 @@ def by_seeds(differences) -> Difference:
     p, without them for one seed. It speaks about the items that were read.
     """
     d = np.asarray(differences, float)
-    if len(d) < 2:
-        return Difference(float(d.mean()), None, None, None, len(d), None)
+    seeds = len(d)
+    if seeds < 2:
+        mean = float(d.mean())
+        return Difference(mean, None, None, None, seeds, None)
     found = over_seeds(d)
-    return _difference(found, len(d), None, *found.interval, *found.interval)
+    low, high = found.interval
+    return _difference(found, seeds, None, low, high, low, high)
 
 
 def holm(p) -> np.ndarray:
@@ -74,8 +80,9 @@ def holm(p) -> np.ndarray:
     Source: Holm 1979, jstor.org/stable/4615733.
     """
     p = np.asarray(p, float)
+    n = len(p)
     order = np.argsort(p, kind="stable")
-    left = len(p) - np.arange(len(p))
+    left = n - np.arange(n)
     adjusted = np.maximum.accumulate(left * p[order])
     out = np.empty_like(p)
     out[order] = np.minimum(adjusted, 1)
@@ -91,11 +98,14 @@ def benjamini_hochberg(p) -> np.ndarray:
     Source: Benjamini and Hochberg 1995, doi.org/10.1111/j.2517-6161.1995.tb02031.x.
     """
     p = np.asarray(p, float)
+    n = len(p)
     order = np.argsort(p, kind="stable")
-    scaled = len(p) * p[order] / np.arange(1, len(p) + 1)
+    ranks = np.arange(1, n + 1)
+    scaled = n * p[order] / ranks
     from_above = np.minimum.accumulate(scaled[::-1])
+    adjusted = from_above[::-1]
     out = np.empty_like(p)
-    out[order] = np.minimum(from_above[::-1], 1)
+    out[order] = np.minimum(adjusted, 1)
     return out
 
 
@@ -113,4 +123,5 @@ def _error(sums, counts) -> tuple[float, int]:
     drawn = times_drawn(n)
     means = drawn @ sums / (drawn @ counts)
     # The spread of resampled means of n values is too narrow by sqrt((n - 1) / n).
-    return float(np.var(means)) * n / (n - 1), n - 1
+    variance = float(np.var(means)) * n / (n - 1)
+    return variance, n - 1

@@ -20,7 +20,8 @@ def spearman(a: pd.Series, b: pd.Series) -> float:
     mean rank; nan below three places and where all values of one are alike.
     """
     left, right = a.align(b, join="inner")
-    return float(left.rank().corr(right.rank(), min_periods=3))
+    rho = left.rank().corr(right.rank(), min_periods=3)
+    return float(rho)
 
 
 def over_items(correlations, items: int) -> Mean:
@@ -39,7 +40,8 @@ def over_items(correlations, items: int) -> Mean:
     """
     r = np.asarray(correlations, float)
     if items < 4:
-        return Mean(np.nan, ((np.nan, MANY),))
+        unknown = (np.nan, MANY)
+        return Mean(np.nan, (unknown,))
     most = 1 - 6 / (items * (items**2 - 1))
     mean = float(np.clip(r.mean(), -most, most))
     z = float(np.arctanh(mean))
@@ -47,8 +49,9 @@ def over_items(correlations, items: int) -> Mean:
     by_items = Mean(z, ((variance, MANY),))
     if len(r) < 3:
         return by_items
-    of_seeds = np.arctanh(np.clip(r, -most, most))
-    by_seeds = Mean(z, over_seeds(of_seeds).errors)
+    finite = np.clip(r, -most, most)
+    of_seeds = over_seeds(np.arctanh(finite))
+    by_seeds = Mean(z, of_seeds.errors)
     return max(by_items, by_seeds, key=Mean.half)
 
 
@@ -66,7 +69,8 @@ def concordance(table: np.ndarray) -> float:
     ranks = (one > other).sum(2) + (tied + 1) / 2
     ties = (tied**2 - 1).sum()  # each of t tied values adds t^2 - 1
     mean = units * (items + 1) / 2
-    spread = ((ranks.sum(0) - mean) ** 2).sum()
+    from_mean = ranks.sum(0) - mean
+    spread = (from_mean**2).sum()
     most = units**2 * (items**3 - items) - units * ties
     return float(12 * spread / most)
 
@@ -80,19 +84,24 @@ def permutation_p(a, b) -> float:
     Args:
         a, b: (seeds, items); ties have their mean rank.
     """
-    left, right = _centred_ranks(a), _centred_ranks(b)
-    scale = np.sqrt((left**2).sum(1) * (right**2).sum(1))
-    items = left.shape[1]
+    left = _centred_ranks(a)
+    right = _centred_ranks(b)
+    seeds, items = left.shape
+    squares = (left**2).sum(1) * (right**2).sum(1)
+    scale = np.sqrt(squares)
+    scaled = left / scale[:, None]
     places = np.arange(items)
     # agreement[i, j]: what item j of b adds where it stands in the place of item i of a
-    agreement = np.einsum("si,sj->ij", left / scale[:, None], right) / len(left)
+    agreement = np.einsum("si,sj->ij", scaled, right) / seeds
     if factorial(items) <= EXACT:
         orders = np.array([*permutations(range(items))])
     else:
         rng = np.random.default_rng(0)
-        orders = rng.permuted(np.tile(places, (EXACT, 1)), axis=1)
+        unchanged = np.tile(places, (EXACT, 1))
+        orders = rng.permuted(unchanged, axis=1)
         orders[0] = places
-    drawn = np.abs(agreement[orders, places].sum(1))
+    sums = agreement[orders, places].sum(1)
+    drawn = np.abs(sums)
     found = abs(np.trace(agreement))
     return float(np.mean(drawn >= found - 1e-9))
 
