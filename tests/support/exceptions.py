@@ -28,6 +28,8 @@ MEASURED_BEFORE: dict[str, str] = {
 RUNNING: dict[str, str] = {
     "recipe": "216 jobs; the rows come seed by seed",
     "autumn": "6 jobs of copying",
+    "prose": "declared, no job is measured yet",
+    "reference-gpu-short": "declared, waits for a GPU",
 }
 """Studies with jobs that are not measured yet."""
 
