@@ -23,8 +23,11 @@ KV = ("scheme=rope", "task=[kv]", "task.kv.multiples=[1,2]", "task.kv.trials=10"
 
 
 def here(tier: str) -> tuple[str, ...]:
+    text = (CONF / f"{tier}.yaml").read_text()
+    if "corpus: prose" in text:
+        return (*HERE, "~data.corpus.document_tokens", "data.vocabulary.keys=1024")
     fewer = ("~data.vocabulary.tokenizer", "task.nll.documents=32")  # the text here is shorter
-    return (*HERE, *fewer) if "tokenizer" in (CONF / f"{tier}.yaml").read_text() else HERE
+    return (*HERE, *fewer) if "tokenizer" in text else HERE
 
 
 def grids(tier: str) -> list[dict[str, Any]]:
