@@ -22,11 +22,12 @@ def subject(name):
 @pytest.mark.parametrize("name", names("scheme"))
 def test_shift_invariance_is_what_the_contract_says(name):
     found = subject(name)
-    shifted = [logits.shift(by, found) for by in logits.SHIFTS.values()]
-    measured = [value for value in shifted if value == value]
-    relative = kind(found.fresh.scheme) != "absolute" and (name, SHIFT) not in EXCUSED
-    assert (max(measured) <= logits.SAME_SHIFTED) == relative
-    assert relative or measured[0] > logits.SAME_SHIFTED
+    shifted = (logits.shift(by, found) for by in logits.SHIFTS.values())
+    measured = (value for value in shifted if value == value)
+    if kind(found.fresh.scheme) != "absolute" and (name, SHIFT) not in EXCUSED:
+        assert max(measured) <= logits.SAME_SHIFTED
+    else:  # the least shift tells; floater reaches the greatest in a million steps of its path
+        assert next(measured) > logits.SAME_SHIFTED
 
 
 @pytest.mark.parametrize("name", names("scheme"))
