@@ -152,7 +152,9 @@ class PermutationProduct(Algorithmic):
         for permutation in drawn.tolist():
             at = np.array(GENERATORS[permutation])[at]
         mark = vocabulary.key(S5)
-        return self._string([mark, *vocabulary.key(drawn), mark, *vocabulary.value(at)], n)
+        steps = vocabulary.key(drawn)
+        end = vocabulary.value(at)
+        return self._string([mark, *steps, mark, *end], n)
 
     def width(self, n: int) -> int:
         return n + 7

@@ -52,9 +52,11 @@ class Batch:
         early = torch.zeros_like(self.targets).bool() if self.early is None else self.early
         for part, rows in self.parts.items():
             first = rows.start * self.targets.shape[1]
-            for places, chosen in ((self.scored, ~early[rows]), (self.echoes, early[rows])):
-                marked = (self.targets[rows] >= 0) & chosen
-                places[part] = marked.flatten().nonzero()[:, 0] + first
+            targets = self.targets[rows] >= 0
+            echoed = targets & early[rows]
+            answered = targets & ~early[rows]
+            self.scored[part] = answered.flatten().nonzero()[:, 0] + first
+            self.echoes[part] = echoed.flatten().nonzero()[:, 0] + first
 
     def to(self, device: torch.device | str) -> "Batch":
         return self._each(lambda t: t.to(device, non_blocking=True))

@@ -111,7 +111,8 @@ class NthForm(SceneForm):
         mark = rank
         if self.count == "end":
             mark += 2 * MOST - self.copies
-        query = np.concatenate([[vocabulary.key(mark)], self.layout.queries(names[0])])
+        asked = self.layout.queries(names[0])
+        query = np.concatenate([[vocabulary.key(mark)], asked])
         answer = values[rank : rank + 1]
         return Scene(
             records=placed,

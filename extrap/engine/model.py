@@ -41,7 +41,10 @@ class Engine(nn.Module):
         reference: Callable[[], Any] | None = None,
     ):
         super().__init__()
-        self.client, self.bos, self._made, self._warned = client, bos, reference, set[str]()
+        self.client = client
+        self.bos = bos
+        self._made = reference
+        self._warned = set[str]()
         served = self._served()
         known = {str(one.get("id")): one for one in served}
         self.name = name or (next(iter(known)) if len(known) == 1 else None)
@@ -66,10 +69,13 @@ class Engine(nn.Module):
         """Returns the nats (B, w) of targets (B, w) at the last w positions of tokens (B, T), in
         float64. Raises OutOfRange for a text that the engine does not read whole.
         """
-        texts, w = torch.cat([tokens, targets[:, -1:].to(tokens.device)], 1), targets.shape[1]
+        w = targets.shape[1]
+        last = targets[:, -1:].to(tokens.device)
+        texts = torch.cat([tokens, last], 1)
 
         def scored(ids: Ids) -> list[float]:
-            return (self._asked(ids, self.protocol.score, 1).prompt or [])[-w:]
+            answer = self._asked(ids, self.protocol.score, 1)
+            return (answer.prompt or [])[-w:]
 
         found = self.client.each(scored, texts.tolist())
         return -torch.tensor(found, dtype=torch.float64)
@@ -92,12 +98,14 @@ class Engine(nn.Module):
         raise NotApplicable("model", "engine", "an engine turns positions by its own setting")
 
     def _said(self, ids: Ids, count: int) -> tuple[list[int], list[float]]:
-        said, scores = list[int](), list[float]()
+        said = list[int]()
+        scores = list[float]()
         step = 1 if self.protocol.joins else count
         while len(said) < count:
             say = partial(self.protocol.say, count=step)
             answer = self._asked([*ids, *said], say, step)
-            said, scores = said + answer.ids, scores + answer.scores
+            said = said + answer.ids
+            scores = scores + answer.scores
             if len(answer.ids) < step:
                 break
         lost = count - len(said)

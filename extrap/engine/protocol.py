@@ -112,7 +112,8 @@ def _of_prompt(choice: Any, own: Any, ids: Ids) -> list[float] | None:
     if isinstance(listed, list):
         if len(listed) != len(ids):
             return [math.nan] * (len(listed) - 1)
-        return [float(at[str(i)]["logprob"]) for i, at in zip(ids[1:], listed[1:], strict=True)]
+        behind_first = zip(ids[1:], listed[1:], strict=True)
+        return [float(at[str(i)]["logprob"]) for i, at in behind_first]
     echoed = own.get("token_logprobs")
     if isinstance(echoed, list) and len(echoed) >= len(ids) and echoed[0] is None:
         return [float(score) for score in echoed[1 : len(ids)]]
@@ -122,12 +123,16 @@ def _of_prompt(choice: Any, own: Any, ids: Ids) -> list[float] | None:
 def _of_answer(choice: Any, own: Any, behind: int) -> tuple[list[int], list[float]]:
     """Returns ids and scores of an answer; behind: where it begins in lists with the prompt."""
     if isinstance(content := own.get("content"), list):
-        return [int(one["id"]) for one in content], [float(one["logprob"]) for one in content]
-    words, scores = (own.get(name) or [] for name in ("tokens", "token_logprobs"))
+        ids = [int(one["id"]) for one in content]
+        scores = [float(one["logprob"]) for one in content]
+        return ids, scores
+    words = own.get("tokens") or []
+    scores = own.get("token_logprobs") or []
     start = behind if scores and scores[0] is None else 0
     ids = choice.get("token_ids")
     if not isinstance(ids, list):
         named = [str(word) for word in words[start:]]
         ids = [int(word.removeprefix("token_id:")) for word in named if word.startswith("token_id")]
     given = [float(score) for score in scores[start:]]
-    return [int(i) for i in ids], (given + [math.nan] * len(ids))[: len(ids)]
+    filled = given + [math.nan] * len(ids)
+    return [int(i) for i in ids], filled[: len(ids)]

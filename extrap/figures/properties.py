@@ -26,7 +26,8 @@ def paint(cells: pd.DataFrame, verdicts: pd.DataFrame, notes: list[str]) -> Figu
     figure = Figure(figsize=(across, down))
     size = CELL * cells.shape[1] / across, ROW * len(cells) / down
     axes = figure.add_axes((FIRST / across, bottom / down, *size))
-    axes.set(xlim=(0, cells.shape[1]), ylim=(len(cells), 0), xticks=[], yticks=[])
+    rows, columns = cells.shape
+    axes.set(xlim=(0, columns), ylim=(rows, 0), xticks=[], yticks=[])
     axes.grid(False)
     axes.spines[:].set_visible(False)
     middle = {"ha": "center", "va": "center", "fontsize": 6.2}

@@ -37,7 +37,9 @@ def draw(rows):
         shown[protocol, metric] = series(judged(part, rows) if metric == "accuracy" else part)
     rooms = [label_room(_labels(found)) for found in shown.values()]
     height = label_height(max(len(found) for found in shown.values()), 2.5)
-    margins = {"right": max(rooms[1::2] or rooms), "gap": max(rooms[::2]) + 0.45, "between": 0.8}
+    right = max(rooms[1::2] or rooms)
+    gap = max(rooms[::2]) + 0.45
+    margins = {"right": right, "gap": gap, "between": 0.8}
     figure, axes = wrapped(len(shown), 2, (3.2, height), **margins)
     for panel, ((protocol, metric), found) in zip(axes, shown.items(), strict=True):
         ends = [_curve(panel, s) for s in found]

@@ -194,5 +194,6 @@ class Source(ABC):
 
 def split_of(name: str, validation: float) -> str:
     """Returns the split of a document, by its name alone: a new document moves no other."""
-    share = int.from_bytes(hashlib.sha256(os.fsencode(name)).digest()[:8]) / 2**64
+    digest = hashlib.sha256(os.fsencode(name)).digest()
+    share = int.from_bytes(digest[:8]) / 2**64
     return "validation" if share < validation else "train"

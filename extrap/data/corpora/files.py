@@ -166,10 +166,12 @@ class Files(Source):
             problem = f"leads to more than {MOST:,} files and folders"
             remedy = "name fewer"
             raise UserError("data.corpus.path", self.path, problem, remedy)
-        names = {p.relative_to(root): p for p in found if p.is_file() and p.stat().st_size}
-        named = {
-            name.as_posix(): p for name, p in names.items() if not (path.is_dir() and _hidden(name))
-        }
+        named = dict[str, Path]()
+        for file in found:
+            name = file.relative_to(root)
+            hidden = path.is_dir() and _hidden(name)
+            if file.is_file() and file.stat().st_size and not hidden:
+                named[name.as_posix()] = file
         if not named:
             remedy = (
                 "give an existing text file, a folder of text files or a pattern such as "

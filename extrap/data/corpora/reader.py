@@ -192,7 +192,8 @@ def _packed_by(path: Path) -> str | None:
 
 def line(error: BaseException) -> str:
     """Returns the first line of an exception's text."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+    words = str(error).strip() or type(error).__name__
+    return words.splitlines()[0].rstrip(".")
 
 
 def stamps(paths: Sequence[Path]) -> list | None:
