@@ -1,6 +1,7 @@
 """Completion in bash: choices, options, and lines that are half written."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -31,7 +32,7 @@ LINES = {
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_bash_completes_choices_and_options(tmp_path):
     program = tmp_path / "extrap"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m extrap "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m extrap "$@"\n')
     program.chmod(0o755)
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
