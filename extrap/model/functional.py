@@ -32,14 +32,15 @@ def product(q: Tensor, k: Tensor) -> Tensor:
 
 def linear(x: Tensor, weight: Tensor) -> Tensor:
     """Returns x weight^T, (..., C), (V, C) -> (..., V). On a GPU the rows of the weight are filled
-    up to a multiple of 64: in 16 bits a width that is no multiple of 8 takes kernels of a third of
-    the rate (`python -m benchmarks.gpu --profile`).
+    up to a multiple of 64: in 16 bits a width that is no multiple of 8 takes kernels of a sixth of
+    the rate (benchmarks/README.md).
     """
     V = len(weight)
-    missing = -V % 64 if x.device.type == "cuda" else 0
-    return (
-        F.linear(x, F.pad(weight, (0, 0, 0, missing)))[..., :V] if missing else F.linear(x, weight)
-    )
+    missing = -V % 64
+    if x.device.type != "cuda" or not missing:
+        return F.linear(x, weight)
+    filled = F.pad(weight, (0, 0, 0, missing))
+    return F.linear(x, filled)[..., :V]
 
 
 def softmax(s: Tensor, sink: Tensor | None) -> Tensor:
