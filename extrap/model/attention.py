@@ -144,7 +144,8 @@ def _biases(scheme: Scheme, q: Tensor, k: Tensor, here: Where) -> Tensor:
 
 
 def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
-    """FlexAttention with the mask of the scheme."""
+    """FlexAttention with the mask of the scheme; `masked` where torch cannot compile it."""
+    plain = q, k
     q, k = scheme.rotate(q, k, at)
     if scheme.uses("temperature", layer=at.layer):  # by rows: they may count what a mask shows
 
@@ -152,7 +153,12 @@ def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: 
             return _heated(scheme, q, here)
 
         q = _by_rows(rows, q, k, v, at, ROWS, 0)
-    o = flex.flex(scheme, q, k, v, at)
+    try:
+        o = flex.flex(scheme, q, k, v, at)
+    except RuntimeError as error:
+        if not flex.gives_up(error, q.device):
+            raise
+        return masked(scheme, *plain, v, at, first)
     return o[:, :, first:]
 
 

@@ -17,6 +17,7 @@ Source: torch.nn.attention.flex_attention, arXiv 2412.05496. torch compiles it f
 tests run it uncompiled, with all logits in memory.
 """
 
+import warnings
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
@@ -38,11 +39,16 @@ KERNEL = {"num_stages": 1}
 DEVICES: tuple[str, ...] = ("cuda",) if find_spec("triton") is not None else ()
 """Devices for which attention.py chooses this kernel; torch compiles it for a GPU by Triton."""
 
+LOST = set[str]()
+"""Devices for which torch could not compile it in this process."""
+
 
 def serves(scheme: Scheme, at: Where) -> bool:
     """True if this kernel computes this layer: a mask in a training, and no biases."""
     device = at.q.device.type
-    if device not in DEVICES or not torch.is_grad_enabled() or torch.compiler.is_compiling():
+    if device not in DEVICES or device in LOST:
+        return False
+    if not torch.is_grad_enabled() or torch.compiler.is_compiling():
         return False
     if scheme.uses("bias", "distance_bias", layer=at.layer):
         return False
@@ -72,6 +78,19 @@ def flex(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
     assert more.lse is not None
     somewhere = (more.lse - sink.to(more.lse.dtype)[:, None]).sigmoid()  # (B, H, T)
     return o * somewhere[..., None].to(o.dtype)
+
+
+def gives_up(error: RuntimeError, device: torch.device) -> bool:
+    """True if torch could not compile the kernel: a machine without a C compiler, a GPU that Triton
+    does not know. Warns in a line; from then on other kernels compute what this one served.
+    """
+    if all(kind.__name__ != "TorchDynamoException" for kind in type(error).__mro__):
+        return False
+    LOST.add(device.type)
+    why = str(error).strip().partition("\n")[0]
+    line = f"torch could not compile FlexAttention ({why}); masks take another kernel"
+    warnings.warn(line, UserWarning, stacklevel=2)
+    return True
 
 
 _compiled = cache(torch.compile)

@@ -6,6 +6,7 @@ from functools import cache, partial
 
 import pytest
 import torch
+from torch._dynamo.exc import TorchDynamoException
 from torch.nn.attention import flex_attention as torchs
 
 from extrap.model import attention as kernels
@@ -114,6 +115,28 @@ def test_on_a_cpu_and_in_a_reading_nothing_changes(monkeypatch):
     assert kernels.kernel(scheme, at) is flexible
     with torch.no_grad():
         assert kernels.kernel(scheme, at) is masked
+
+
+def test_a_machine_that_cannot_compile_it_trains_by_another_kernel(everywhere, monkeypatch):
+    """As without a C compiler: one line, and the same output; any other error is raised."""
+    monkeypatch.setattr(flex, "LOST", set())
+    scheme = gpt("window").scheme
+    q, k, v, at = case(scheme, 130, dtype=torch.float64)
+
+    def fails(error):
+        def call(*_):
+            raise error
+
+        monkeypatch.setattr(flex, "flex", call)
+
+    fails(torch.OutOfMemoryError("no room"))
+    with pytest.raises(torch.OutOfMemoryError):
+        kernels.attention(scheme, q, k, v, at)
+    fails(TorchDynamoException("Failed to find C compiler.\nmore"))
+    with pytest.warns(UserWarning, match=r"\(Failed to find C compiler\.\); masks take another"):
+        found = kernels.attention(scheme, q, k, v, at)
+    assert torch.equal(found, masked(scheme, q, k, v, at))
+    assert kernels.kernel(scheme, at) is masked
 
 
 def test_what_torch_has_no_gpu_kernel_for(monkeypatch):
