@@ -78,8 +78,8 @@ def record(at, length: int) -> np.ndarray:
 
 
 def by_record(curve: pd.Series, length: int) -> pd.Series:
-    """A curve by position, that of a record at the middle of its key and its value, whose influence
-    differs.
+    """A curve by position. A record stands in the middle between its key and its value, and its
+    influence is the mean of theirs.
     """
     of = record(curve.index, length)
     places = curve.index.to_series()

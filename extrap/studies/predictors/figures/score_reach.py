@@ -1,7 +1,7 @@
 """Does a score rank schemes by what they find at 4 L? Accuracy at 4 L against five scores.
 
 A mark per scheme, the mean over seeds and heads: rotary schemes in grey, RoPE and the schemes
-without rotation in their colours. Accuracy is that of the study zoo, which trained the same models.
+without rotation in their colours. The study zoo trained these models and measured accuracy.
 Over each panel the mean over seeds of Spearman's rank correlation.
 """
 

@@ -99,7 +99,9 @@ def learned(found: Series) -> bool:
 def _marks(
     panel, line: int, values, colour: str, label: str, runs: int, within=(-np.inf, np.inf)
 ) -> None:
-    """Draws seeds and, where none is missing, their mean and its interval, clipped to `within`."""
+    """Draws a point for every seed. If no seed is missing, draws their mean and its interval too,
+    clipped to `within`.
+    """
     values = np.asarray(values, float)
     if not len(values):
         return
