@@ -88,9 +88,9 @@ def _worst(rows: pd.DataFrame) -> dict[str, dict[str, list]]:
     for (task, protocol, multiple), part in scores.groupby(["task", "protocol", "multiple"]):
         means = part.groupby("depth")["value"].mean()
         least = float(means.min())
-        depth = float(means.idxmin())
+        depth: Any = means.idxmin()
         place = found.setdefault(f"{task} {protocol}".strip(), {})
-        place[f"{multiple:g} L"] = [_number(least, 4), depth]
+        place[f"{multiple:g} L"] = [_number(least, 4), float(depth)]
     return found
 
 

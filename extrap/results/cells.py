@@ -38,7 +38,7 @@ def cells(rows: pd.DataFrame, metrics: Collection[str] = SCORES) -> pd.DataFrame
     """
     rows = _making(scored(rows, metrics))
     groups = rows.groupby(PLACE, dropna=False, sort=False)
-    means = groups[["value", "low", "high"]].transform("mean")
+    means = {name: groups[name].transform("mean") for name in ("value", "low", "high")}
     parts = groups["value"].transform("size")
     found = rows.assign(**means, parts=parts)
     return found.drop_duplicates(PLACE).drop(columns=INSIDE)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from extrap.utils.untrusted import TABLE as LARGEST
 
 TEXT, WHOLE, REAL = "text", "whole number", "number"
 NUMERIC = frozenset("0123456789+-.einfa")
-DTYPES = {TEXT: "str", WHOLE: "Int64", REAL: "float64"}
+DTYPES: dict[str, Any] = {TEXT: "str", WHOLE: "Int64", REAL: "float64"}
 AGAIN = "delete this file and evaluate its run again"
 
 

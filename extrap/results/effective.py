@@ -96,7 +96,7 @@ def effective(rows: pd.DataFrame) -> Effective:
     ends = []
     for values in table.to_numpy(float).tolist():
         by_length = zip(lengths, values, strict=True)
-        scores = {n: score for n, score in by_length if score == score}
+        scores = {int(n): score for n, score in by_length if score == score}
         ends.append(_crossing(scores, train_length))
     logs = np.log2([tokens for tokens, _ in ends])
     least = any(open_ended for _, open_ended in ends)
@@ -109,7 +109,7 @@ def effective(rows: pd.DataFrame) -> Effective:
         return Effective(tokens, low, high, least)
     tokens = float(2 ** logs[0])
     curve = found.droplevel("run")
-    bar = SHARE * curve.loc[train_length, "value"]
+    bar = SHARE * curve["value"].loc[train_length]
     low, _ = crossing(curve["low"], train_length, bar)
     high, open_above = crossing(curve["high"], train_length, bar)
     if open_above:

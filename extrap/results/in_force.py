@@ -1,5 +1,7 @@
 """The frequencies in force, trained or changed by an extension, from rows of the task `used`."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -27,6 +29,7 @@ def in_force(rows: pd.DataFrame) -> pd.DataFrame:
     before = trained_rows.drop_duplicates([*kind, *PAIR])
     used = rows[rows["protocol"] == "used"]
     found = []
+    key: tuple[Any, ...]
     for key, active in used.groupby(KEY):
         by = dict(zip(kind, key[:-1], strict=True))
         own = select(before, **by)

@@ -42,7 +42,7 @@ def leaderboard(
     for rows, layers in parts:
         plain = select(rows, extension="direct")
         for scheme, own in plain.groupby("scheme"):
-            lines.append(_line(scheme, layers, own, spans))
+            lines.append(_line(str(scheme), layers, own, spans))
     lines.sort(reverse=True)
     return [head, *(line for _, line in lines)]
 

@@ -20,7 +20,7 @@ from typing import Any, cast
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.compute
 import pyarrow.parquet as pq
 
 from extrap.results.csv_table import REAL, TEXT, WHOLE, Damaged
@@ -28,6 +28,9 @@ from extrap.results.schema import KEY, REQUIRED, ROWS, SCHEMA, STATUSES
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import TABLE
+
+pc: Any = pyarrow.compute
+"""Arrow's functions, which it makes as it is imported."""
 
 SHEET, DIGEST = "sheet", "digest"
 MOST = 5_000_000
@@ -133,13 +136,14 @@ def write(path: Path, sheets: Mapping[str, tuple[str, Sequence[dict]]]) -> None:
             listed[DIGEST].append(digest)
             for column in SCHEMA:
                 listed[column].append(row[column])
+    coded: Any = TEXTS  # pyarrow takes names as well, and its default is a bool
     out = io.BytesIO()
     pq.write_table(
         pa.table(listed, schema=PLAIN),
         out,
         compression="zstd",
         compression_level=19,
-        use_dictionary=TEXTS,
+        use_dictionary=coded,
         row_group_size=MOST,
         write_statistics=False,
         store_schema=False,
@@ -245,5 +249,5 @@ def _check_rows(path: Path, rows: pd.DataFrame) -> None:
             raise UserError(f"{path}: row {number}", problem=error, remedy=AGAIN) from None
     twice = rows.duplicated([*KEY])
     if twice.any():
-        sheet = rows.loc[twice.idxmax(), SHEET]
+        sheet = rows.loc[twice, SHEET].iloc[0]
         raise UserError(path, problem=f"{sheet}: two rows at the same coordinates", remedy=AGAIN)

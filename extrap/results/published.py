@@ -4,6 +4,7 @@ over seeds; which is best, and which lies below the gate.
 
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,7 +73,9 @@ def published(rows: pd.DataFrame, protocols: bool = True, lengths: bool = True) 
         found = counted(taught(scores))
         line = {}
         place = ["task", "protocol", "metric", "multiple"]
-        for (task, protocol, metric, m), part in found.groupby(place):
+        key: tuple[Any, ...]
+        for key, part in found.groupby(place):
+            task, protocol, metric, m = key
             other = protocols and (task, protocol) not in USUAL
             between = lengths and m not in LENGTHS
             if m < 1 or other or between:

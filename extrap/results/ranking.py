@@ -4,7 +4,7 @@ judge`.
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -191,4 +191,5 @@ def _least(depths: pd.Series) -> tuple[float, float]:
     """Returns the worst score over depths, and its depth."""
     if depths.empty:
         return math.nan, math.nan
-    return float(depths.min()), float(depths.idxmin())
+    at: Any = depths.idxmin()
+    return float(depths.min()), float(at)

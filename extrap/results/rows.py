@@ -144,7 +144,7 @@ def read_file(path: Path) -> pd.DataFrame:
         rows = ROWS.frame(ROWS.records([path]))
     twice = rows.duplicated([*KEY])
     if twice.any():
-        first = rows.loc[twice.idxmax(), "run"]
+        first = rows.loc[twice, "run"].iloc[0]
         raise UserError(path, problem=f"two values at the same coordinates of {first}")
     return with_multiple(rows)
 
@@ -195,7 +195,7 @@ def checked_frame(rows: pd.DataFrame) -> pd.DataFrame:
     found = with_multiple(once)
     twice = found.duplicated([*KEY])
     if twice.any():
-        first = found.loc[twice.idxmax(), ["run", "task", "metric"]]
+        first = found.loc[twice, ["run", "task", "metric"]].iloc[0]
         where = ", ".join(map(str, first))
         raise UserError("rows", problem=f"two values at the coordinates of {where}", remedy=GIVE)
     return found

@@ -6,6 +6,7 @@ from bisect import bisect
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -92,6 +93,7 @@ def series(rows: pd.DataFrame) -> list[Series]:
     lengths = rows["train_length"].nunique()
     conditions = sorted(rows["data"].unique(), key=lambda data: (data in CONTROLS, data))
     found = []
+    key: tuple[Any, ...]
     for key, group in rows.groupby([*kind, "settings"], sort=True):
         scheme, data, extension, factor, length, hashed = key
         label = scheme

@@ -8,7 +8,7 @@ over depths. Its value is the score of extrap.results.cells.
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -68,8 +68,9 @@ def measured(found: Series) -> dict[Cell, dict[int, float]]:
     scores = scores.assign(length=scores["length"].fillna(0))
     out: dict[Cell, dict[int, float]] = {}
     means = scores.groupby([*Cell._fields, "seed"])["value"].mean()
-    for (*place, length, metric, seed), value in means.items():
-        cell = Cell(*place, int(length), metric)
+    for place, value in zip(means.index, means, strict=True):
+        task, protocol, length, metric, seed = place
+        cell = Cell(task, protocol, int(length), metric)
         by_seed = out.setdefault(cell, {})
         by_seed[int(seed)] = float(value)
     return out
@@ -103,7 +104,9 @@ def items(
     tasks = {cell.task for cell in values}
     out = {}
     lacking = set()
-    for (sheet, task, seed), _ in found.rows.groupby(["sheet", "task", "seed"]):
+    key: tuple[Any, ...]
+    for key, _ in found.rows.groupby(["sheet", "task", "seed"]):
+        sheet, task, seed = key
         if task not in tasks:
             continue
         path, table = scores_of(sheet)
@@ -131,9 +134,11 @@ def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
     checksums = scores[drawn].sort_values(["depth", "item"])
     digests = checksums.groupby(place)["value"].agg(tuple)
     single = scores[(scores["item"] != "all") & ~drawn]
-    for (protocol, length), part in single.groupby(place):
+    key: tuple[Any, ...]
+    for key, part in single.groupby(place):
+        protocol, length = key
         at = (task, protocol, int(length))
-        digest = digests.get((protocol, length))
+        digest = digests.get(key)
         plain = part[part["depth"].isna()]
         # items named place:trial, as by kv-serial, become means over places: they share a context
         names = plain["item"].str.rpartition(":")[2] if len(plain) else plain["item"]
@@ -150,7 +155,7 @@ def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
         for metric, curve in at_depths.groupby("metric"):
             table = curve.pivot(index="item", columns="depth", values="value")
             ones = np.ones(len(table))
-            for name, values in _curves(metric, table).items():
+            for name, values in _curves(str(metric), table).items():
                 out[Cell(*at, name)] = Items(table.index, values, ones, digest)
     return out
 

@@ -59,9 +59,9 @@ def between(left: Values, right: Values, of_a: Scores, of_b: Scores) -> list[Con
         b = np.array([values_b[seed] for seed in seeds])
         known_a = of_a.get(cell, {})
         known_b = of_b.get(cell, {})
-        items_a = [known_a.get(seed) for seed in seeds]
-        items_b = [known_b.get(seed) for seed in seeds]
-        at_hand = all(items_a) and all(items_b)
+        items_a = [known_a[seed] for seed in seeds if seed in known_a]
+        items_b = [known_b[seed] for seed in seeds if seed in known_b]
+        at_hand = len(items_a) == len(items_b) == len(seeds)
         alike = at_hand and all(_same(x, items_a[0]) for x in items_a)
         alike = alike and all(map(_same, items_a, items_b))
         if alike:

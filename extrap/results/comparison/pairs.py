@@ -144,7 +144,7 @@ def none_differs(pair: list[Contrast]) -> bool:
     """True if every cell has an interval, and all intervals include 0."""
     for contrast in pair:
         found = contrast.difference
-        if found.low is None or not found.low <= 0 <= found.high:
+        if found.low is None or found.high is None or not found.low <= 0 <= found.high:
             return False
     return bool(pair)
 

@@ -224,7 +224,7 @@ def value_of(entry: dict, rows: pd.DataFrame, where: str) -> float:
         _known(share, entry, "no rows", where)
         shares = (share, *exact_share(number, n))
         return dict(zip(SHARES, shares, strict=True))[take]
-    plain = {"id": FILE, "says": "-", "source": "-", "rows": columns}
+    plain: dict[str, Any] = {"id": FILE, "says": "-", "source": "-", "rows": columns}
     if not {"above", "below"} & {*fields}:
         plain["above"] = 0
     made = statement(Path(where), 0, plain | fields, {})

@@ -70,7 +70,7 @@ STATISTICS = sorted({*OF_TERMS, *OF_CONTRASTS, *OVER})
 REMARKS = ("note", "badly_put", "twin")
 """Fields that are no part of what was declared."""
 TEXTS = ("id", "says", "source", *REMARKS)
-HINTS = dict.fromkeys((*TEXTS, "statistic", "over", "of", "across"), str)
+HINTS: dict[str, Any] = dict.fromkeys((*TEXTS, "statistic", "over", "of", "across"), str)
 HINTS |= dict.fromkeys(("learned", "log"), bool)
 """Kinds of the fields that are no selection and no number."""
 FIELDS = {*HINTS, "rows", "terms", "contrasts", "unit", "above", "below"}
@@ -171,7 +171,7 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
     (direction,) = bounds
     _check_statistic(where, entry)
     rows = selection(where, common) | selection(where, entry.get("rows"))
-    made = {
+    made: dict[str, Any] = {
         "rows": rows,
         "contrasts": _contrasts(where, entry),
         "direction": direction,

@@ -25,7 +25,7 @@ several terms add in squares, with the two sides of a negative term exchanged. R
 
 import math
 from functools import partial, reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -102,7 +102,7 @@ def recipes(rows: pd.DataFrame) -> pd.DataFrame:
     scheme = each.str.replace(r"(_[a-z]+[\d.]+)+$", "", regex=True)
     known["scheme"] = scheme.to_numpy()
     of_rows = known.reindex(label)
-    columns = {name: of_rows[name].to_numpy() for name in known}
+    columns = {name: of_rows[name].to_numpy() for name in (*RECIPE, "scheme")}
     return rows.assign(**columns)
 
 
@@ -178,9 +178,10 @@ def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.Data
     over = [statement.over] if statement.over else []
     by = [*dict.fromkeys([*over, *listed])]
     if statement.log:
-        numbers = found[["value", "low", "high"]]
-        positive = numbers.where(numbers > 0)
-        found = found.assign(**np.log(positive))
+        numbers = ["value", "low", "high"]
+        positive = found[numbers].where(found[numbers] > 0)
+        found = found.copy()
+        found[numbers] = np.log(positive)
     # one setting whatever the seed, in each unit
     first = found["replicate"] if statement.unit else pd.Series(0, found.index)
     place = [first, *(found[name] for name in by)]
@@ -227,7 +228,7 @@ def _means(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 def _sum(parts: list[pd.DataFrame], weights: list[float]) -> pd.DataFrame:
     """Returns the weighted sum where all parts have a place; errors add in squares."""
-    total: pd.DataFrame | float = 0.0
+    total = pd.DataFrame(0.0, parts[0].index, COLUMNS)
     for part, times in zip(parts, weights, strict=True):
         down, up = ("down", "up") if times > 0 else ("up", "down")
         weighed = {
@@ -247,6 +248,7 @@ def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
     """COLUMNS by seed; nan where a seed lacks one of the values that are compared."""
     if statement.statistic == SUM:
         return sums[0]
+    table: Any  # its columns are pairs: a name of COLUMNS, and a contrast or a value of `over`
     if statement.over is None:
         numbered = pd.concat(dict(enumerate(sums)), names=["contrast"])
         table = numbered.unstack("contrast")

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,7 +99,7 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
         found = measured(statement, rows)
     except NotMeasured as reason:
         return Finding(statement, "not measured", str(reason))
-    known = {"seeds": len(found.value), "runs": found.runs, "below": found.below}
+    known: dict[str, Any] = {"seeds": len(found.value), "runs": found.runs, "below": found.below}
     lost = [str(seed) for seed, value in found.value.items() if np.isnan(value)]
     if lost:
         which = f"seed {', '.join(lost)} has no finite number"

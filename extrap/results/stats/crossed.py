@@ -6,6 +6,7 @@ takes the items as fixed and speaks about these documents only.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -55,7 +56,7 @@ class Mean:
         least = np.log(1e-15)  # 1 - tail is 1 in double precision below
         if beyond(least) <= 0:
             return 0.0
-        tail = brentq(beyond, least, np.log(0.5))
+        tail: Any = brentq(beyond, least, np.log(0.5))
         return float(2 * np.exp(tail))
 
     @property

@@ -7,6 +7,7 @@ two schemes: extrap.results.stats.paired.
 """
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.special import bdtr, betaincinv, ndtr, stdtrit
@@ -292,7 +293,7 @@ def _percentiles(values, units: int):
     return _pair(low, high)
 
 
-def _pair(low, high):
+def _pair(low, high) -> tuple[Any, Any]:
     """Returns two floats, or two arrays."""
     if np.ndim(low) == 0:
         return float(low), float(high)

@@ -124,9 +124,10 @@ def rank_intervals(values: pd.DataFrame) -> dict[str, tuple[int, int]]:
     Args:
         values: (seeds, columns), nan where a seed lacks one.
     """
-    above = dict.fromkeys(values, 0)
-    below = dict.fromkeys(values, 0)
-    for first, second in combinations(values, 2):
+    names = [*values.columns]
+    above = dict.fromkeys(names, 0)
+    below = dict.fromkeys(names, 0)
+    for first, second in combinations(names, 2):
         difference = (values[first] - values[second]).dropna()
         if len(difference) < 3:
             continue
@@ -138,4 +139,4 @@ def rank_intervals(values: pd.DataFrame) -> dict[str, tuple[int, int]]:
             below[second] += 1
             above[first] += 1
     n = values.shape[1]
-    return {name: (1 + above[name], n - below[name]) for name in values}
+    return {name: (1 + above[name], n - below[name]) for name in names}
