@@ -158,6 +158,22 @@ add(
 )
 
 
+def _documents(rows, needs: dict):
+    form = {"lines": _answers, "items": "documents", "counted": True}
+    marks = "dashed: gold document alone, dash-dotted: none"
+    return depth_figure(rows, needs, QUERIES, "Answers from documents", marks, **form)
+
+
+add(
+    "multidoc_qa",  # figures 1, 5 and 9 of the paper
+    "Accuracy of answers from documents in plain text, by place of the document that holds the "
+    "answer, a panel per number of them.",
+    {"task": "multidoc-qa", "metric": "accuracy"},
+    _documents,
+    make=" model=smollm2-135m stage=evaluate task=[multidoc-qa]",
+)
+
+
 def _lost(rows, needs: dict):
     """One record has no other place."""
     rows = rows[(rows["task"] != needs["task"]) | (rows["at"] != 1)]

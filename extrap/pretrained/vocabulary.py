@@ -102,7 +102,7 @@ class PublishedVocabulary(Vocabulary):
     @property
     def keys(self) -> Any:  # type: ignore[override]
         problem = "needs keys and values with ids of their own, on which a published checkpoint "
-        tasks = "task=[nll,gap,kv,haystack,multidoc,nth,trace,lost-in-the-middle]"
+        tasks = "task=[nll,gap,kv,haystack,multidoc,multidoc-qa,nth,trace,lost-in-the-middle]"
         remedy = f"ask for {tasks}, or diagnostics with task.diagnostics.contents=[text]"
         raise UserError("task", problem=f"{problem}was not trained", remedy=remedy)
 
@@ -149,8 +149,9 @@ class WordVocabulary(PublishedVocabulary):
             behind = ids[places[1] + 1 : places[2]]
             if ids[places[2] :] == [key, *between] and ids[places[1]] == value:
                 return RecordLayout(tuple(between), tuple(behind))
-        problem, remedy = "its tokenizer merges the words of records", "nll,gap,lost-in-the-middle"
-        raise UserError(self._place, problem=problem, remedy=f"ask for task=[{remedy}]")
+        problem = "its tokenizer merges the words of records"
+        remedy = "ask for task=[nll,gap,lost-in-the-middle,multidoc-qa]"
+        raise UserError(self._place, problem=problem, remedy=remedy)
 
     def key(self, i):
         return np.array(self.key_ids)[i]

@@ -8,6 +8,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from extrap.model import gpt as module
 from extrap.model.gpt import GPT
+from extrap.tasks.scoring.answers import NONE
 from extrap.tasks.scoring.multi_token import greedy
 from tests.support.discover import gpt, made, node
 
@@ -87,6 +88,29 @@ def test_generation_reads_a_prompt_once_if_its_past_stays(factors, steady):
     assert (max(read[1:]) <= 5) == steady  # a guess, not the prompt
     plain = greedy(model.forward, prompts, 6, 4096)
     assert (found == plain).all()
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    "scheme", ["rope", "rope-logn", "alibi", "kerple-log", "window", "forgetting"]
+)
+def test_long_answers_are_those_of_whole_texts_and_guess_ahead_only_where_guesses_are_right(scheme):
+    model = gpt(scheme, length=16)
+    prompts = [np.arange(20) % 50, np.arange(3, 23) % 50]
+    plain = greedy(model.forward, prompts, 24, 4096)
+    read = []
+    model.embedding.register_forward_hook(lambda m, given, out: read.append(given[0].shape[1]))
+    found = greedy(model, prompts, 24, 4096)
+    assert (found == plain).all()
+    assert read[0] == 20 + 8 - 1 and sum(read[1:]) <= 3 * 24
+
+    def ended(ids):
+        return len(ids) >= 9
+
+    for reader in (model, model.forward):
+        short = greedy(reader, prompts, 24, 4096, ended=ended)
+        assert (short[:, :9] == plain[:, :9]).all()
+        assert ((short == plain) | (short == NONE)).all()
 
 
 @torch.no_grad()

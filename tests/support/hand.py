@@ -44,6 +44,24 @@ def drawn_from(seed, vocabulary, stream, length):
     return Context(np.random.default_rng(seed), vocabulary, stream, length)
 
 
+def writer(answer, opens, vocabulary=VOCABULARY):
+    """A model that writes, byte by byte, what `answer(prompt)` gives for the text up to the last
+    place where `opens` stands; then a line's end.
+    """
+
+    def model(tokens, last):
+        out = torch.zeros(len(tokens), last, vocabulary.size)
+        for b, row in enumerate(tokens.tolist()):
+            for w, end in enumerate(range(len(row) - last + 1, len(row) + 1)):
+                prompt, _, said = bytes(row[1:end]).decode().rpartition(opens)
+                text = answer(prompt + opens)
+                more = text.startswith(said) and len(text) > len(said)
+                out[b, w, ord(text[len(said)] if more else "\n")] = 1
+        return out
+
+    return model
+
+
 def silent(done, total):
     """No progress bar."""
 

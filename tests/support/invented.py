@@ -91,6 +91,13 @@ def _suite():
         "lost-in-the-middle", queries, "guess", **records, value=lambda row: 1 / row["at"]
     )
 
+    shown = {"axis": "documents", "at": (5, 10, 20), "length": lambda row: 120 * row["at"]}
+    every = {"depth": (0, 0.25, 0.5, 0.75, 1)}
+    yield from crossed("multidoc-qa", queries, "accuracy", **shown, **every)
+    for protocol, several in ("oracle", 1), ("closed_book", 0):
+        shown = {"axis": "documents", "at": several, "length": 150}
+        yield from crossed("multidoc-qa", protocol, "accuracy", **shown)
+
     every = {"axis": "index", "at": lambda row: tuple(range(row["length"] // 2 - 1))}
     yield from crossed("kv-serial", "records", "accuracy", length=(L, 2 * L), **every)
     yield from crossed(

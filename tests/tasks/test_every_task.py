@@ -15,8 +15,11 @@ SMALL |= {"queries": 2, "passkey_trials": 3, "generate": 40}
 OTHERS = {
     "kv": {"pairs": 4},
     "lost-in-the-middle": {"pairs": [1, 2], "characters": 6},
+    "multidoc-qa": {"documents": [2, 3], "generate": 4},
     "nll-position": {"multiples": [2, 4]},
 }
+LONGEST = {"lost-in-the-middle": (220, 190), "multidoc-qa": (500, 500)}
+"""The longest text that a table holds, and that has numbers, where prompts are longer than L."""
 INSIDE = ("diagnostics", "heads", "needle", "parity", "rotary", "speed")
 """Tasks that ask for more than logits."""
 NAMES = [name for name in names("task") if name not in INSIDE]
@@ -72,7 +75,7 @@ def test_batches_change_nothing_and_no_row_comes_twice(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_lengths_past_a_table_are_absent_and_progress_ends_at_its_total(name):
-    longest = 220 if name == "lost-in-the-middle" else L
+    longest, _ = LONGEST.get(name, (L, L))
     result, _, steps = run(name, longest=longest)
     lengths = {row["length"] for row in result.rows if "length" in row}
     assert lengths
@@ -91,7 +94,7 @@ def test_a_loss_that_is_no_number_is_marked(name):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "gap"])  # reads short texts
 def test_a_text_whose_logits_are_no_numbers_has_no_right_or_wrong_answer(name):
-    within = 190 if name == "lost-in-the-middle" else L
+    _, within = LONGEST.get(name, (L, L))
     result, _, _ = run(name, lost=within)
     windows = IN_WINDOWS.get(name, set())
     past = [

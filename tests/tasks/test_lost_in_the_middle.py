@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-import torch
 
 from extrap.data.trials.json_prompt import FIELDS, generate
 from extrap.model.scheme import OutOfRange
@@ -24,28 +23,7 @@ def task(**options):
 
 
 def writer(answer):
-    """A model that writes, byte by byte, what `answer(prompt)` gives for the text up to
-    `Corresponding value:`; else a line's end.
-    """
-
-    def model(tokens, last):
-        out = torch.zeros(*tokens.shape[:1], last, VOCABULARY.size)
-        for b, row in enumerate(tokens.tolist()):
-            for w, end in enumerate(range(len(row) - last + 1, len(row) + 1)):
-                prompt, said = re.fullmatch(
-                    r"(.*value:)(.*)", bytes(row[1:end]).decode(), re.DOTALL
-                ).groups()
-                text = answer(prompt)
-                out[
-                    b,
-                    w,
-                    ord(text[len(said)])
-                    if text.startswith(said) and len(text) > len(said)
-                    else ord("\n"),
-                ] = 1
-        return out
-
-    return model
+    return hand.writer(answer, "value:")
 
 
 def records(prompt):

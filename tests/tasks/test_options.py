@@ -52,7 +52,7 @@ CASES = [
     ("trace", {"multiples": [1, 8]}, "data.vocabulary.keys"),
 ]
 GATED = [name for name in names("task") if "trials" in node("task", name)]
-UNGATED = {"algorithmic", "lost-in-the-middle", "parity"}
+UNGATED = {"algorithmic", "lost-in-the-middle", "multidoc-qa", "parity"}
 
 
 def task(name: str, options: dict) -> Task:

@@ -18,6 +18,7 @@ TASKS = {
     "lost-in-the-middle": "lost in the middle,",
     "mqar": "multi-query recall,",
     "multidoc": "answers from documents,",
+    "multidoc-qa": "answers from documents in text,",
     "nll": "text",
     "nth": "the n-th record of a key,",
     "recall": "list,",

@@ -15,6 +15,10 @@ from extrap.tasks.scoring.answers import NONE, likely, right
 
 Read = Callable[[int], Any]
 """Called with the tokens of each batch that the model has read."""
+Ended = Callable[[np.ndarray], bool]
+"""Whether an answer has ended, by its ids so far (t,)."""
+AHEAD = 8
+"""Guessed tokens of the first forward."""
 
 
 def _alike(sizes: Sequence, batch_tokens: int, extra: int = 0) -> Iterator[list[int]]:
@@ -80,16 +84,19 @@ def greedy(
     count: int,
     batch_tokens: int,
     read: Read = bool,
+    ended: Ended | None = None,
 ) -> np.ndarray:
     """Returns (n, count) int64: the `count` tokens that follow each prompt, each the most likely
-    one after the tokens before it; NONE from the first place on that has none.
+    one after the tokens before it; NONE from the first place on that has none, and where all of a
+    batch have ended.
 
     A model reads a guess along with the text. The guess is right up to the first token that differs
     from the prediction, whose place the prediction takes. That takes at most `count` forwards, and
-    few if the text copies or repeats itself. A GPT whose past stays as it is reads the prompt once;
-    for another model each forward reads the whole text. An extension that depends on the length
-    (dynamic NTK) sees the length of the whole answer from the first token on, as in `exact`.
-    Source: speculative decoding, arXiv 2211.17192, with `guess` in place of a model.
+    few if the text copies or repeats itself. A GPT whose past stays as it is reads the prompt once,
+    and guesses further ahead the longer it is right; for another model each forward reads the whole
+    text. An extension that depends on the length (dynamic NTK) sees the length of the whole answer
+    from the first token on, as in `exact`. Source: speculative decoding, arXiv 2211.17192, with
+    `guess` in place of a model.
     """
     out = np.zeros((len(prompts), count), np.int64)
     sizes = [(len(prompt),) for prompt in prompts]
@@ -98,13 +105,17 @@ def greedy(
         if hasattr(model, "greedy"):
             out[rows] = _said(model, some, count)
         else:
-            followed = _followed(model, some, count)
-            out[rows] = _read_again(model, some, count) if followed is None else followed
+            followed = _followed(model, some, count, ended)
+            if followed is None:
+                followed = _read_again(model, some, count, ended)
+            out[rows] = followed
         read(some.size)
     return out
 
 
-def _read_again(model: Model, prompts: np.ndarray, count: int) -> np.ndarray:
+def _read_again(
+    model: Model, prompts: np.ndarray, count: int, ended: Ended | None = None
+) -> np.ndarray:
     """Returns the tokens that follow prompts of one length. Each forward reads the whole texts of
     the prompts that lack tokens.
     """
@@ -130,10 +141,15 @@ def _read_again(model: Model, prompts: np.ndarray, count: int) -> np.ndarray:
             else:
                 out[i] = tokens
                 known[i] = min(n + 1, count)
+                if ended is not None and ended(out[i, : known[i]]):
+                    out[i, known[i] :] = NONE
+                    known[i] = count
     return out
 
 
-def _followed(model: Model, prompts: np.ndarray, count: int) -> np.ndarray | None:
+def _followed(
+    model: Model, prompts: np.ndarray, count: int, ended: Ended | None = None
+) -> np.ndarray | None:
     """Returns the tokens that follow prompts of one length; None if the model keeps no past of
     them, or if memory has no room for it. Each forward reads a guess on from the past of the text,
     and keeps what all prompts of the batch have right.
@@ -145,29 +161,33 @@ def _followed(model: Model, prompts: np.ndarray, count: int) -> np.ndarray | Non
         return None
     past = Past()
     known = 0
+    ahead = AHEAD
     found = np.full((texts, count), NONE, np.int64)
-    ended = np.zeros(texts, bool)
-    while known < count:
-        left = count - known
+    over = np.zeros(texts, bool)
+    while known < count and not over.all():
+        ahead = min(ahead, count - known)
         said = found[:, :known].clip(0)
         text = np.concatenate([prompts, said], 1)
-        guesses = np.stack([guess(row, left) for row in text])
+        guesses = np.stack([guess(row, ahead) for row in text])
         read = np.concatenate([text, guesses], 1)[:, :-1]
         try:
-            logits = model.further(torch.from_numpy(read), last=left, past=past)
+            logits = model.further(torch.from_numpy(read), last=ahead, past=past)
         except Exception as error:
             if full(error):
                 return None
             raise
         predicted = likely(logits).cpu().numpy()
         agreed = (predicted == guesses).cumprod(1).sum(1)
-        by_all = agreed[~ended].min(initial=count)
-        new = min(by_all + 1, left)
+        by_all = agreed[~over].min()
+        new = min(by_all + 1, ahead)
         for n in range(new):
             place = known + n
-            found[~ended, place] = predicted[~ended, n]
-            ended |= found[:, place] == NONE
+            found[~over, place] = predicted[~over, n]
+            over |= found[:, place] == NONE
         known += new
+        if ended is not None:
+            over |= [ended(ids[:known]) for ids in found]
+        ahead = 2 * ahead if by_all == ahead else by_all + 1
         past = past.first(size + known - 1)
     return found
 
