@@ -11,7 +11,7 @@ import pytest
 from extrap.cli import experiments, findings
 from extrap.results.findings import markdown_pages
 from extrap.results.findings.markdown_pages import summary, survive
-from extrap.results.findings.statement import read
+from extrap.results.findings.statement import FILE, read
 from extrap.results.places import place
 from extrap.results.stats.paired import holm
 
@@ -29,6 +29,18 @@ def test_the_terminal_and_json_say_the_same(capsys):
         one["verdict"] for one in told
     ]
     assert all(f"{one['effect']:.3f}" in lines[i + 1] for i, one in enumerate(told))
+
+
+def test_a_study_that_is_declared_and_has_no_rows_has_a_page_that_says_so(tmp_path):
+    results = tmp_path / "results"
+    study = results / "zoo-misses"
+    study.mkdir(parents=True)
+    shutil.copy(place(RESULTS, "zoo-misses") / FILE, study)
+    (results / "README.md").write_text("mine")
+    (study / "README.md").write_text("<!-- answer -->\n<!-- /answer -->\n")
+    says = '{says: "It finds {}.", each: [{task: kv, metric: accuracy, scheme: rope}]}'
+    (study / "numbers.yaml").write_text(f"running: true\nanswer: [{says}]\n")
+    assert "Not measured yet" in markdown_pages.written(results)[study / "README.md"]
 
 
 def test_a_study_that_still_runs_has_no_verdict_on_a_page(tmp_path, capsys):

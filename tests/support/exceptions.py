@@ -30,6 +30,7 @@ RUNNING: dict[str, str] = {
     "autumn": "6 jobs of copying",
     "prose": "declared, no job is measured yet",
     "reference-gpu-short": "declared, waits for a GPU",
+    "within": "declared, its one job runs",
 }
 """Studies with jobs that are not measured yet."""
 

@@ -10,11 +10,12 @@ import pandas as pd
 
 from extrap.results import rows as table
 from extrap.results.findings import gallery, numbers
+from extrap.results.findings.numbers import Missing
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import VERDICTS, Finding, findings
 from extrap.results.findings.verdict import table as prepared
 from extrap.results.leaderboard import leaderboard, tuned
-from extrap.results.places import having, place
+from extrap.results.places import has_rows, having, place
 from extrap.results.stats.intervals import LEVEL
 from extrap.results.stats.paired import benjamini_hochberg, holm
 from extrap.utils import markdown
@@ -138,6 +139,8 @@ def written(results: Path) -> dict[Path, str]:
 
     @cache
     def rows(study: str) -> pd.DataFrame:
+        if study in found and not has_rows(place(results, study)):
+            raise Missing(place(results, study) / FILE, problem="no rows yet")
         return prepared(table.open_study(results, study))
 
     def finding(study: str, name: str) -> Finding:
