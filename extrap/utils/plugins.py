@@ -64,14 +64,14 @@ def imported(module: str, option: str) -> ModuleType | None:
     """Returns a module, or None if none has that name. Raises UserError for any fault inside it,
     with its line. option: names the module in messages.
     """
+    if not module:
+        return None
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name is None or f"{module}.".startswith(f"{error.name}."):
+        if error.name and f"{module}.".startswith(f"{error.name}."):
             return None
         inside: Exception = error
-    except ValueError:
-        return None
     except Exception as error:  # code of a plug-in, which may fail in any way
         inside = error
     raise fault(inside, option, [module.split(".")[0]]) from inside

@@ -253,6 +253,7 @@ BAD = {
     "it draws nothing": ("mine", '"""K."""\nNEEDS = {"task": "nll"}\n', "no draw; define draw"),
     "it needs no rows": ("mine", '"""K."""\n\ndef draw(rows): ...\n', "no NEEDS"),
     "it fails while it is read": ("mine", '"""K."""\nx = 1 / 0\n', "ZeroDivisionError in "),
+    "it holds a wrong value": ("mine", '"""K."""\nx = int("one")\n', "ValueError in "),
 }
 
 
