@@ -83,7 +83,7 @@ def _lacking(figure: Any) -> str:
     )
 
 
-def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, Any]:
+def _of(folder: ModuleType, read: Callable[[str], Any]) -> dict[str, Any]:
     inside = iter_modules(getattr(folder, "__path__", ()))
     modules = {one.name: read(f"{folder.__name__}.{one.name}") for one in inside}
     found = {name: module for name, module in modules.items() if _draws(module)}

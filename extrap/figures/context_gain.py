@@ -6,6 +6,8 @@ Both frames end at .3 nats, where lines leave them. A series whose gain at L doe
 ignores its context and is marked "below the gate". Conventions of arXiv 2305.19466 (appendix F).
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -23,7 +25,7 @@ def draw(rows):
     drawn = pd.concat([rows[rows["protocol"] == "full"], over_crop(rows)])
     note = f"{spread_note(rows, 'bands: 95 % bootstrap over documents')} · above {CUT:g} is cut off"
     low = 1.25 * float(drawn["value"].min())
-    form = {"size": (2.5, 2.5), "gap": 0.3, "limits": (low, CUT)}
+    form: dict[str, Any] = {"size": (2.5, 2.5), "gap": 0.3, "limits": (low, CUT)}
     form |= {"across": "visible context (tokens)", "also": zero}
     what, title = "change of loss (nats per token)", "What more context is worth"
     return length_figure(drawn, PANELS, what, title, note, **form)

@@ -8,6 +8,8 @@ fails. A cell is blank if the study lacks the task or the run lies below its gat
 by their average, a geometric mean over the tasks that they have.
 """
 
+from typing import Any
+
 import numpy as np
 from matplotlib import colormaps
 
@@ -60,7 +62,7 @@ def draw(rows):
         room = page - left - right
         most = min(most, max(1, int(room / LEAST)))
     blocks = [columns[k : k + most] for k in range(0, len(columns), most)]
-    margins = {"left": left, "right": right, "top": head, "between": head - 0.3}
+    margins: dict[str, Any] = {"left": left, "right": right, "top": head, "between": head - 0.3}
     size = (CELL * most, LINE * len(order))
     figure, axes = panels((len(blocks), 1), size, least=LEAST * most, **margins)
     for b, panel in enumerate(axes[:, 0]):

@@ -5,6 +5,8 @@ curve crosses the dashed line, what the model reads across the gap costs more th
 line is the plain reader's: a method may have spoilt its own without any gap.
 """
 
+from typing import Any
+
 from extrap.figures.drawing import Style, method_style, spread_note, style_of
 from extrap.figures.drawing.length_panels import length_figure
 from extrap.results.series import Series, select, series
@@ -33,7 +35,13 @@ def draw(rows):
 
     note = spread_note(rows, "bands: 95 % bootstrap over documents")
     note += " · dashed: plain, without the first half"
-    form = {"size": (3.6, 2.5), "gap": 0, "limits": None, "also": no_context, "style": style}
+    form: dict[str, Any] = {
+        "size": (3.6, 2.5),
+        "gap": 0,
+        "limits": None,
+        "also": no_context,
+        "style": style,
+    }
     form |= {"across": "the second half begins at", "names": lambda found: [s.label for s in found]}
     title = "Loss after a jump of the coordinates"
     return length_figure(rows, {"jump": ""}, "nats per token", title, note, **form)

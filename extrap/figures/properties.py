@@ -2,6 +2,8 @@
 property holds.
 """
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
@@ -30,17 +32,18 @@ def paint(cells: pd.DataFrame, verdicts: pd.DataFrame, notes: list[str]) -> Figu
     axes.set(xlim=(0, columns), ylim=(rows, 0), xticks=[], yticks=[])
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    middle = {"ha": "center", "va": "center", "fontsize": 6.2}
+    middle: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.2}
     for i, scheme in enumerate(cells.index):
         axes.text(-0.1, i + 0.5, scheme, ha="right", va="center", fontsize=6.8)
-        for j, head in enumerate(cells):
-            held = verdicts.loc[scheme, head]
+        for j, head in enumerate(cells.columns):
+            held = verdicts[head].loc[scheme]
             if held is not None:
                 corners = [j, j + 1, j + 1, j], [i, i, i + 1, i + 1]
                 axes.fill(*corners, color=HOLDS if held else FAILS, linewidth=0)
-            axes.text(j + 0.5, i + 0.53, cells.loc[scheme, head], **middle)
-    turned = {"ha": "left", "va": "bottom", "rotation": 40, "fontsize": 7, "clip_on": False}
-    for j, head in enumerate(cells):
+            axes.text(j + 0.5, i + 0.53, cells[head].loc[scheme], **middle)
+    turned: dict[str, Any] = {"ha": "left", "va": "bottom", "rotation": 40, "fontsize": 7}
+    turned |= {"clip_on": False}
+    for j, head in enumerate(cells.columns):
         axes.text(j + 0.35, -0.4, head, **turned)
     for i in range(0, len(cells) + 1, 5):
         axes.axhline(i, color="#cccccc", linewidth=0.4)

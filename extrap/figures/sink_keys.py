@@ -6,6 +6,7 @@ first token much by itself. Conventions of arXiv 2309.17453 and 2410.10781.
 """
 
 from dataclasses import replace
+from typing import Any
 
 from matplotlib.ticker import MaxNLocator
 
@@ -27,9 +28,16 @@ def draw(rows):
     data = sorted(trained["data"].unique())
     height, room = beside_columns(rows, 2.2)
     figure, axes = panels((1, len(data)), (2.4, height), right=room, gap=0.25)
+    ends = []
     for panel, name in zip(axes[0], data, strict=True):
         before, after, even = (part[part["data"] == name] for part in (untrained, trained, uniform))
-        dotted = {"linestyle": DOTS, "marker": "", "thin": False, "band": 0, "zorder": 2}
+        dotted: dict[str, Any] = {
+            "linestyle": DOTS,
+            "marker": "",
+            "thin": False,
+            "band": 0,
+            "zorder": 2,
+        }
         lines(panel, before, "layer", **dotted)
         ends = lines(panel, after, "layer", thin=False, band=0.12 if one else 0)
         dashes = {"color": QUIET, "linestyle": (0, (4, 2)), "linewidth": 0.9}

@@ -6,6 +6,8 @@ Left: attention to a slot over the share of uniform attention, contents permuted
 that to a dummy in its place. Means over inputs and seeds. arXiv 2406.16008.
 """
 
+from typing import Any
+
 import numpy as np
 
 from extrap.figures.drawing import DOTS, entitle, label_ends, level, note, panels, perplexity_axis
@@ -26,7 +28,7 @@ def draw(rows):
     data = sorted(raw["data"].unique())
     lengths = sorted(raw["length"].unique())
     height, room = beside_columns(raw, 1.8)
-    margins = {"right": room, "gap": 0.5, "between": 0.62, "left": 0.95}
+    margins: dict[str, Any] = {"right": room, "gap": 0.5, "between": 0.62, "left": 0.95}
     figure, axes = panels((len(data), 2 * len(lengths)), (2.5, height), **margins)
     for (i, j), panel in np.ndenumerate(axes):
         n = lengths[j % len(lengths)]

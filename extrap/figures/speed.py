@@ -5,6 +5,8 @@ Bars are means over runs, lines the slowest and the fastest repeat of one run; t
 machine. Conventions of ALiBi (arXiv 2108.12409, figure 2), with tokens for its words.
 """
 
+from typing import Any
+
 import numpy as np
 
 from extrap.figures.drawing import entitle, note, panels, style_of
@@ -22,7 +24,7 @@ def draw(rows):
     rows = select(rows, task="speed").assign(status="ok")
     found = series(rows)[::-1]
     lengths = sorted(rows["length"].unique())
-    margins = {"right": 0.5, "gap": 0.45, "between": 0.62, "top": 0.8}
+    margins: dict[str, Any] = {"right": 0.5, "gap": 0.45, "between": 0.62, "top": 0.8}
     margins["left"] = 0.35 + 0.065 * max(len(s.label) for s in found)
     figure, axes = panels((len(lengths), 3), (2.1, 0.2 * len(found)), **margins)
     for (i, j), panel in np.ndenumerate(axes):

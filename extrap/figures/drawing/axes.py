@@ -38,7 +38,7 @@ def length_axis(axes, lengths, train_lengths) -> None:
     powers = whole if len(whole) else lengths
     log2_axis(axes, powers)
     axes.set_xlim(lengths.min() / 1.15, lengths.max() * 1.06)
-    axes.xaxis.set_minor_locator(FixedLocator(lengths[~np.isin(lengths, powers)]))
+    axes.xaxis.set_minor_locator(FixedLocator(lengths[~np.isin(lengths, powers)].tolist()))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("evaluation length (tokens)")
     if len(train_lengths) == 1:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -68,8 +69,9 @@ def depth_figure(
         here = rows[rows["panel"] == column]
         words = protocols[protocol]
         _guesses(panel, here["length"], guesses, protocol)
-        for s in series(every) if lines else []:
-            lines(panel, s)
+        if lines is not None:
+            for s in series(every):
+                lines(panel, s)
         ends = [_curve(panel, s, column) for s in parts[protocol]]
         _shares(panel, "accuracy" if narrow else f"{words}\n\naccuracy")
         across(panel, lowest(panel) if narrow else i == len(shown) - 1)
@@ -90,7 +92,7 @@ def _grid(grid: tuple[int, int], groups: list[list[Series]], narrow: bool):
     """Returns a figure and its axes with room for the names of all series."""
     room = label_room({*chain.from_iterable(map(with_ends, groups))})
     size = (1.95, label_height(max(map(len, groups)), 1.7))
-    form = {"left": 0.5, "flow": True} if narrow else {"left": 0.95}
+    form: dict[str, Any] = {"left": 0.5, "flow": True} if narrow else {"left": 0.95}
     return panels(grid, size, right=room, gap=0.18, between=0.32, **form)
 
 

@@ -3,6 +3,7 @@ one data set, and the figure that most of them are.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,12 @@ def short(s: Series) -> str:
 
 def lines(panel, rows: pd.DataFrame, by: str, scale: float = 1.0, **more) -> list[End]:
     """Draws a line with its band per series, scale times each value; returns their ends."""
-    thin = {"band": 0.12, "markersize": 2.4, "linewidth": 1.1, "through": lambda v: v * scale}
+    thin: dict[str, Any] = {
+        "band": 0.12,
+        "markersize": 2.4,
+        "linewidth": 1.1,
+        "through": lambda v: v * scale,
+    }
     return [
         replace(line(panel, s.rows, by, style_of(s), s.label, **thin | more), label=short(s))
         for s in series(rows)
@@ -67,7 +73,7 @@ def state_panels(rows: pd.DataFrame, across: str, what: str, least: float, **str
         (f"trained: {name}", part) for name, part in of_state(rows, "trained").groupby("data")
     ]
     height, room = beside_columns(rows, least)
-    margins = {"right": room, "gap": 0.25, "between": 0.45, "left": 0.95}
+    margins: dict[str, Any] = {"right": room, "gap": 0.25, "between": 0.45, "left": 0.95}
     figure, axes = panels((len(lengths), len(shown)), (2.1, height), **margins)
     for (i, j), panel in np.ndenumerate(axes):
         name, part = shown[j]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from matplotlib.textpath import TextPath
@@ -43,7 +44,8 @@ def fitted(
     """Figures drawn within are at most so many inches wide; of natural width for None. bare: they
     leave title and note to the caption; the others as LEGEND and SHORTER.
     """
-    given = ((WIDTH, width), (BARE, bare), (LEGEND, legend), (SHORTER, shorter))
+    given: list[tuple[ContextVar[Any], Any]]
+    given = [(WIDTH, width), (BARE, bare), (LEGEND, legend), (SHORTER, shorter)]
     before = [(one, one.set(value)) for one, value in given]
     try:
         yield

@@ -114,7 +114,8 @@ def label_ends(axes, ends: list[End]) -> None:
             named[label] = end if greater else known
         return
     labels = [f"{label}{end.behind}" for label, end in zip(labels, ends, strict=True)]
-    axes.get_xlim(), axes.get_ylim()  # reading the limits brings pending ones into force
+    axes.get_xlim()  # reading the limits brings pending ones into force
+    axes.get_ylim()
     width, height = np.asarray(axes.get_position().size) * axes.figure.get_size_inches() / POINT
     to_scale = axes.transScale.transform
     to_axes = axes.transLimits.transform

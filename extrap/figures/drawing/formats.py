@@ -6,6 +6,7 @@ and start LaTeX to measure it; here every character is text, and no program is s
 
 import io
 import re
+from typing import Any
 
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_mixed import MixedModeRenderer
@@ -52,7 +53,7 @@ def svg(figure: Figure, scale: float = 1.0) -> bytes:
 def png(figure: Figure, scale: float = 1.0) -> bytes:
     """Returns PNG."""
     buffer = io.BytesIO()
-    dots = {} if scale == 1 else {"dpi": 160 * scale}
+    dots: dict[str, Any] = {} if scale == 1 else {"dpi": 160 * scale}
     figure.savefig(buffer, format="png", metadata={"Software": None}, **dots)
     return buffer.getvalue()
 
@@ -67,7 +68,7 @@ def pdf(figure: Figure, scale: float = 1.0) -> bytes:
     file.newPage(width * scale, height * scale)
     file.output(scale, 0, 0, scale, 0, 0, Op.concat_matrix)
     drawn = RendererPdf(file, dots, height, width)
-    renderer = MixedModeRenderer(figure, width, height, dots, drawn)
+    renderer: Any = MixedModeRenderer(figure, width, height, dots, drawn)
     figure.draw(renderer)
     renderer.finalize()
     file.finalize()
@@ -112,7 +113,9 @@ def pgf(figure: Figure, scale: float = 1.0) -> bytes:
     corner = f"\\pgfqpoint{{{width:f}in}}{{{height:f}in}}"
     text.write(f"\\pgfpathrectangle{{\\pgfpointorigin}}{{{corner}}}%\n")
     text.write("\\pgfusepath{use as bounding box, clip}%\n")
-    figure.draw(MixedModeRenderer(figure, width, height, figure.dpi, Picture(figure, text)))
+    picture = Picture(figure, text)
+    renderer: Any = MixedModeRenderer(figure, width, height, figure.dpi, picture)
+    figure.draw(renderer)
     text.write("\\end{pgfpicture}}\\makeatother\\endgroup%\n")
     return text.getvalue().encode()
 

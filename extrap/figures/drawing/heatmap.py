@@ -3,6 +3,7 @@ and protocol.
 """
 
 import re
+from typing import Any
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -157,7 +158,12 @@ def _map(panel, s, depths, lengths) -> None:
     cells(panel, table, form, vmin=0, **colours)
     read = int(np.flatnonzero(~np.isnan(table).all(axis=0))[-1]) + 1
     if not s.ok:
-        lost = {"facecolor": "none", "edgecolor": BELOW_GATE, "hatch": "////", "linewidth": 0}
+        lost: dict[str, Any] = {
+            "facecolor": "none",
+            "edgecolor": BELOW_GATE,
+            "hatch": "////",
+            "linewidth": 0,
+        }
         panel.add_patch(Rectangle((0, 0), read, len(depths), **lost))
     trained = int(s.rows["train_length"].min())
     border = np.searchsorted(lengths[:read], trained, side="right")

@@ -58,7 +58,7 @@ def panels(
     page = WIDTH.get()
     if page and left + columns * width + (columns - 1) * gap + right > page:
         room = page - left - right
-        across, width = _fitting(columns, width, room, gap, least)
+        across, width = _fitting(columns, width, room, gap, least, page)
         flow = flow and rows > 1 and across < columns
         if flow:
             across, width = _flowing(rows * columns, size[0], room, gap, least)
@@ -100,11 +100,11 @@ def _places(grid: tuple[int, int], across: int, flow: bool) -> Iterator[tuple[tu
         yield (i, j), divmod(i * columns + j, across) if flow else (i * deep + down, along)
 
 
-def _fitting(columns: int, width: float, room: float, gap: float, least: float):
+def _fitting(columns: int, width: float, room: float, gap: float, least: float, page: float):
     """Returns (panels in a row, their width): as many as fit, with the fewest gaps."""
     fitting = [n for n in range(1, columns + 1) if (room - (n - 1) * gap) / n >= least]
     if not fitting:
-        problem = f"this figure needs at least {WIDTH.get() - room + least:.1f}in"
+        problem = f"this figure needs at least {page - room + least:.1f}in"
         raise UserError("--width", problem=problem, remedy="give a wider page")
     rows = -(-columns // max(fitting))
     across = -(-columns // rows)

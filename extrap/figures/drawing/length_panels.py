@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +61,7 @@ def length_figure(
     found = series(rows[rows["protocol"].isin(shown)])
     stroke = {"through": np.exp} if perplexity else {"within": (0, 1)} if limits == SHARE else {}
     stroke |= {"band": 0.05} if len(found) > MANY else {}
-    space = {"labels": names(found), "each": each, "gap": gap, "top": 0.86}
+    space: dict[str, Any] = {"labels": names(found), "each": each, "gap": gap, "top": 0.86}
     figure, axes = panels((1, len(shown)), size, **space)
     ends: dict[str, list[End]] = {}
     for panel, protocol in zip(axes[0], shown, strict=True):

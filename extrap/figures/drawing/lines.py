@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -60,5 +61,5 @@ def line(
 
 def curve(panel, s, rows, by: str, style: Style | None = None, **more) -> End:
     """Draws rows of the series s as `line` does, behind the others where it is below the gate."""
-    order = {"band": 0.15, "zorder": 3 if s.ok else 2} | more
+    order: dict[str, Any] = {"band": 0.15, "zorder": 3 if s.ok else 2} | more
     return line(panel, rows, by, style or style_of(s), s.label, **order)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -51,7 +52,8 @@ class Naming(NamedTuple):
         """Within, labels have the colours of their names, and series this order."""
         order = tuple(self.labels.get(name, name) for name in self.order)
         aliases = {label: name for name, label in self.labels.items()}
-        given = ((ALIASES, aliases), (FOLDERS, self.folders), (ORDER, order))
+        given: list[tuple[ContextVar[Any], Any]]
+        given = [(ALIASES, aliases), (FOLDERS, self.folders), (ORDER, order)]
         before = [(one, one.set(value)) for one, value in given]
         try:
             yield

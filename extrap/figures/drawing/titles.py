@@ -1,6 +1,7 @@
 """Title, note and legend of a figure, within its width."""
 
 import textwrap
+from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -46,7 +47,7 @@ def entitle(figure: Figure, title: str, note: str) -> None:
                 panel.tick_params(labelleft=True)
             room = (panel.get_position().width * width + 0.1) / POINT
             for words in (panel.title, panel.xaxis.label):
-                words.set_text(folded(words.get_text(), room, words.get_fontsize()))
+                words.set_text(folded(words.get_text(), room, float(words.get_fontsize())))
         entries = NAMED.pop(figure, {})
         entries = {f"{label}{end.behind}": end.style for label, end in entries.items()}
         columns = max(1, int((width - 0.24) / (POINT * (30 + text_width(entries, LABEL)) + 0.1)))
@@ -63,8 +64,8 @@ def entitle(figure: Figure, title: str, note: str) -> None:
         height = _grow(figure, below, 0)
     if BARE.get():
         return
-    top = {"va": "top", "fontsize": 10}
-    bottom = {"va": "bottom", "fontsize": 6.5}
+    top: dict[str, Any] = {"va": "top", "fontsize": 10}
+    bottom: dict[str, Any] = {"va": "bottom", "fontsize": 6.5}
     bottom |= {"color": "#666666", "linespacing": 1.1}
     x = 0.12 / width
     figure.text(x, 1 - 0.1 / height, "\n".join(titles), ha="left", fontweight="bold", **top)
@@ -110,7 +111,8 @@ def _grow(figure: Figure, below: float, above: float) -> float:
         text.set_y((text.get_position()[1] * height + below) / taller)
     for sample in figure.findobj(Line2D):
         if sample.get_transform() == figure.transFigure:
-            sample.set_ydata([(y * height + below) / taller for y in sample.get_ydata()])
+            before: Any = sample.get_ydata()
+            sample.set_ydata([(y * height + below) / taller for y in before])
     return taller
 
 

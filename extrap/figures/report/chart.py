@@ -6,6 +6,7 @@ Each point says in its <title> what it is, so that a browser without a script sh
 import math
 from collections.abc import Callable, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,7 +76,10 @@ def chart(view: View, names: Sequence[str], styles, train_lengths: Sequence[int]
         for length in (train_lengths if view.kind == "length" else ())
     ]
     curves = view.points.groupby("series")
-    body += [_group(view, curve, names[i], styles[i], x, y) for i, curve in curves]
+    index: Any
+    for index, curve in curves:
+        i = int(index)
+        body.append(_group(view, curve, names[i], styles[i], x, y))
     what = f"{view.score} by {view.kind}" + (f", {view.length} tokens" if view.length else "")
     label = f"{what}; {len(curves)} series; arrow keys read the points"
     return (
@@ -129,7 +133,7 @@ def _grid(x: Axis, y: Axis, ticks, levels, view: View) -> str:
 
 def _group(view: View, curve: pd.DataFrame, name: str, style, x: Axis, y: Axis) -> str:
     colour, marker, condition = style
-    points = [*curve.itertuples()]
+    points: list[Any] = [*curve.itertuples()]
     places = [(x(p.x), y(p.value)) for p in points]
     line = "L".join(f"{a:.1f},{b:.1f}" for a, b in places)
     banded = [p for p in points if math.isfinite(p.low) and math.isfinite(p.high)]

@@ -90,7 +90,7 @@ def page(
 
 
 def _file(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return files("extrap.figures.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _traits(found: Sequence[Series]) -> list[dict[str, str]]:

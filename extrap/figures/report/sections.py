@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import pandas as pd
 
@@ -93,6 +94,7 @@ def failures(rows: pd.DataFrame) -> str:
     who = ["scheme", "extension", "data", "seed", "task"]
     lost = rows[(rows["metric"] == "gate") & (rows["status"] == "not trained")].sort_values(who)
     lines = []
+    row: Any
     for row in lost.itertuples():
         run = (row.scheme, row.extension, row.data, row.seed)
         gate = f"{status_name(row.status)}: {interval(row.value, row.low, row.high)}"

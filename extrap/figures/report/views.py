@@ -6,6 +6,7 @@ are means over the seeds that count.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -63,13 +64,17 @@ def views(found: list[Series]) -> list[View]:
     lengths = cells(table)
     depths = table[table["depth"].notna()]
     out = []
+    at: tuple[Any, ...]
     for at, part in lengths.groupby(place):
+        task, protocol, metric = at
         if part["length"].nunique() > 1:
-            points = _points(_bare(part), "length", at[-1])
-            out.append(View("length", *at, None, points))
-    for (*at, length), part in depths.groupby([*place, "length"]):
+            points = _points(_bare(part), "length", metric)
+            out.append(View("length", task, protocol, metric, None, points))
+    for at, part in depths.groupby([*place, "length"]):
+        task, protocol, metric, length = at
         if part["depth"].nunique() > 1:
-            out.append(View("depth", *at, int(length), _points(part, "depth", at[-1])))
+            points = _points(part, "depth", metric)
+            out.append(View("depth", task, protocol, metric, int(length), points))
     return sorted(out, key=_order)
 
 
@@ -82,8 +87,8 @@ def _order(view: View) -> tuple:
 
 def _bare(found: pd.DataFrame) -> pd.DataFrame:
     """Returns cells, of which a mean over several rows has no interval of its own."""
-    ends = found[["low", "high"]]
-    return found.assign(**ends.mask(found["parts"] > 1))
+    several = found["parts"] > 1
+    return found.assign(low=found["low"].mask(several), high=found["high"].mask(several))
 
 
 def _points(rows: pd.DataFrame, x: str, metric: str) -> pd.DataFrame:
@@ -92,7 +97,7 @@ def _points(rows: pd.DataFrame, x: str, metric: str) -> pd.DataFrame:
     for index, part in rows.drop_duplicates(["series", "run", x]).groupby("series"):
         table = spread(counted(part), x)
         if metric == "nll":
-            table = np.exp(table.clip(upper=700))
+            table = table.clip(upper=700).apply(np.exp)
         below = part.loc[part["mark"] != "ok", "run"].nunique()
         seeds = part.groupby(x)["run"].nunique()
         out.append(table.assign(seeds=seeds, series=index, below=below))
