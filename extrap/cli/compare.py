@@ -140,7 +140,7 @@ def _below_gate(s: Series) -> str | None:
 def _table(pair: list[Contrast]) -> list[str]:
     if not pair:
         return ["no declared cell has values for both series"]
-    lines = [HEADER]
+    lines: list[tuple[str, ...]] = [HEADER]
     for cell, a, b, d, p, _ in pair:
         numbers = [_number(x) for x in (a, b, d.value, d.low, d.high)]
         rest = [_number(x) for x in (d.detectable, d.fixed_low, d.fixed_high)]

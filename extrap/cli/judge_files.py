@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -67,6 +67,7 @@ def text(of: Verdict) -> str:
 def cells(board: pd.DataFrame, multiple: float) -> list[list[str]]:
     """Returns the leaderboard as cells, the header first; a candidate of yours has a >."""
     lines = [[cell.format(multiple) for cell in HEAD]]
+    one: Any
     for one in board.itertuples():
         spread = "" if math.isnan(one.low) else f" [{number(one.low)}, {number(one.high)}]"
         depth = "-" if math.isnan(one.depth) else f"{number(one.worst_depth)} at {one.depth:g}"

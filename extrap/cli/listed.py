@@ -4,7 +4,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from extrap.cli.experiments import commands
 from extrap.cli.sweep.grid import COMMAND_LINE_ONLY
@@ -58,12 +58,13 @@ def _expanded(words: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(shlex.split(line)[1:]) for line in lines if line.startswith("extrap ")]
 
 
-def checked(words: object) -> tuple[str, ...]:
+def checked(words: Any) -> tuple[str, ...]:
     """Returns the words of a job out of a file. Raises UserError for a word that only the command
     line may give: a file of others names no code, no server and no folder.
     """
     known = isinstance(words, list) and all(isinstance(word, str) for word in words)
-    for word in words if known else [words]:
+    given: list[Any] = words if known else [words]
+    for word in given:
         option, _, value = str(word).lstrip("+~").partition("=")
         option = option.replace("/", ".").partition("@")[0]
         alone = any(f"{option}.".startswith(f"{name}.") for name in COMMAND_LINE_ONLY)
@@ -71,7 +72,7 @@ def checked(words: object) -> tuple[str, ...]:
         alone |= above and NAME.fullmatch(value) is None  # a choice, not options in braces
         if not known or "=" not in word or word.startswith("-") or alone:
             raise UserError("jobs.json", problem=f"{word}: no option that a file may set")
-    return tuple(words)  # type: ignore[arg-type]
+    return tuple(words)
 
 
 def listed(words: Sequence[str]) -> Listed:

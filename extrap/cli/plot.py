@@ -82,7 +82,7 @@ LEGEND = "behind names of lines: n, the number of seeds; se, the standard error 
     *CHOICES,
     argument("--legend", type=legends, default=(), metavar="NAMES", help=LEGEND),
 )
-def main(args: Namespace) -> "str | list[Path]":
+def main(args: Namespace) -> "str | list[str]":
     part = Part(args.series, args.protocol, args.lengths)
     form = Form(part, _paper(args), _kinds(args), args.plugins, _naming(args))
     if args.list:

@@ -165,8 +165,8 @@ def differences(rows: pd.DataFrame) -> list[str]:
     hashes, lines = settings(rows), []
     for (scheme, _), part in rows.assign(settings=hashes).groupby(["scheme", "data"]):
         runs = part.drop_duplicates("settings").set_index("settings")["run"]
-        runs = runs[runs.map(lambda run: SAFE.fullmatch(run) is not None)]
-        known = {name: _flat(Named(run).identity) for name, run in runs.items()}
+        safe = [(name, run) for name, run in runs.items() if SAFE.fullmatch(run)]
+        known = {name: _flat(Named(run).identity) for name, run in safe}
         known = {name: options for name, options in known.items() if options}
         if len(known) < 2:
             continue

@@ -16,7 +16,7 @@ from itertools import product
 from pathlib import Path
 from shutil import copytree, rmtree
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
@@ -170,6 +170,7 @@ def _agreeing(rows: pd.DataFrame, jobs: dict[tuple[str, str], "Listed"]) -> pd.D
         hashes |= {(job.run, config, task) for task, config in job.tasks.items()}
     runs = {job.run: job.job for job in jobs.values()}
     corpora = {run: job.source.corpus.sha256[:12] for run, job in runs.items()}
+    one: Any
     for one in rows.drop_duplicates(["run", "task", "config", "seed", "corpus"]).itertuples():
         named = f"{one.run} {one.task}"
         if one.run not in runs:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from extrap.cli.sweep.process import Process, State
 from extrap.runs.study import standing
@@ -147,7 +148,8 @@ def foreseen(jobs: Sequence[Process], n_jobs: int) -> str | None:
 def _at_pace(job: Process) -> float | None:
     """Returns the seconds that a job will train, by the pace of its first steps."""
     report = job.progress()
-    done, left = report.get("done"), report.get("left")
+    done: Any = report.get("done")
+    left: Any = report.get("left")
     known = type(done) is int and type(left) in (int, float) and 0 < left < MOST
     return left if known and done >= ENOUGH else None
 

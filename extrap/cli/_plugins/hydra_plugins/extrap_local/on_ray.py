@@ -2,6 +2,9 @@
 Ray cluster.
 """
 
+# pyright: reportMissingImports=false
+# Ray is an extra, which those who check types may lack
+
 import logging
 from importlib.util import find_spec
 from typing import Any

@@ -91,7 +91,7 @@ class Reader(Launcher):
         found: dict[tuple[str, str], Process] = {}
         wrong: dict[str, None] = {}
         leaders: dict[tuple[str, ...], Leader] = {}
-        writers: dict[tuple[str, ...], tuple[str, list[str]]] = {}
+        writers: dict[tuple[str, ...], tuple[str, Sequence[str]]] = {}
         for overrides in tqdm(batch, "reading jobs", delay=DELAY, disable=None, leave=False):
             try:
                 values, job = self._read(list(overrides), leaders)
@@ -118,10 +118,11 @@ class Reader(Launcher):
     ) -> tuple[tuple[str, str], Process]:
         """Returns a job with its values, hashed, its seed apart. leaders: by their other words."""
         words, seed = apart(overrides)
-        leader = leaders.get(words) if seed is not None else None
-        if leader is not None and (job := leader.follower(seed)) is not None:
-            job.overrides, job.command = overrides, _wrapped(job, self._command(overrides))
-            return (leader.values, repr(seed)), job
+        if seed is not None and words in leaders:
+            leader = leaders[words]
+            if (job := leader.follower(seed)) is not None:
+                job.overrides, job.command = overrides, _wrapped(job, self._command(overrides))
+                return (leader.values, repr(seed)), job
         composed = self._composed(overrides)
         work = self.program.prepare(composed)
         state, reason = _state(work)
@@ -198,7 +199,9 @@ def _wrapped(job: Process, command: list[str]) -> list[str]:
 
 
 def _check_rows(
-    entry: Entry, overrides: list[str], writers: dict[tuple[str, ...], tuple[str, list[str]]]
+    entry: Entry,
+    overrides: Sequence[str],
+    writers: dict[tuple[str, ...], tuple[str, Sequence[str]]],
 ) -> None:
     """Raises UserError for a job that would write over the rows of one before it."""
     for task, config in entry.tasks.items():
@@ -213,7 +216,7 @@ def _check_rows(
             )
 
 
-def _not_in(words: list[str], others: list[str]) -> str:
+def _not_in(words: Sequence[str], others: Sequence[str]) -> str:
     """Returns the words of one job that another lacks."""
     return " ".join(word for word in words if word not in others) or "the job without it"
 

@@ -8,6 +8,7 @@ from typing import Any
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.plugins import Plugins
+from hydra.plugins.launcher import Launcher
 from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
@@ -32,7 +33,7 @@ class LocalSweeper(Sweeper):
     ) -> None:
         self.grids = grid.overrides(grid.selected(config, "grid"))
         self.loader: Any = hydra_context.config_loader
-        self.launcher = Plugins.instance().instantiate_launcher(
+        self.launcher: Launcher = Plugins.instance().instantiate_launcher(
             hydra_context=hydra_context, task_function=task_function, config=config
         )
 
