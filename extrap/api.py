@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from extrap.runs.job import Job
 
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,7 @@ def rows(study: str, results: Path | str = "results") -> pd.DataFrame:
 
     folder = results_rows.folder(results, study)
     found = results_rows.read_with_sheets(folder)
+    row: Any
     for row in found.drop_duplicates("sheet").itertuples():
         _ITEMS[row.run, row.config] = folder / "items" / f"{row.sheet}.csv"
     return found.drop(columns=results_rows.SHEET)

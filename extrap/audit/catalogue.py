@@ -45,7 +45,7 @@ def table(group: str, folder: Path | None = None, plugins: Sequence[str] = ()) -
         zoo = Path(conf_dir()).parent / "results" / "zoo"
         measured = _measured(zoo)
         of_schemes = measured.reindex(found["scheme"]).fillna("-")
-        found[list(measured)] = of_schemes.to_numpy()
+        found[[*measured.columns]] = of_schemes.to_numpy()
     others = found.columns.drop("source")
     return found[[*others, "source"]]
 

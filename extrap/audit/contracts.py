@@ -19,7 +19,7 @@ from extrap.model.scheme import OutOfRange, Scheme, Shape, Where
 from extrap.runs.build import build
 from extrap.utils.errors import UserError, first_line
 
-SMALL = {"dim": 32, "heads": 4, "layers": 2, "length": 64, "vocab": 50}
+SMALL: dict[str, Any] = {"dim": 32, "heads": 4, "layers": 2, "length": 64, "vocab": 50}
 T, SPLIT = 40, 17
 """Tokens of a text, and of its beginning."""
 
@@ -42,7 +42,7 @@ def around(scheme: Scheme, dtype: torch.dtype = torch.float64) -> GPT:
         mean = float(values.mean())
         spread = 0.3 + float(values.std()) if p.numel() > 1 else 0.1
         torch.nn.init.normal_(values, mean=mean, std=spread)
-    grouped = {"kv_heads": shape.kv_heads, "head_dim": shape.head_width}
+    grouped: dict[str, Any] = {"kv_heads": shape.kv_heads, "head_dim": shape.head_width}
     decoder = Decoder(shape.dim, shape.layers, shape.heads, **grouped)
     model = GPT(scheme, shape.vocab, decoder)
     return model.to(dtype).eval()
@@ -137,8 +137,7 @@ def reached(make: Make) -> None:
         logits.square().sum().backward()
     for name, p in model.named_parameters():
         grad = p.grad
-        finite = grad is not None and grad.isfinite().all()
-        moved = finite and bool(grad.abs().sum() > 0)
+        moved = grad is not None and bool(grad.isfinite().all() and grad.abs().sum() > 0)
         _need(moved, f"{name} has no gradient, or no finite one")
 
 
@@ -246,7 +245,7 @@ def qkvx(model: GPT, T: int = T) -> tuple[Tensor, ...]:
     """Returns queries, keys and values (2, H, T, D), and the input (2, T, C) of a layer."""
     shape = model.scheme.shape
     draws = torch.Generator().manual_seed(1)
-    drawn = {"generator": draws, "dtype": torch.float64}
+    drawn: dict[str, Any] = {"generator": draws, "dtype": torch.float64}
     q, k, v = torch.randn(3, 2, shape.heads, T, shape.head_dim, **drawn)
     x = torch.randn(2, T, shape.dim, **drawn)
     return q, k, v, x

@@ -117,6 +117,7 @@ def layers(model: GPT, x: Tensor, at: Where) -> Iterator[tuple[Tensor, Tensor, T
     """Yields q, k, v (B, H, T, D) of every layer for the input x (B, T, C), and the place that its
     attention gets.
     """
+    block: Any  # a Block, which torch's list of modules does not tell
     for layer, block in enumerate(model.blocks):
         placed = model.scheme.embed(x, at.at_layer(layer, x))
         normed = block.norm1(placed)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from extrap.runs.folder import Run, read_json
+from extrap.runs.folder import Folder, Run, read_json
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError, disk_fault
 from extrap.utils.untrusted import LARGER, fits_memory
@@ -73,7 +73,7 @@ def _plain(content: Any) -> bool:
     return True
 
 
-def trained_weights(run: Run, module: nn.Module, dtype: torch.dtype) -> dict[str, Tensor]:
+def trained_weights(run: Folder, module: nn.Module, dtype: torch.dtype) -> dict[str, Tensor]:
     """Returns the weights of a finished run for its model, in numbers of `dtype`. Raises UserError
     if they changed since training.
     """
