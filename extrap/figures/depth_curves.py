@@ -7,6 +7,8 @@ Conventions of Lost in the Middle (arXiv 2307.03172, figures 1, 5, 7, 9 and 10),
 a needle in a haystack.
 """
 
+from typing import Any
+
 from extrap.figures.drawing import style_of
 from extrap.figures.drawing.depth_panels import MARKS, depth_figure
 from extrap.figures.drawing.heatmap import heat_maps
@@ -159,7 +161,7 @@ add(
 
 
 def _documents(rows, needs: dict):
-    form = {"lines": _answers, "items": "documents", "counted": True}
+    form: dict[str, Any] = {"lines": _answers, "items": "documents", "counted": True}
     marks = "dashed: gold document alone, dash-dotted: none"
     return depth_figure(rows, needs, QUERIES, "Answers from documents", marks, **form)
 
@@ -177,7 +179,7 @@ add(
 def _lost(rows, needs: dict):
     """One record has no other place."""
     rows = rows[(rows["task"] != needs["task"]) | (rows["at"] != 1)]
-    form = {"items": "records", "counted": True}
+    form: dict[str, Any] = {"items": "records", "counted": True}
     marks = "wide dots: a record at random"
     return depth_figure(rows, needs, QUERIES, "Lost in the middle", marks, **form)
 
