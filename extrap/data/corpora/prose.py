@@ -22,6 +22,7 @@ from extrap.data.corpora.pieces import cut
 from extrap.data.corpora.reader import stamps
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
+from extrap.utils.progress import Progress
 
 PACKAGES = ("torch", "transformers", "scipy", "sympy", "numpy", "matplotlib", "lightning")
 PACKAGES += ("torchmetrics", "huggingface_hub", "wandb", "datasets", "pydantic")
@@ -69,11 +70,18 @@ class Prose(Source):
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
         seen: set[bytes] = set()
-        for package in (*PACKAGES, *HELD):
-            found = chain.from_iterable(map(docstrings, self._files(package)))
-            every = chain.from_iterable(map(paragraphs, found))
-            kept = [paragraph for paragraph in every if is_new(paragraph, seen)]
-            yield from cut(package, "\n\n".join(kept).encode(), self.document_tokens)
+        files = {package: self._files(package) for package in (*PACKAGES, *HELD)}
+        total = sum(map(len, files.values()))
+        done = 0
+        with Progress("docstrings", total, beats=True) as progress:
+            for package, paths in files.items():
+                kept = []
+                for path in paths:
+                    found = chain.from_iterable(map(paragraphs, docstrings(path)))
+                    kept += [paragraph for paragraph in found if is_new(paragraph, seen)]
+                    done += 1
+                    progress(done)
+                yield from cut(package, "\n\n".join(kept).encode(), self.document_tokens)
 
     def state(self) -> list | None:
         packages = (*PACKAGES, *HELD)
