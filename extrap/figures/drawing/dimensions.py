@@ -35,6 +35,17 @@ STACKED: WeakKeyDictionary = WeakKeyDictionary()
 
 
 @contextmanager
+def having(*values: tuple[ContextVar[Any], Any]) -> Iterator[None]:
+    """Within, each of these variables has the value beside it."""
+    before = [(variable, variable.set(value)) for variable, value in values]
+    try:
+        yield
+    finally:
+        for variable, token in before:
+            variable.reset(token)
+
+
+@contextmanager
 def fitted(
     width: float | None,
     bare: bool = False,
@@ -44,24 +55,15 @@ def fitted(
     """Figures drawn within are at most so many inches wide; of natural width for None. bare: they
     leave title and note to the caption; the others as LEGEND and SHORTER.
     """
-    given: list[tuple[ContextVar[Any], Any]]
-    given = [(WIDTH, width), (BARE, bare), (LEGEND, legend), (SHORTER, shorter)]
-    before = [(one, one.set(value)) for one, value in given]
-    try:
+    with having((WIDTH, width), (BARE, bare), (LEGEND, legend), (SHORTER, shorter)):
         yield
-    finally:
-        for one, token in before:
-            one.reset(token)
 
 
 @contextmanager
 def noted(words: str) -> Iterator[None]:
     """Notes of figures drawn within end with these words."""
-    before = UNEVEN.set(words)
-    try:
+    with having((UNEVEN, words)):
         yield
-    finally:
-        UNEVEN.reset(before)
 
 
 def text_width(labels, size: float) -> float:

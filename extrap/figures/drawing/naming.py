@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
+from extrap.figures.drawing.dimensions import having
 from extrap.figures.drawing.palette import ALIASES, FOLDERS
 from extrap.results.series import ORDER
 from extrap.utils.errors import UserError, choose
@@ -52,11 +52,5 @@ class Naming(NamedTuple):
         """Within, labels have the colours of their names, and series this order."""
         order = tuple(self.labels.get(name, name) for name in self.order)
         aliases = {label: name for name, label in self.labels.items()}
-        given: list[tuple[ContextVar[Any], Any]]
-        given = [(ALIASES, aliases), (FOLDERS, self.folders), (ORDER, order)]
-        before = [(one, one.set(value)) for one, value in given]
-        try:
+        with having((ALIASES, aliases), (FOLDERS, self.folders), (ORDER, order)):
             yield
-        finally:
-            for one, token in before:
-                one.reset(token)
