@@ -14,12 +14,16 @@ class Encoder(Protocol):
         ids: upper bound of the ids
         dtype: of the map
         sized: whether tokens differ in bytes
+        special: ids of no text: BOS, the end of a text or of a turn
     """
 
     name: str
     ids: int
     dtype: str
     sized: bool
+
+    @property
+    def special(self) -> frozenset[int]: ...
 
     def __call__(self, text: bytes) -> tuple[np.ndarray, np.ndarray]:
         """Returns ids and the bytes of text behind each, both (N,). The bytes of a document add up
@@ -36,6 +40,7 @@ class Bytes:
     """One token per byte."""
 
     name, ids, dtype, sized = "one token per byte, uint16", 256, "<u2", False
+    special = frozenset[int]()
 
     def __call__(self, text: bytes) -> tuple[np.ndarray, np.ndarray]:
         ids = np.frombuffer(text, np.uint8)

@@ -135,6 +135,11 @@ class Pieces:
             widths[one["id"]] = len(one["content"].encode())
         return widths
 
+    @cached_property
+    def special(self) -> frozenset[int]:
+        made = json.loads(self._tokenizer.to_str())
+        return frozenset(one["id"] for one in made["added_tokens"] if one["special"])
+
     def decode(self, ids: Iterable[int]) -> str:
         parts: list[str] = []
         for text, run in groupby(ids, lambda i: i < self.ids):

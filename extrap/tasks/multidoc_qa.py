@@ -40,7 +40,9 @@ from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, OneOrMore, Several, Share, at_most
 
 END = re.compile(r"\n|<\|")
-"""What ends an answer: a line break, or the end of a turn such as <|im_end|>."""
+"""What ends an answer: a line break, or the end of a turn such as <|im_end|>, or a special token,
+such as </s>.
+"""
 ENOUGH = 0.5
 """Accuracy with the gold document alone from which a model counts as one that answers."""
 
@@ -85,12 +87,14 @@ class Prompts:
 
     def _line(self, ids: np.ndarray) -> tuple[str, bool]:
         """Returns the first line of decoded ids, and whether it is over: by a line break or the end
-        of a turn.
+        of a text or a turn.
         """
+        encoder = self.vocabulary.encoder
         known = ids[: _first(ids == NONE)]
-        text = self.vocabulary.encoder.decode(known.tolist()).lstrip()
+        said = known[: _first(np.isin(known, [*encoder.special, self.vocabulary.bos]))]
+        text = encoder.decode(said.tolist()).lstrip()
         over = END.search(text)
-        return (text[: over.start()], True) if over else (text, False)
+        return (text[: over.start()], True) if over else (text, len(said) < len(known))
 
 
 def _first(where: np.ndarray) -> int:

@@ -5,12 +5,15 @@ import re
 from dataclasses import replace
 
 import pytest
+import torch
+from tokenizers import Tokenizer
 
 from extrap.data.trials.documents_prompt import MOST, folded, generate, read, with_others
+from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.tasks.base import Setting
-from extrap.tasks.multidoc_qa import MultiDocQA
+from extrap.tasks.multidoc_qa import MultiDocQA, Prompts
 from extrap.utils.errors import UserError
-from tests.support import hand
+from tests.support import hand, word_tokenizer
 from tests.support.hand import VOCABULARY, checked, measure, values
 
 L = 900
@@ -90,6 +93,32 @@ def test_what_stands_behind_the_first_line_is_no_answer():
     assert {v for (protocol, _, _), v in cells(within).items() if protocol == "last"} == {1.0}
 
 
+@pytest.mark.parametrize("end", ["</s>", "<end_of_turn>", "[SEP]"])
+def test_what_stands_behind_the_end_of_a_text_is_no_answer(tmp_path, end):
+    """A model that nobody stops goes on behind it."""
+    made = Tokenizer.from_file(str(word_tokenizer.written(tmp_path) / "tokenizer.json"))
+    made.add_special_tokens([end])
+    made.save(str(tmp_path / "tokenizer.json"))
+    words = PublishedVocabulary.of_folder(tmp_path, made.get_vocab_size(), 0, "here")
+
+    prompts = Prompts(["who?"], [["baka"]], words)
+    asked = len(prompts.ids[0])
+    for text, right in ((f" no{end} baka", 0), (f" baka{end} no", 1), (f"{end} baka", 0)):
+        ids = [*words.encoder(text.encode())[0].tolist(), *[0] * 20]
+
+        def model(tokens, last, ids=ids):
+            of_last = ids[tokens.shape[1] - asked + 1 - last :][:last]
+            return torch.nn.functional.one_hot(torch.tensor([of_last]), words.size).float()
+
+        assert prompts.right(model, 12, 100, lambda tokens: None).tolist() == [right]
+
+
+def test_an_answer_of_an_article_is_not_held_by_every_text(tmp_path):
+    asked = [replace(generate(3, 0, i), answers=("The", "?!", "Nobody Else")) for i in range(4)]
+    path = written(tmp_path / "articles.jsonl", asked)
+    assert set(cells(measure(task(path=path), writer(oracle), None, L)).values()) == {0.0}
+
+
 def test_who_cannot_answer_from_the_gold_document_shows_nothing():
     result = measure(task(), writer(lambda prompt: " nobody"), None, L)
     assert {row["status"] for row in result.rows} == {"not trained"}
@@ -153,7 +182,8 @@ def test_drawn_documents_hold_no_answer_and_are_the_same_again(tmp_path):
         ),
         ({"path": "nothing.jsonl"}, "there is no such file"),
         ({"path": "two gold.jsonl"}, "one document of them gold"),
-        ({"path": "text.jsonl"}, "text.jsonl:1"),
+        ({"path": "text.jsonl"}, 'text.jsonl:1: expected {"question"'),
+        ({"path": "article.jsonl"}, "article.jsonl:2: no answer has a word"),
     ],
 )
 def test_bad_files_and_numbers_are_refused_in_a_line(tmp_path, monkeypatch, options, problem):
@@ -163,7 +193,10 @@ def test_bad_files_and_numbers_are_refused_in_a_line(tmp_path, monkeypatch, opti
     twice = json.loads(next(lines(alone)))
     twice["ctxs"] *= 2
     (tmp_path / "two gold.jsonl").write_text(json.dumps(twice))
-    (tmp_path / "text.jsonl").write_text('{"question": "who?", "answers": "no list", "ctxs": []}')
+    known = json.loads(next(lines(alone)))
+    (tmp_path / "text.jsonl").write_text(json.dumps(known | {"answers": "Verne"}))
+    article = [json.dumps(known | {"answers": answers}) for answers in (["The", "!", "x"], ["The"])]
+    (tmp_path / "article.jsonl").write_text("\n".join(article))
     with pytest.raises(UserError) as raised:
         checked(task(), options, None, VOCABULARY, L)
     assert problem in str(raised.value) and "\n" not in str(raised.value)

@@ -131,8 +131,9 @@ def generate(documents: int, seed: int, item: int) -> Question:
 def read(option: str, path: str) -> list[Question]:
     """Returns the questions of a file.
 
-    Raises UserError, naming file and line, for a line of another format than LINE, and for one
-    without exactly one gold document.
+    Answers of articles and punctuation alone are left out: every text would hold them. Raises
+    UserError, naming file and line, for a line of another format than LINE, for one without exactly
+    one gold document, and for one without an answer that is left.
     """
     file = Path(os.path.expanduser(path))
     if not file.is_file():  # a pipe or a device would be read for ever
@@ -145,22 +146,26 @@ def read(option: str, path: str) -> list[Question]:
         except (TypeError, LookupError, ValueError, AttributeError):
             problem = f"expected {LINE}, one document of them gold"
             raise UserError(option, place, problem) from None
+        if not questions[-1].answers:
+            problem = "no answer has a word that is no article"
+            raise UserError(option, place, problem, "leave the question out")
     if not questions:
         raise UserError(option, path, "the file holds no question", f"write lines as {LINE}")
     return questions
 
 
 def _question(row: Any) -> Question:
-    answers = tuple(map(_text, row["answers"]))
+    answers = row["answers"]
+    if not (isinstance(answers, list) and answers):  # a text would be a list of its characters
+        raise TypeError("no answers")
+    said = tuple(answer for answer in map(_text, answers) if folded(answer))
     documents = []
     gold = []
     for each in row["ctxs"]:
         document = Document(_text(each["title"]), _text(each["text"]))
         (gold if each.get("isgold") is True else documents).append(document)
     (one,) = gold
-    if not answers:
-        raise ValueError("no answer")
-    return Question(_text(row["question"]), answers, one, tuple(documents))
+    return Question(_text(row["question"]), said, one, tuple(documents))
 
 
 def _text(given: Any) -> str:
