@@ -28,7 +28,7 @@ MEASURED_BEFORE: dict[str, str] = {
 RUNNING: dict[str, str] = {
     "recipe": "216 jobs; the rows come seed by seed",
     "autumn": "6 jobs of copying",
-    "prose": "declared, no job is measured yet",
+    "prose": "18 jobs; the rows come seed by seed",
     "reference-gpu-short": "declared, waits for a GPU",
     "within": "declared, its one job runs",
 }
