@@ -20,7 +20,7 @@ from extrap.pretrained.layer import Layer, Unreadable
 from extrap.pretrained.layers import read
 from extrap.pretrained.plain import ALLOWED, device_of, table_rows
 from extrap.pretrained.rotation import GivenSink, scheme_of
-from extrap.pretrained.seam import forgetting, replaced, still, through
+from extrap.pretrained.seam import Before, forgetting, replaced, still, through
 
 KNOWN, CLOSE = 16, 1e-3
 """Tokens of the first part of a text, and the difference of logits, in standard deviations, that
@@ -81,7 +81,7 @@ class Adapted(GPT):
         with self._ours(self.where(tokens), past):
             decoder = self.net.get_submodule(self.decoder)
             places = torch.arange(known, tokens.shape[1], device=tokens.device)[None]
-            more = {"position_ids": places} if known else {}
+            more = {"position_ids": places, "past_key_values": Before(known)} if known else {}
             try:
                 answer = decoder(input_ids=tokens[:, known:], use_cache=False, **more)
             except ALLOWED:

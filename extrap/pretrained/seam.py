@@ -113,6 +113,29 @@ def _mask(
     return found
 
 
+class Before:
+    """In place of a cache of transformers: tells a model how many tokens stand before those that it
+    gets, from which some count positions of their own, and keeps nothing.
+    """
+
+    is_compileable = False
+
+    def __init__(self, tokens: int):
+        self.tokens = tokens
+
+    def get_seq_length(self, *layer: Any) -> int:
+        return self.tokens
+
+    def get_query_offset(self, *layer: Any) -> int:
+        return self.tokens
+
+    def get_mask_sizes(self, queries: int, *layer: Any) -> tuple[int, int]:
+        return queries, self.tokens
+
+    def update(self, k: Tensor, v: Tensor, *more: Any) -> tuple[Tensor, Tensor]:
+        return k, v
+
+
 @contextmanager
 def through(net: nn.Module, attend: Attend) -> Iterator[None]:
     """Puts `attend` in place of the attention of `net`, within."""
