@@ -51,3 +51,16 @@ class Bytes:
 
 
 BYTES = Bytes()
+
+
+def ids_behind(encoder: Encoder, before: str, text: str) -> np.ndarray:
+    """Returns the ids (N,) int64 of a text that stands behind another one: tokenizers of
+    SentencePiece put a space in front of whatever they are given, and so in front of a piece. A
+    piece whose tokens merge with those before it is encoded apart.
+    """
+    front, _ = encoder(before.encode())
+    whole, _ = encoder((before + text).encode())
+    n = len(front)
+    if not np.array_equal(whole[:n], front):
+        whole, n = encoder(text.encode())[0], 0
+    return whole[n:].astype(np.int64)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.context import Context
+from extrap.data.encoder import ids_behind
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
@@ -84,7 +85,7 @@ class Template:
             relations, after, ask = ENGLISH, " is", "\n"
 
         def ids(text: str) -> np.ndarray:
-            return vocabulary.encoder(text.encode())[0].astype(np.int64)
+            return ids_behind(vocabulary.encoder, "x", text)
 
         encoded = [ids(word) for word in relations]
         width = min(map(len, encoded))

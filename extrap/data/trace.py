@@ -31,6 +31,7 @@ import numpy as np
 from annotated_types import Interval
 
 from extrap.data.context import Context
+from extrap.data.encoder import ids_behind
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.trials.base import guess
 from extrap.data.vocabulary import RecordLayout, Vocabulary
@@ -40,7 +41,7 @@ Hops = Annotated[int, Interval(ge=0, le=8)]
 
 def stop(vocabulary: Vocabulary) -> int:
     """Returns the id of the semicolon."""
-    return int(vocabulary.encoder(b";")[0][0])
+    return int(ids_behind(vocabulary.encoder, "x", ";")[0])
 
 
 @dataclass(frozen=True)

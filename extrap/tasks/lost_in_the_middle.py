@@ -19,6 +19,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from annotated_types import Ge, Interval, MinLen
 
+from extrap.data.encoder import ids_behind
 from extrap.data.trials.base import checksum
 from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most, read
 from extrap.data.vocabulary import Vocabulary
@@ -51,7 +52,8 @@ class Asked:
 
     @cached_property
     def answers(self) -> list[np.ndarray]:
-        return [self._ids(example.value) for example in self.examples]
+        encoder = self.vocabulary.encoder
+        return [ids_behind(encoder, OPENING, example.value) for example in self.examples]
 
     @cached_property
     def closed(self) -> bool:
@@ -112,7 +114,7 @@ class Asked:
 
         def right(index: int, read: Read) -> np.ndarray:
             before, _ = self.prompts(index)
-            opening = self._ids(OPENING)
+            opening = ids_behind(self.vocabulary.encoder, ":", OPENING)
             prompts = [np.concatenate([ids, opening]) for ids in before]
             ends = self._ends if self.closed else None
             return exact(self.model, prompts, self.answers, self.batch_tokens, ends, read)

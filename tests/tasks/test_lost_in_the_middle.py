@@ -4,9 +4,14 @@ import json
 import re
 
 import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers
 
+from extrap.data.facts import Template
+from extrap.data.trace import stop
 from extrap.data.trials.json_prompt import FIELDS, generate
 from extrap.model.scheme import OutOfRange
+from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.tasks.base import Setting
 from extrap.tasks.lost_in_the_middle import LostInTheMiddle
 from tests.support import hand
@@ -61,6 +66,42 @@ def test_an_oracle_is_right_everywhere():
         for r in result.rows
     ]
     assert len(set(keys)) == len(keys)
+
+
+def a_space_in_front(folder):
+    """The vocabulary of a tokenizer in the form of Llama 2: each character is a token, and a space
+    stands in front of whatever it is given.
+    """
+    words = ["<s>", "<unk>", *sorted({*map(chr, range(33, 127)), "\n", "\u2581"})]
+    numbers = {word: i for i, word in enumerate(words)}
+    made = Tokenizer(models.BPE(numbers, [], unk_token="<unk>"))
+    steps = [normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")]
+    made.normalizer = normalizers.Sequence(steps)
+    steps = [decoders.Replace("\u2581", " "), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    made.decoder = decoders.Sequence(steps)
+    made.save(str(folder / "tokenizer.json"))
+    return PublishedVocabulary.of_folder(folder, len(words), 0, "here")
+
+
+def test_a_value_has_the_tokens_that_it_has_inside_a_text(tmp_path):
+    """A tokenizer of SentencePiece puts a space in front of a value that is encoded apart."""
+    vocabulary = a_space_in_front(tmp_path)
+    encoder = vocabulary.encoder
+
+    def model(tokens, last):
+        out = torch.zeros(len(tokens), last, vocabulary.size)
+        for b, row in enumerate(tokens.tolist()):
+            for w, end in enumerate(range(len(row) - last + 1, len(row) + 1)):
+                prompt = encoder.decode(row[1:end]).rpartition("value:")[0] + "value:"
+                whole, _ = encoder((prompt + oracle(prompt) + "\n" * 20).encode())
+                out[b, w, int(whole[end - 1])] = 1
+        return out
+
+    result = measure(task(query=("last",)), model, None, L, vocabulary)
+    assert {*cells(result, "accuracy").values()} == {*cells(result, "substring").values()} == {1.0}
+    form = Template.of(vocabulary, 1)
+    ends = [stop(vocabulary), form.stop, form.ask]
+    assert [encoder.word(i) for i in ends] == [";", ".", "?"]
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
