@@ -38,6 +38,7 @@ from extrap.tasks.scoring.answers import NONE
 from extrap.tasks.scoring.multi_token import greedy
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, OneOrMore, Several, Share, at_most
+from extrap.utils.errors import UserError
 
 END = re.compile(r"\n|<\|")
 """What ends an answer: a line break, or the end of a turn such as <|im_end|>, or a special token,
@@ -152,6 +153,9 @@ class MultiDocQA(Task):
         option = f"task.{self.name}"
         most = max(self.documents)
         if self.path is None:
+            if self.others != "own":
+                remedy = f"give {option}.path, or leave it out"
+                raise UserError(f"{option}.others", self.others, "draws from a file", remedy)
             at_most(f"{option}.documents", most, MOST, "towns that a question may draw")
             return
         fewest = min(1 + len(question.others) for question in self._questions(most))

@@ -181,6 +181,7 @@ def test_drawn_documents_hold_no_answer_and_are_the_same_again(tmp_path):
             "task.multidoc-qa.documents",
         ),
         ({"path": "nothing.jsonl"}, "there is no such file"),
+        ({"others": "drawn"}, "task.multidoc-qa.others=drawn: draws from a file; give task.m"),
         ({"path": "two gold.jsonl"}, "one document of them gold"),
         ({"path": "text.jsonl"}, 'text.jsonl:1: expected {"question"'),
         ({"path": "article.jsonl"}, "article.jsonl:2: no answer has a word"),
