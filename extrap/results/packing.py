@@ -18,7 +18,8 @@ def pack(study: Path, others: Sequence[Path] = ()) -> int:
     branch, of another person. Rows that left_out.yaml names stay out, and so does a sheet of which
     nothing else is left. Returns the number of packed rows.
 
-    Raises UserError for a damaged file, and for a sheet that two files hold with different rows.
+    Raises UserError for a damaged file, for rows of another study, and for a sheet that two files
+    hold with different rows.
     """
     rules = left_out.rules(study)
     rows.read(study)  # refuses repeated coordinates
@@ -27,8 +28,9 @@ def pack(study: Path, others: Sequence[Path] = ()) -> int:
         kept = _kept(sheet.records(), rules)
         if kept is not None:
             found[sheet.name] = sheet.digest or "", kept
+    own = {row["study"] for _, kept in found.values() for row in kept}
     for path in others:
-        _add(found, path, rules)
+        _add(found, path, rules, own)
     ordered = {name: found[name] for name in in_order(found)}
     packed.write(study / PACKED, ordered)
     return sum(len(kept) for _, kept in found.values())
@@ -44,8 +46,10 @@ def remove(study: Path, names: set[str]) -> None:
     packed.write(study / PACKED, sheets)
 
 
-def _add(found: dict[str, Content], path: Path, rules: list[left_out.Rule]) -> None:
-    """Adds the sheets of another packed file."""
+def _add(found: dict[str, Content], path: Path, rules: list[left_out.Rule], own: set[str]) -> None:
+    """Adds the sheets of another packed file. own: the names of the study in its rows, none yet if
+    it has no rows.
+    """
     other = packed.read(path)
     if other is None:
         raise UserError("--add", path, "no such file", "give the rows.parquet of a study")
@@ -53,6 +57,11 @@ def _add(found: dict[str, Content], path: Path, rules: list[left_out.Rule]) -> N
         kept = _kept(other.records(name), rules)
         if kept is None:
             continue
+        for row in kept:
+            if own and row["study"] not in own:
+                problem = f"rows of study {row['study']}, and this is {', '.join(sorted(own))}"
+                remedy = "extrap table, plot and report take several studies side by side"
+                raise UserError("--add", path, problem, remedy)
         if name in found and found[name][1] != kept:
             remedy = "evaluate its run again, or pack without this file"
             raise UserError("--add", path, f"has other rows of {name}", remedy)

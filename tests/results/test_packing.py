@@ -87,6 +87,18 @@ def test_two_people_pack_one_study(study, tmp_path):
         packing.pack(study, [other / "rows.parquet"])
 
 
+def test_rows_of_another_study_are_not_packed(study, tmp_path):
+    packing.pack(study)
+    before = (study / "rows.parquet").read_bytes()
+    foreign = [row | {"study": "zoo"} for row in run_rows("t5")]
+    rows.write(tmp_path / "zoo" / "rows" / "t5-s0__direct__kv.csv", foreign)
+    packing.pack(tmp_path / "zoo")
+    name = run_rows("rope")[0]["study"]
+    with pytest.raises(UserError, match=f": rows of study zoo, and this is {name}; "):
+        packing.pack(study, [tmp_path / "zoo" / "rows.parquet"])
+    assert (study / "rows.parquet").read_bytes() == before
+
+
 def changed(study: Path, **columns) -> None:
     """Writes packed rows with other columns."""
     path = study / "rows.parquet"
@@ -147,7 +159,12 @@ def test_rows_are_printed_by_value(study, capsys):
     found = rows.read(study).query("scheme == 'rope'")
     expected = found["length"].isna() | (found["length"] == 64)
     assert lines[0].startswith("run,study,scheme") and len(lines) == 1 + expected.sum()
-    for word, said in (("sheme=rope", "did you mean scheme"), ("length=a", "expected a number")):
+    for word, said in (
+        ("sheme=rope", "--where=sheme=rope: no such column; did you mean scheme? "),
+        ("length=a", "expected a number"),
+        ("scheme", "--where=scheme: not of the form column=value; give a value, as in scheme=..."),
+        ("scheme=rope,ropee", "--where=scheme=ropee: no such value; did you mean rope? choose"),
+    ):
         with pytest.raises(SystemExit, match="2"):
             printed.main(["mine", "--results", str(study.parent), "--where", word])
         assert said in capsys.readouterr().err
