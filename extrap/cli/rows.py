@@ -22,21 +22,30 @@ WHERE = argument("--where", nargs="+", default=[], metavar="COLUMN=VALUE",
 @command("study results", WHERE)
 def main(args: Namespace) -> Iterator[str]:
     rows = table.open_study(args.results, args.study)
+    every = rows
     for word in args.where:
-        rows = rows[_fits(rows, word)]
+        rows = rows[_fits(rows, word, every)]
     rows = rows.drop(columns=table.MULTIPLE)
     yield ROWS.encoded(rows.to_dict("records")).decode().rstrip("\n")
 
 
-def _fits(rows: pd.DataFrame, word: str) -> pd.Series:
-    """Returns a mask of the rows that have one of the values of `column=value,value`."""
+def _fits(rows: pd.DataFrame, word: str, every: pd.DataFrame) -> pd.Series:
+    """Returns a mask of the rows that have one of the values of `column=value,value`. Raises
+    UserError for another column, and for words that no row of the study has there.
+    """
     name, sign, text = word.partition("=")
-    if not sign or name not in COLUMNS:
-        remedy = choose(name, COLUMNS)
+    if name not in COLUMNS:
+        raise UserError("--where", word, "no such column", choose(name, COLUMNS))
+    if not sign:
+        remedy = f"give a value, as in {name}=..., or none for a missing one, as in {name}="
         raise UserError("--where", word, "not of the form column=value", remedy)
     values = text.split(",")
     column = rows[name]
     if SCHEMA[name] is TEXT:
+        known = {*every[name]}
+        for value in values:
+            if value and value not in known:
+                raise UserError("--where", f"{name}={value}", "no such value", choose(value, known))
         return column.isin(values)
     known = [_number(name, value) for value in values if value]
     fits = column.isin(known).fillna(False).astype(bool)
