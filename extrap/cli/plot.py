@@ -88,6 +88,10 @@ def main(args: Namespace) -> "str | list[str]":
     if args.list:
         return listing(args.analytic, form.plugins)
     if args.analytic:
+        for name in ("series", "protocol", "lengths", "label", "order"):
+            if getattr(args, name):
+                problem = "chooses among the rows of a study, and --analytic needs none"
+                raise UserError(f"--{name}", problem=problem, remedy="leave it out")
         drawn = plot_analytic(args.results, [*filter(None, [args.study]), *args.figures], form)
     else:
         studies, names = _split(args.results, [need_study(args), *args.figures])

@@ -59,6 +59,8 @@ FORMS = {
     "--worst": "print the worst seed and the worst depth of each score",
 }
 
+SCORES = ("--protocol", "--lengths")
+"""Choices among the scores of FORMS; the plain table and --json have columns of their own."""
 
 COST = argument("--cost", action="store_true", help="what training and evaluation of each run cost")
 
@@ -71,6 +73,7 @@ COST = argument("--cost", action="store_true", help="what training and evaluatio
 )
 def main(args: Namespace) -> str:
     if args.cost:
+        _alone(args, "--cost", [*FORMS, *SCORES, "--series", "--label", "--order"])
         first, *others = need_studies(args)
         if others:
             raise UserError("--cost", problem="of one study", remedy=f"give {first} alone")
@@ -82,11 +85,16 @@ def main(args: Namespace) -> str:
     asked = [flag for flag in (*FORMS, "--json") if getattr(args, flag[2:])]
     if len(asked) > 1:
         raise UserError(asked[1], problem=f"not together with {asked[0]}", remedy="choose one")
-    if args.json:
-        return as_json(values(rows))
-    if not asked:
-        return text(rows)
+    if asked in ([], ["--json"]):
+        for flag in SCORES:
+            if getattr(args, flag[2:]):
+                forms = ", ".join(FORMS)
+                raise UserError(flag, problem=f"chooses scores of {forms}", remedy="give one")
     with naming.in_force():
+        if args.json:
+            return as_json(values(naming.of(rows)))
+        if not asked:
+            return text(naming.of(rows))
         if args.worst:
             return worst(naming.of(part.of_cells(rows)), part)
         table = published(naming.of(part.of_cells(rows)), not args.protocol, not args.lengths)
@@ -97,6 +105,13 @@ def main(args: Namespace) -> str:
     caption = note(rows).replace(" · ", "; ")
     made = {"--latex": typeset.as_latex, "--markdown": typeset.as_markdown}
     return made[asked[0]](table, caption) if asked[0] in made else typeset.as_csv(table)
+
+
+def _alone(args: Namespace, flag: str, others: Sequence[str]) -> None:
+    """Raises UserError if one of the others is given as well."""
+    for other in others:
+        if getattr(args, other[2:]):
+            raise UserError(other, problem=f"not together with {flag}", remedy="leave it out")
 
 
 def values(rows: pd.DataFrame) -> dict:

@@ -1,5 +1,6 @@
 """`extrap plot` and `extrap table`: what they print and write, and one line for a mistake."""
 
+import json
 from itertools import chain
 
 import numpy as np
@@ -109,6 +110,33 @@ def test_many_gates_are_told_in_blocks_that_fit(tmp_path, capsys):
     assert max(map(len, lines)) <= 120
     headers = [line.rstrip("\\").split()[1:] for line in lines if line.startswith("task")]
     assert [*chain(*headers)] == names
+
+
+def test_the_plain_table_and_json_take_labels_and_an_order(tmp_path, capsys):
+    runs = [run_rows("alibi"), run_rows("rope")]
+    rows.write(tmp_path / "s" / "rows" / "a.csv", [row for run in runs for row in run])
+    asked = ["s", "--results", str(tmp_path), "--label", "rope=Ours", "--order", "rope"]
+    table.main(asked)
+    said = capsys.readouterr().out
+    assert said.index("\nOurs ") < said.index("\nalibi ") and "rope" not in said
+    table.main([*asked, "--json"])
+    assert [*json.loads(capsys.readouterr().out)["series"]] == ["Ours", "alibi"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--lengths 4", "--lengths: chooses scores of --latex, "),
+        ("--json --protocol records", "--protocol: chooses scores of --latex, "),
+        ("--cost --latex", "--latex: not together with --cost"),
+        ("--cost --series rope", "--series: not together with --cost"),
+    ],
+)
+def test_what_a_table_would_ignore_is_refused(results, capsys, words, said):
+    with pytest.raises(SystemExit, match="2"):
+        table.main(["demo", "--results", str(results), *words.split()])
+    out, err = capsys.readouterr()
+    assert not out and said in err
 
 
 def test_the_table_of_a_paper_has_intervals_the_best_and_the_gate(tmp_path, capsys):

@@ -40,3 +40,11 @@ def test_the_command_draws_what_is_named(tmp_path, capsys):
     ]
     plot.main(["--analytic", "--list"])
     assert len(capsys.readouterr().out.splitlines()) == len(ALL)
+
+
+def test_what_chooses_rows_is_refused_beside_formulas(tmp_path, capsys):
+    for words in (["--series", "rope"], ["--lengths", "4"], ["--label", "rope=Ours"]):
+        with pytest.raises(SystemExit, match="2"):
+            plot.main(["--analytic", *words, "--results", str(tmp_path)])
+        assert f"{words[0]}: chooses among the rows of a study" in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
