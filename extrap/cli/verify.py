@@ -51,7 +51,7 @@ def main(args: Namespace) -> Iterator[str]:
     if args.cells < 0:
         raise UserError("--cells", args.cells, "expected a number from 0")
     seed = random.SystemRandom().randrange(2**32) if args.draw is None else args.draw
-    bundle = Path(args.what) if (Path(args.what) / JOBS).is_file() else None
+    bundle = _bundle(args.results, args.what)
     if bundle is None:
         published = study(args.results, args.what)
     else:
@@ -69,6 +69,18 @@ def main(args: Namespace) -> Iterator[str]:
     yield f"drawn with --draw {seed}"
     if wrong:
         raise UserError(wrong[0], problem="its numbers are not those that it computes")
+
+
+def _bundle(results: Path, what: str) -> Path | None:
+    """Returns the folder of a bundle, None if a study is named. Raises UserError for a bundle
+    without its list of jobs.
+    """
+    folder = Path(what)
+    if (folder / JOBS).is_file():
+        return folder
+    if what not in table.studies(results) and any((folder / n).is_file() for n in (ROWS, SUMS)):
+        raise UserError(folder / JOBS, problem="is missing")
+    return None
 
 
 class Published(NamedTuple):
@@ -148,6 +160,8 @@ def without(published: Published) -> list[str]:
 
 
 def _check_sums(folder: Path) -> None:
+    if not (folder / SUMS).is_file():
+        raise UserError(folder / SUMS, problem="is missing")
     sums = read_json(folder / SUMS, LARGEST)
     found = [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()]
     here = {path.relative_to(folder).as_posix() for path in found}

@@ -223,6 +223,12 @@ def test_trained_again_the_weights_of_a_bundle_do_not_count(copy: Path, capsys) 
     assert "not: " in told(copy, capsys)
 
 
+@pytest.mark.parametrize("name", [publish.JOBS, publish.ROWS, publish.SUMS])
+def test_a_file_that_was_not_copied_is_named(copy: Path, capsys, name: str) -> None:
+    (copy / name).unlink()
+    assert f"{copy}/{name}: is missing" in told(copy, capsys)
+
+
 def test_a_bundle_holds_no_link(copy: Path, capsys) -> None:
     """Weights behind a link are files of this machine."""
     (copy / "runs").rename(copy.parent / "elsewhere")
