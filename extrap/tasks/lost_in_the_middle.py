@@ -33,7 +33,9 @@ from extrap.utils.bounds import Count, OneOrMore, Share, at_least, at_most
 # introduced
 OPENING, CLOSING = ' "', '"'
 ENDS = (CLOSING, "\n", "<")
-"""Beginnings of a token that ends a value: the quotation mark, a line break, the end of a turn."""
+"""Beginnings of a token that ends a value: the quotation mark, a line break, the end of a turn; a
+special token ends it, too.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +124,9 @@ class Asked:
         return cache(right)
 
     def _ends(self, token: int) -> bool:
-        text = self.vocabulary.encoder.decode([token])
-        return text.startswith(ENDS)
+        encoder = self.vocabulary.encoder
+        special = token in encoder.special or token == self.vocabulary.bos  # an engine's last word
+        return special or encoder.decode([token]).startswith(ENDS)
 
     def _ids(self, text: str) -> np.ndarray:
         ids, _ = self.vocabulary.encoder(text.encode())

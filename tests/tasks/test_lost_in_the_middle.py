@@ -9,12 +9,12 @@ from tokenizers import Tokenizer, decoders, models, normalizers
 
 from extrap.data.facts import Template
 from extrap.data.trace import stop
-from extrap.data.trials.json_prompt import FIELDS, generate
+from extrap.data.trials.json_prompt import FIELDS, Example, generate
 from extrap.model.scheme import OutOfRange
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.tasks.base import Setting
-from extrap.tasks.lost_in_the_middle import LostInTheMiddle
-from tests.support import hand
+from extrap.tasks.lost_in_the_middle import Asked, LostInTheMiddle
+from tests.support import hand, word_tokenizer
 from tests.support.hand import VOCABULARY, measure, values
 
 L = 400
@@ -220,6 +220,21 @@ def test_the_longer_value_that_begins_alike_is_not_the_value(tmp_path):
         assert set(cells(result, "accuracy").values()) == {right}, said
         assert set(cells(result, "substring").values()) == {float(said in ("12", "129"))}
         assert set(cells(result, "format").values()) == {1.0}
+
+
+@pytest.mark.parametrize(("end", "right"), [("[|endofturn|]", 1.0), ("3", 0.0)])
+def test_a_special_token_ends_a_value(tmp_path, end, right):
+    made = Tokenizer.from_file(str(word_tokenizer.written(tmp_path) / "tokenizer.json"))
+    made.add_special_tokens(["[|endofturn|]"])
+    made.save(str(tmp_path / "tokenizer.json"))
+    words = PublishedVocabulary.of_folder(tmp_path, made.get_vocab_size(), 0, "here")
+    said = torch.tensor(made.encode(f"12{end}").ids)
+
+    def model(tokens, last):
+        return torch.nn.functional.one_hot(said[None, :last], words.size).float()
+
+    example = Example((("beta", "123"),), "alpha", "12")
+    assert Asked([example], "last", words, model, 999).right(0, bool).tolist() == [right]
 
 
 @pytest.mark.parametrize("generate", [0, 12])
