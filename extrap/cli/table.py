@@ -24,7 +24,7 @@ from extrap.results.in_force import KEY, in_force, share_words
 from extrap.results.published import LENGTHS, USUAL, published
 from extrap.results.ranking import Score, worst_readings
 from extrap.results.series import select, settings, steps, whole
-from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, gates, reach, summary
+from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, gates, places, reach, summary
 from extrap.results.together import together
 from extrap.runs.folder import Named
 from extrap.runs.layout import SAFE
@@ -47,6 +47,7 @@ GATES = (
     "Gates of other tasks: accuracy within the training length; seeds that reach 90 %, where not "
     "all do"
 )
+PLACES = "Accuracy by place of what is asked for, first to last, by number of records or documents"
 
 WIDTH = 120
 """Characters of a line, beyond which a table goes on in another block."""
@@ -117,8 +118,8 @@ def _alone(args: Namespace, flag: str, others: Sequence[str]) -> None:
 def values(rows: pd.DataFrame) -> dict:
     """Returns the table as plain values, unrounded, null for an empty cell: {study,
     train_lengths, series: {label: {column: value}}, effective: {label: {task and protocol: {tokens,
-    low, high, least}}}, gates: {task and protocol: {label: text}}, in_force: [{scheme, data,
-    extension, factor, pairs, changed, fastest, slowest, layers}]}.
+    low, high, least}}}, gates and places: {task and protocol: {label: text}}, in_force: [{scheme,
+    data, extension, factor, pairs, changed, fastest, slowest, layers}]}.
     """
     return {
         "study": sorted(rows["study"].unique()),
@@ -126,6 +127,7 @@ def values(rows: pd.DataFrame) -> dict:
         "series": plain(summary(rows).to_dict("index")),
         "effective": plain(reach(rows).to_dict("index")),
         "gates": gates(rows).to_dict("index"),
+        "places": places(rows).to_dict("index"),
         "in_force": plain(in_force(rows).reset_index().to_dict("records")),
     }
 
@@ -163,6 +165,7 @@ def text(rows: pd.DataFrame) -> str:
         (EFFECTIVE, "series", reach(rows).map(_effective)),
         (FREQUENCIES, "series", _in_force(rows)),
         (GATES, "task", gates(rows[rows["task"] != "kv"])),
+        (PLACES, "task", places(rows)),
     )
     apart = differences(rows)
     sections = [[title, *apart], *_scores(rows)]

@@ -18,6 +18,8 @@ ACCURACIES = {"mean": (1, 2, 4), "middle": (1, 2, 4), "ends": (1, 2, 4), "padded
 OF_CELLS = {"mean": "records", "padded": "padded"}
 AT_DEPTHS = {"middle": (0.5,), "ends": (0, 1)}
 """Accuracies that are cells, by protocol, and of a part of the depths."""
+PLACED = ("lost-in-the-middle", "multidoc-qa")
+"""Tasks whose contexts are counted in records or documents, and in no multiple of L."""
 LEARNED = (1, 2, 4, 8)
 """Multiples of the training length in the table of `learning`."""
 
@@ -69,6 +71,21 @@ def gates(rows: pd.DataFrame) -> pd.DataFrame:
                 text += f" {passed}/{len(part)}"
             line = table.setdefault(f"{task} {protocol}", {})
             line[s.label] = text
+    return pd.DataFrame.from_dict(table, orient="index").fillna("-")
+
+
+def places(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns accuracy by place of what is asked for, first to last, of the tests in plain text, as
+    text: `.53 .05 .38`. A line for each task, protocol and number of records or documents, a column
+    for each series; means over seeds. Raises UserError for mixed corpora.
+    """
+    placed = rows["task"].isin(PLACED) & (rows["metric"] == "accuracy") & rows["depth"].notna()
+    table: dict[str, dict[str, str]] = {}
+    for s in whole(rows[placed]):
+        for (task, protocol, at), part in s.rows.groupby(["task", "protocol", "at"]):
+            means = part.groupby("depth")["value"].mean()
+            shares = [f"{mean:.2f}".removeprefix("0") for mean in means]
+            table.setdefault(f"{task} {protocol}, {at:g}", {})[s.label] = " ".join(shares)
     return pd.DataFrame.from_dict(table, orient="index").fillna("-")
 
 

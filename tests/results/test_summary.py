@@ -1,14 +1,18 @@
 """`extrap table`: what it prints and what its JSON holds is the summary of the rows."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from extrap.cli import table
 from extrap.results import rows
+from extrap.results.places import place
 from extrap.results.rows import read
 from extrap.results.summary import reach, summary
 from tests.support.plausible import control_rows, study_rows
+
+RESULTS = Path(__file__).parents[2] / "results"
 
 
 @pytest.fixture
@@ -40,3 +44,11 @@ def test_the_table_has_the_effective_length_of_every_task_with_its_interval(resu
     found = reach(read(results / "demo")).loc["t5", "kv records"]
     (line,) = (line for line in lines if line.startswith("t5 "))
     assert line.endswith(f"{found.tokens:.0f} [{found.low:.0f}, {found.high:.0f}]")
+
+
+def test_the_tests_in_plain_text_are_told_by_place(capsys):
+    table.main(["within", "--results", str(RESULTS)])
+    line = next(x for x in capsys.readouterr().out.splitlines() if "multidoc-qa last, 5" in x)
+    own = read(place(RESULTS, "within"))
+    five = own[(own["metric"] == "accuracy") & (own["at"] == 5)].sort_values("depth")
+    assert line.split()[-3:] == [f"{value:.2f}".removeprefix("0") for value in five["value"]]
