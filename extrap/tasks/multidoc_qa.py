@@ -25,7 +25,7 @@ from annotated_types import Ge, MinLen
 from extrap.data.trials.base import checksum
 from extrap.data.trials.documents_prompt import (
     MOST,
-    Question,
+    OpenQuestion,
     folded,
     generate,
     read,
@@ -163,7 +163,7 @@ class MultiDocQA(Task):
         why = f"documents with the fewest of {self.path}; {option}.{remedy}"
         at_most(f"{option}.documents", most, fewest, why)
 
-    def _questions(self, documents: int) -> list[Question]:
+    def _questions(self, documents: int) -> list[OpenQuestion]:
         """Returns the questions, each with so many documents or all there are."""
         if self.path is None:
             return [generate(documents, self.seed, item) for item in range(self.trials)]
@@ -189,7 +189,7 @@ class MultiDocQA(Task):
         return any(row["metric"] == "accuracy" and row["value"] >= ENOUGH for row in alone)
 
     def _bounds(
-        self, model: Model, vocabulary: Vocabulary, questions: list[Question]
+        self, model: Model, vocabulary: Vocabulary, questions: list[OpenQuestion]
     ) -> Iterator[Cell]:
         """Yields the cells of the gold document alone, and of no document."""
         alone = [question.first(1).prompt(0, "last")[0] for question in questions]
@@ -205,7 +205,7 @@ class MultiDocQA(Task):
         cells.answers({"accuracy": hits}, {"drawn": checksum(*prompts.ids)})
 
     def _moved(
-        self, model: Model, vocabulary: Vocabulary, questions: list[Question], query: Query
+        self, model: Model, vocabulary: Vocabulary, questions: list[OpenQuestion], query: Query
     ) -> Cell:
         """Returns the cell of one form and number of documents."""
         documents = 1 + len(questions[0].others)

@@ -43,7 +43,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Question:
+class OpenQuestion:
     """A question about one of several documents.
 
     Args:
@@ -57,7 +57,7 @@ class Question:
     gold: Document
     others: tuple[Document, ...] = ()
 
-    def first(self, documents: int) -> "Question":
+    def first(self, documents: int) -> "OpenQuestion":
         """Returns the question with the gold document and the first of the others."""
         return replace(self, others=self.others[: documents - 1])
 
@@ -109,7 +109,7 @@ MOST = min(len(TOWNS), len(PEOPLE), len(RIVERS))
 """Documents of a generated question at most: no two of them share a fact."""
 
 
-def generate(documents: int, seed: int, item: int) -> Question:
+def generate(documents: int, seed: int, item: int) -> OpenQuestion:
     """Draws question `item` about one of so many towns, each with a document of its own, in which
     all facts are its own. With more documents it is the same question, and these are further ones.
     """
@@ -125,10 +125,10 @@ def generate(documents: int, seed: int, item: int) -> Question:
         told.append(Document(towns[i], text))
     answer = (people[0], str(years[0]), rivers[0])[which]
     question = ASKED[which].format(town=towns[0])
-    return Question(question, (answer,), told[0], tuple(told[1:]))
+    return OpenQuestion(question, (answer,), told[0], tuple(told[1:]))
 
 
-def read(option: str, path: str) -> list[Question]:
+def read(option: str, path: str) -> list[OpenQuestion]:
     """Returns the questions of a file.
 
     Answers of articles and punctuation alone are left out: every text would hold them. Raises
@@ -154,7 +154,7 @@ def read(option: str, path: str) -> list[Question]:
     return questions
 
 
-def _question(row: Any) -> Question:
+def _question(row: Any) -> OpenQuestion:
     answers = row["answers"]
     if not (isinstance(answers, list) and answers):  # a text would be a list of its characters
         raise TypeError("no answers")
@@ -165,7 +165,7 @@ def _question(row: Any) -> Question:
         document = Document(_text(each["title"]), _text(each["text"]))
         (gold if each.get("isgold") is True else documents).append(document)
     (one,) = gold
-    return Question(_text(row["question"]), said, one, tuple(documents))
+    return OpenQuestion(_text(row["question"]), said, one, tuple(documents))
 
 
 def _text(given: Any) -> str:
@@ -174,7 +174,7 @@ def _text(given: Any) -> str:
     return given
 
 
-def with_others(questions: Sequence[Question], documents: int, seed: int) -> list[Question]:
+def with_others(questions: Sequence[OpenQuestion], documents: int, seed: int) -> list[OpenQuestion]:
     """Returns the questions with gold documents of other questions as their others, drawn without
     those that hold an answer; fewer than `documents` - 1 where there are no more.
     """
