@@ -169,7 +169,7 @@ def _documents(rows, needs: dict):
 add(
     "multidoc_qa",  # figures 1, 5 and 9 of the paper
     "Accuracy of answers from documents in plain text, by place of the document that holds the "
-    "answer, a panel per number of them.",
+    "answer.",
     {"task": "multidoc-qa", "metric": "accuracy"},
     _documents,
     make=" model=smollm2-135m stage=evaluate task=[multidoc-qa]",
