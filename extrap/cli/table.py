@@ -24,7 +24,16 @@ from extrap.results.in_force import KEY, in_force, share_words
 from extrap.results.published import LENGTHS, USUAL, published
 from extrap.results.ranking import Score, worst_readings
 from extrap.results.series import select, settings, steps, whole
-from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, gates, places, reach, summary
+from extrap.results.summary import (
+    ACCURACIES,
+    FAR,
+    PARTS,
+    PROTOCOLS,
+    by_place,
+    gates,
+    reach,
+    summary,
+)
 from extrap.results.together import together
 from extrap.runs.folder import Named
 from extrap.runs.layout import SAFE
@@ -127,14 +136,14 @@ def values(rows: pd.DataFrame) -> dict:
         "series": plain(summary(rows).to_dict("index")),
         "effective": plain(reach(rows).to_dict("index")),
         "gates": gates(rows).to_dict("index"),
-        "places": places(rows).to_dict("index"),
+        "places": by_place(rows).to_dict("index"),
         "in_force": plain(in_force(rows).reset_index().to_dict("records")),
     }
 
 
 def worst(rows: pd.DataFrame, part: Part) -> str:
-    """Returns the worst seed and the worst depth of every score as an aligned table: of the usual
-    protocols and lengths, or of those that `part` chooses. A loss is a perplexity.
+    """Returns an aligned table of the worst seed and the worst depth of every score. `part` chooses
+    protocols and lengths; without a choice they are the usual ones. A loss is a perplexity.
     """
     found = whole(rows)
     known = cells(rows)[["task", "protocol", "metric"]].drop_duplicates()
@@ -165,7 +174,7 @@ def text(rows: pd.DataFrame) -> str:
         (EFFECTIVE, "series", reach(rows).map(_effective)),
         (FREQUENCIES, "series", _in_force(rows)),
         (GATES, "task", gates(rows[rows["task"] != "kv"])),
-        (PLACES, "task", places(rows)),
+        (PLACES, "task", by_place(rows)),
     )
     apart = differences(rows)
     sections = [[title, *apart], *_scores(rows)]

@@ -23,6 +23,10 @@ class Turns:
         """Returns the tokens of the turns, BOS not counted."""
         return len(self.before) - 1 + len(self.behind)
 
+    def around(self, ids: np.ndarray) -> np.ndarray:
+        """Returns the ids (N,) int64 of a text without BOS in these turns."""
+        return np.concatenate([self.before, ids, self.behind]).astype(np.int64)
+
     def laid(self, tokens: np.ndarray, tail: int) -> np.ndarray:
         """Returns texts (..., T), which begin with BOS, in these turns, (..., T + extra); the last
         `tail` tokens open the answer.

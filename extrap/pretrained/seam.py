@@ -114,8 +114,8 @@ def _mask(
 
 
 class Before:
-    """In place of a cache of transformers: tells a model how many tokens stand before those that it
-    gets, from which some count positions of their own, and keeps nothing.
+    """A cache of transformers that holds a number alone: of the tokens in front of those that the
+    model reads. Some models count positions from it.
     """
 
     is_compileable = False

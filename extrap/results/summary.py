@@ -74,7 +74,7 @@ def gates(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(table, orient="index").fillna("-")
 
 
-def places(rows: pd.DataFrame) -> pd.DataFrame:
+def by_place(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns accuracy by place of what is asked for, first to last, of the tests in plain text, as
     text: `.53 .05 .38`. A line for each task, protocol and number of records or documents, a column
     for each series; means over seeds. Raises UserError for mixed corpora.

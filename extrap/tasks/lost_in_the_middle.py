@@ -101,9 +101,7 @@ class Asked:
         distances = []
         for example in self.examples:
             text, at = example.prompt(index, self.query)
-            of_text = self._ids(text)
-            ids = np.concatenate([turns.before, of_text, turns.behind])
-            prompts.append(ids.astype(np.int64))
+            prompts.append(turns.around(self._ids(text)))
             from_record = self._ids(text[at:])
             distance = len(from_record) - 1 + len(turns.behind)
             distances.append(distance)
@@ -273,10 +271,7 @@ class LostInTheMiddle(Task):
             places = {"index": index, "distance": int(distance), "drawn": drawn}
             cells.at(depth=depth).answers(scores, places, tokens)
             correct.append(scores["accuracy"])
-        ends = {0.0, 1.0} <= set(depths)
-        middle = any(0.25 <= d <= 0.75 for d in depths)
-        if ends and middle:
-            cells.curve(np.stack(correct, 1), depths)
+        cells.curve(np.stack(correct, 1), depths)
         cells.value("guess", 1 / asked.records)
 
     def _decoded(

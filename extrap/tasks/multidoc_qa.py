@@ -25,7 +25,7 @@ from annotated_types import Ge, MinLen
 from extrap.data.trials.base import checksum
 from extrap.data.trials.documents_prompt import (
     MOST,
-    OpenQuestion,
+    DocumentQuestion,
     folded,
     generate,
     read,
@@ -41,8 +41,8 @@ from extrap.utils.bounds import Count, OneOrMore, Several, Share, at_most
 from extrap.utils.errors import UserError
 
 END = re.compile(r"\n|<\|")
-"""What ends an answer: a line break, or the end of a turn such as <|im_end|>, or a special token,
-such as </s>.
+"""What ends an answer in its text: a line break, or an end of a turn such as <|im_end|> that the
+tokenizer does not know as special.
 """
 ENOUGH = 0.5
 """Accuracy with the gold document alone from which a model counts as one that answers."""
@@ -59,12 +59,7 @@ class Prompts:
     @cached_property
     def ids(self) -> list[np.ndarray]:
         turns = self.vocabulary.turns
-        found = []
-        for text in self.texts:
-            of_text = encoded(self.vocabulary, text)
-            ids = np.concatenate([turns.before, of_text, turns.behind])
-            found.append(ids.astype(np.int64))
-        return found
+        return [turns.around(encoded(self.vocabulary, text)) for text in self.texts]
 
     @property
     def longest(self) -> int:
@@ -115,9 +110,8 @@ class MultiDocQA(Task):
     Args:
         path: a jsonl or jsonl.gz file in the published format, null for generated documents
         documents: numbers of documents in a prompt, at least 2
-        others: own, the documents without the answer that stand in the file, the first of them; or
-            drawn, documents with the answers to other questions of the file, for a file that holds
-            nothing else
+        others: the documents without the answer. own: the first ones of the question's line;
+            drawn: the gold documents of other questions, for a file of gold documents alone
         depths: of the gold document, its index over the last
         query: forms of the prompt
         trials: questions, of a file the first
@@ -128,12 +122,13 @@ class MultiDocQA(Task):
     Rows have the number of documents as axis `documents` and the tokens of the longest prompt and
     answer as length. Metrics:
 
-    accuracy    holds the first line of the decoded text one of the answers; both without capitals,
-                punctuation and articles, as SQuAD compares them (`best_subspan_em` of the paper)
+    accuracy    the first line of the decoded text holds one of the answers; both are compared
+                without capitals, punctuation and articles, as SQuAD does (`best_subspan_em` of the
+                paper's code)
     primacy, recency, u_depth, tilt, mid    as in tasks.scoring.retrieval, where the depths allow
 
-    Rows have the status `not trained` if the model answers less than half of the questions with
-    the gold document alone: what it does not find among several then says nothing of place.
+    Rows have the status `not trained` if the model answers less than half of the questions from
+    the gold document alone. A low accuracy among several documents then says nothing about place.
     """
 
     name: ClassVar[str] = "multidoc-qa"
@@ -163,7 +158,7 @@ class MultiDocQA(Task):
         why = f"documents with the fewest of {self.path}; {option}.{remedy}"
         at_most(f"{option}.documents", most, fewest, why)
 
-    def _questions(self, documents: int) -> list[OpenQuestion]:
+    def _questions(self, documents: int) -> list[DocumentQuestion]:
         """Returns the questions, each with so many documents or all there are."""
         if self.path is None:
             return [generate(documents, self.seed, item) for item in range(self.trials)]
@@ -189,7 +184,7 @@ class MultiDocQA(Task):
         return any(row["metric"] == "accuracy" and row["value"] >= ENOUGH for row in alone)
 
     def _bounds(
-        self, model: Model, vocabulary: Vocabulary, questions: list[OpenQuestion]
+        self, model: Model, vocabulary: Vocabulary, questions: list[DocumentQuestion]
     ) -> Iterator[Cell]:
         """Yields the cells of the gold document alone, and of no document."""
         alone = [question.first(1).prompt(0, "last")[0] for question in questions]
@@ -205,7 +200,7 @@ class MultiDocQA(Task):
         cells.answers({"accuracy": hits}, {"drawn": checksum(*prompts.ids)})
 
     def _moved(
-        self, model: Model, vocabulary: Vocabulary, questions: list[OpenQuestion], query: Query
+        self, model: Model, vocabulary: Vocabulary, questions: list[DocumentQuestion], query: Query
     ) -> Cell:
         """Returns the cell of one form and number of documents."""
         documents = 1 + len(questions[0].others)
@@ -228,11 +223,7 @@ class MultiDocQA(Task):
                 places["drawn"] = checksum(*prompts.ids)
                 cells.at(depth=index / last).answers({"accuracy": hits}, places)
                 correct.append(hits)
-            depths = [index / last for index in by_index]
-            ends = {0.0, 1.0} <= {*depths}
-            middle = any(0.25 <= depth <= 0.75 for depth in depths)
-            if ends and middle:
-                cells.curve(np.stack(correct, 1), depths)
+            cells.curve(np.stack(correct, 1), [index / last for index in by_index])
 
         return self._cell(query, documents, [*by_index.values()], measure)
 

@@ -43,7 +43,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class OpenQuestion:
+class DocumentQuestion:
     """A question about one of several documents.
 
     Args:
@@ -57,7 +57,7 @@ class OpenQuestion:
     gold: Document
     others: tuple[Document, ...] = ()
 
-    def first(self, documents: int) -> "OpenQuestion":
+    def first(self, documents: int) -> "DocumentQuestion":
         """Returns the question with the gold document and the first of the others."""
         return replace(self, others=self.others[: documents - 1])
 
@@ -109,9 +109,9 @@ MOST = min(len(TOWNS), len(PEOPLE), len(RIVERS))
 """Documents of a generated question at most: no two of them share a fact."""
 
 
-def generate(documents: int, seed: int, item: int) -> OpenQuestion:
-    """Draws question `item` about one of so many towns, each with a document of its own, in which
-    all facts are its own. With more documents it is the same question, and these are further ones.
+def generate(documents: int, seed: int, item: int) -> DocumentQuestion:
+    """Draws question `item` about one of so many towns. Every town has a document, and no two
+    documents share a fact. More documents follow those of a smaller number; the question stays.
     """
     rng = np.random.default_rng((seed, CODE, item))
     which = int(rng.integers(len(ASKED)))
@@ -125,10 +125,10 @@ def generate(documents: int, seed: int, item: int) -> OpenQuestion:
         told.append(Document(towns[i], text))
     answer = (people[0], str(years[0]), rivers[0])[which]
     question = ASKED[which].format(town=towns[0])
-    return OpenQuestion(question, (answer,), told[0], tuple(told[1:]))
+    return DocumentQuestion(question, (answer,), told[0], tuple(told[1:]))
 
 
-def read(option: str, path: str) -> list[OpenQuestion]:
+def read(option: str, path: str) -> list[DocumentQuestion]:
     """Returns the questions of a file.
 
     Answers of articles and punctuation alone are left out: every text would hold them. Raises
@@ -154,7 +154,7 @@ def read(option: str, path: str) -> list[OpenQuestion]:
     return questions
 
 
-def _question(row: Any) -> OpenQuestion:
+def _question(row: Any) -> DocumentQuestion:
     answers = row["answers"]
     if not (isinstance(answers, list) and answers):  # a text would be a list of its characters
         raise TypeError("no answers")
@@ -165,7 +165,7 @@ def _question(row: Any) -> OpenQuestion:
         document = Document(_text(each["title"]), _text(each["text"]))
         (gold if each.get("isgold") is True else documents).append(document)
     (one,) = gold
-    return OpenQuestion(_text(row["question"]), said, one, tuple(documents))
+    return DocumentQuestion(_text(row["question"]), said, one, tuple(documents))
 
 
 def _text(given: Any) -> str:
@@ -174,9 +174,11 @@ def _text(given: Any) -> str:
     return given
 
 
-def with_others(questions: Sequence[OpenQuestion], documents: int, seed: int) -> list[OpenQuestion]:
-    """Returns the questions with gold documents of other questions as their others, drawn without
-    those that hold an answer; fewer than `documents` - 1 where there are no more.
+def with_others(
+    questions: Sequence[DocumentQuestion], documents: int, seed: int
+) -> list[DocumentQuestion]:
+    """Returns the questions, each with `documents` - 1 gold documents of other questions, drawn
+    from those that hold none of its answers; with fewer where the file has no more.
     """
     found = []
     pool = list(dict.fromkeys(question.gold for question in questions))

@@ -35,7 +35,7 @@ STACKED: WeakKeyDictionary = WeakKeyDictionary()
 
 
 @contextmanager
-def having(*values: tuple[ContextVar[Any], Any]) -> Iterator[None]:
+def holding(*values: tuple[ContextVar[Any], Any]) -> Iterator[None]:
     """Within, each of these variables has the value beside it."""
     before = [(variable, variable.set(value)) for variable, value in values]
     try:
@@ -55,14 +55,14 @@ def fitted(
     """Figures drawn within are at most so many inches wide; of natural width for None. bare: they
     leave title and note to the caption; the others as LEGEND and SHORTER.
     """
-    with having((WIDTH, width), (BARE, bare), (LEGEND, legend), (SHORTER, shorter)):
+    with holding((WIDTH, width), (BARE, bare), (LEGEND, legend), (SHORTER, shorter)):
         yield
 
 
 @contextmanager
 def noted(words: str) -> Iterator[None]:
     """Notes of figures drawn within end with these words."""
-    with having((UNEVEN, words)):
+    with holding((UNEVEN, words)):
         yield
 
 

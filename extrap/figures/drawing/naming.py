@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from extrap.figures.drawing.dimensions import having
+from extrap.figures.drawing.dimensions import holding
 from extrap.figures.drawing.palette import ALIASES, FOLDERS
 from extrap.results.series import ORDER
 from extrap.utils.errors import UserError, choose
@@ -52,5 +52,5 @@ class Naming(NamedTuple):
         """Within, labels have the colours of their names, and series this order."""
         order = tuple(self.labels.get(name, name) for name in self.order)
         aliases = {label: name for name, label in self.labels.items()}
-        with having((ALIASES, aliases), (FOLDERS, self.folders), (ORDER, order)):
+        with holding((ALIASES, aliases), (FOLDERS, self.folders), (ORDER, order)):
             yield

@@ -163,8 +163,13 @@ class Recorder:
 
     def curve(self, correct: np.ndarray, depths: Sequence[float]) -> None:
         """Records the summaries of a curve over depth (intervals.depth_contrasts), bootstrapped
-        over trials. correct: (trials, depths).
+        over trials; none where the depths lack 0, 1 or one from .25 to .75. correct: (trials,
+        depths).
         """
+        ends = {0.0, 1.0} <= {*depths}
+        middle = any(0.25 <= depth <= 0.75 for depth in depths)
+        if not (ends and middle):
+            return
         counts = {"n": len(correct), "tokens": correct.size}
         summaries = depth_summaries(correct, depths)
         for metric, (value, low, high) in summaries.items():
