@@ -188,10 +188,13 @@ def compare(rows: pd.DataFrame, first: str, *others: str) -> pd.DataFrame:
 
 @_alone
 @checked
-def judge(*words: str, config_dir: Path | str | None = None, paper: str = "single") -> "Judged":
+def judge(
+    *words: str, config_dir: Path | str | None = None, paper: str = "single", recipes: int = 0
+) -> "Judged":
     """Does what `extrap judge WORDS` does, and returns its board, differences, contracts, text and
     files. config_dir: a folder of your own choices. paper: the page of the figures, by a name of
-    `extrap plot --paper`. Raises UserError for a mistake.
+    `extrap plot --paper`. recipes: how many recipes of the study grid it is trained under as well,
+    up to 4. Raises UserError for a mistake.
     """
     from extrap.cli.apart import own_settings
     from extrap.cli.judge import candidate, judged
@@ -200,7 +203,7 @@ def judge(*words: str, config_dir: Path | str | None = None, paper: str = "singl
     reopen()
     with own_settings():
         folder = None if config_dir is None else Path(config_dir)
-        return judged(candidate(words, folder, paper))
+        return judged(candidate(words, folder, paper, recipes))
 
 
 _ITEMS: dict[tuple[str, str], pd.DataFrame | Path] = {}

@@ -46,14 +46,8 @@ PAPER = f"page of the figures in paper/: {', '.join(PAPERS)} (default: {COLUMN})
     argument("--paper", default=COLUMN, metavar="PAGE", help=PAPER),
 )
 def main(args: Namespace) -> Iterator[str]:
-    from extrap.cli import judge_recipes
-
-    asked = candidate(args.words, args.config_dir, args.paper)
-    recipes = judge_recipes.first(args.recipes)
-    found = judged(asked)
+    found = judged(candidate(args.words, args.config_dir, args.paper, args.recipes))
     yield found.text
-    if recipes:
-        yield judge_recipes.ranks(asked, recipes)
     yield from map(str, found.files)
 
 
@@ -67,6 +61,7 @@ class Candidate(NamedTuple):
         label: of its rows
         folder: configuration files of your own
         paper: the page that its figures are drawn for
+        recipes: how many recipes of the study grid it is trained under as well
     """
 
     words: tuple[str, ...]
@@ -75,6 +70,7 @@ class Candidate(NamedTuple):
     label: str
     folder: Path | None
     paper: str
+    recipes: int
 
     @property
     def study(self) -> str:
@@ -98,7 +94,8 @@ class Candidate(NamedTuple):
     def command(self) -> str:
         """The command that judges it."""
         paper = [] if self.paper == COLUMN else ["--paper", self.paper]
-        return shlex.join(["extrap", "judge", *self.flags, *paper, *self.words])
+        recipes = ["--recipes", str(self.recipes)] if self.recipes else []
+        return shlex.join(["extrap", "judge", *self.flags, *paper, *recipes, *self.words])
 
 
 class Judged(NamedTuple):
@@ -118,11 +115,19 @@ class Judged(NamedTuple):
     files: list[Path]
 
 
-def candidate(words: Sequence[str], folder: Path | None = None, paper: str = COLUMN) -> Candidate:
-    """Returns the candidate that words name. Raises UserError without one, for several, and for an
-    unknown page of a paper.
+def candidate(
+    words: Sequence[str], folder: Path | None = None, paper: str = COLUMN, recipes: int = 0
+) -> Candidate:
+    """Returns the candidate that words name. Raises UserError without one, for several, for an
+    unknown page of a paper, for more recipes than there are, and for an extension under recipes.
     """
+    from extrap.cli import judge_recipes
+
     page(paper)
+    judge_recipes.first(recipes)
+    if recipes and _typed(words, "extension") is not None:
+        problem = "under other recipes there are schemes alone to stand beside"
+        raise UserError("--recipes", recipes, problem, "leave it out")
     for group in ("extension", "scheme"):
         name = _typed(words, group)
         if name is None:
@@ -130,7 +135,7 @@ def candidate(words: Sequence[str], folder: Path | None = None, paper: str = COL
         if "," in name or "(" in name:
             remedy = "judge each by a command of its own"
             raise UserError(group, name, "one candidate at a time", remedy)
-        return Candidate(tuple(words), group, name, _label(words), folder, paper)
+        return Candidate(tuple(words), group, name, _label(words), folder, paper, recipes)
     remedy = "give scheme=NAME or extension=NAME, such as scheme=mine"
     raise UserError("scheme", problem="nothing to judge", remedy=remedy)
 
@@ -163,7 +168,7 @@ def judged(asked: Candidate) -> Judged:
     Raises UserError for a mistake before any work, and if a run fails.
     """
     from extrap.audit.contracts import broken, maker
-    from extrap.cli import program
+    from extrap.cli import judge_recipes, program
     from extrap.results import baselines
     from extrap.runs import validate
     from extrap.utils.plugins import told
@@ -182,6 +187,7 @@ def judged(asked: Candidate) -> Judged:
             contracts = broken(maker(job.config["scheme"], plugins))
         runs = len(asked.seeds) if asked.seeds else SEEDS
         train(asked, f"judge/{asked.group}", job, runs, *asked.named())
+        judge_recipes.train_all(asked)
         return _verdict(asked, others, contracts, job)
 
 
@@ -237,7 +243,8 @@ def train(asked: Candidate, experiment: str, job: "Job", runs: int, *more: str) 
     rounds = -(-runs // side)
     took = clock(rounds * run_seconds(job))
     steps = job.trainings[-1].optim.steps
-    line = f"{runs} runs of {steps} steps, {min(side, runs)} side by side: about {took}"
+    many = f"{runs} runs" if runs > 1 else "a run"
+    line = f"{many} of {steps} steps, {min(side, runs)} side by side: about {took}"
     print(f"extrap judge: {line}; the same command continues", file=sys.stderr, flush=True)
     done = subprocess.run([sys.executable, "-P", "-m", "extrap", *words], check=False)
     if done.returncode == 130:
@@ -251,7 +258,7 @@ def _verdict(
     asked: Candidate, others: pd.DataFrame, contracts: dict[str, str], job: "Job"
 ) -> Judged:
     """Sets the rows of a candidate beside the others, and writes what it finds."""
-    from extrap.cli import judge_files
+    from extrap.cli import judge_files, judge_recipes
     from extrap.results import baselines
     from extrap.results.beside import beside, board, differences, either, joined
     from extrap.results.comparison.cells import on_disk
@@ -267,9 +274,12 @@ def _verdict(
     cost = []
     if asked.group == "scheme":
         cost = _cost(asked.label, job.config["scheme"], found.others, plugins)
-    verdict = judge_files.Verdict(
-        found, board(found), differences(found, scores), contracts, _notes(asked), cost
-    )
+    notes, recipes = _notes(asked), []
+    if asked.recipes:
+        spread, recipes = judge_recipes.ranks(asked)
+        notes.append(spread)
+    apart = differences(found, scores)
+    verdict = judge_files.Verdict(found, board(found), apart, contracts, notes, cost, recipes)
     files = judge_files.written(folder, rows, verdict, asked.command, page(asked.paper), plugins)
     text = judge_files.text(verdict)
     return Judged(verdict.board, verdict.differences, contracts, text, files)

@@ -15,7 +15,7 @@ from extrap.figures.drawing.formats import latex as escaped
 from extrap.figures.drawing.paper import Paper
 from extrap.figures.report.html_page import page
 from extrap.figures.report.text import number
-from extrap.figures.report.verdict import NOTE, parts, section, sentence
+from extrap.figures.report.verdict import NOTE, RECIPES, parts, section, sentence
 from extrap.results.beside import Beside
 from extrap.results.effective import Effective
 from extrap.utils import files as atomic
@@ -38,6 +38,7 @@ class Verdict(NamedTuple):
         contracts: how the scheme breaks each, empty if it holds
         notes: sentences about the comparison
         cost: of the candidate and the others, as lines of cells
+        recipes: its ranks under other recipes, as lines of cells
     """
 
     beside: Beside
@@ -46,6 +47,7 @@ class Verdict(NamedTuple):
     contracts: Mapping[str, str]
     notes: Sequence[str] = ()
     cost: Sequence[Sequence[str]] = ()
+    recipes: Sequence[Sequence[str]] = ()
 
 
 def text(of: Verdict) -> str:
@@ -55,6 +57,8 @@ def text(of: Verdict) -> str:
         if why:
             blocks.append([f"contract broken: {says}: {why}"])
     blocks.append(aligned(cells(of.board, of.beside.multiple)))
+    if of.recipes:
+        blocks.append([RECIPES, *aligned(of.recipes)])
     for title, frame in parts(of.beside, of.differences).items():
         lines = [["series", *(f"{column:g}" for column in frame.columns)]]
         for other, values in zip(frame.index, frame.to_numpy(), strict=True):
@@ -112,12 +116,16 @@ def written(
         plugins: packages with figures of their own
     """
     check_links(folder)
-    verdict = section(of.beside, of.differences, of.contracts, of.cost, of.notes)
+    verdict = section(
+        of.beside, of.differences, of.contracts, of.cost, of.notes, recipes=of.recipes
+    )
     contents = {
         NAME: page(rows, plugins=plugins, commands=[command], verdict=verdict),
         "differences.csv": of.differences.to_csv(index=False),
         "paper/leaderboard.tex": latex(cells(of.board, of.beside.multiple)),
     }
+    if of.recipes:
+        contents["paper/recipes.tex"] = latex(of.recipes)
     for name, content in contents.items():
         atomic.replace(folder / name, content.encode())
     made = [folder / name for name in contents]

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from extrap.cli.columns import aligned
 from extrap.cli.judge import Candidate, train
 from extrap.cli.sweep.grid import overrides
 from extrap.figures.report.text import number
@@ -35,10 +34,16 @@ def first(count: int) -> list[list[str]]:
     return overrides(grid)[:count]
 
 
-def ranks(asked: Candidate, recipes: list[list[str]]) -> str:
-    """Trains a candidate under recipes, and returns its rank under each in words."""
-    for words in recipes:
+def train_all(asked: Candidate) -> None:
+    """Trains a candidate under the recipes that are asked for."""
+    for words in first(asked.recipes):
         _train(asked, words)
+
+
+def ranks(asked: Candidate) -> tuple[str, list[list[str]]]:
+    """Returns the ranks of a candidate under recipes: a sentence, and lines of cells, the header
+    first.
+    """
     own = of_recipes(read_with_sheets(place(RESULTS, STUDY)))
     others = of_recipes(baselines.rows(BASELINE))
     by = ["train_length", *NAMED.values()]
@@ -48,12 +53,17 @@ def ranks(asked: Candidate, recipes: list[list[str]]) -> str:
         same = others.merge(pd.DataFrame([recipe], columns=by))
         series = whole(joined(part, same))
         _, order = places(series, RETRIEVAL)
-        rank = [series[one.series].scheme for one in order].index(asked.label)
+        yours = [i for i, s in enumerate(series) if set(s.rows["study"]) == {STUDY}]
+        rank = next(place for place, one in enumerate(order) if one.series in yours)
         found.append(rank + 1)
         lines.append(_line(dict(zip(by, recipe, strict=True)), rank, order, series))
-    spread = f"rank {min(found)} to {max(found)} under {len(found)} recipes of the study grid"
-    title = f"{asked.label}: {spread}; two seeds each, which support no interval"
-    return "\n".join([title, *aligned(lines)])
+    best, worst = min(found), max(found)
+    spread = f"{best}" if best == worst else f"{best} to {worst}"
+    under = "one recipe" if len(found) == 1 else f"{len(found)} recipes"
+    said = (
+        f"Rank {spread} under {under} of the study grid, beside the schemes that were trained there"
+    )
+    return f"{said}; two seeds each support no interval.", lines
 
 
 def _train(asked: Candidate, recipe: list[str]) -> None:

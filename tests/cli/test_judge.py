@@ -95,9 +95,24 @@ def test_a_verdict_is_a_table_a_page_and_a_paper() -> None:
     assert "kernel" in verdict[0] and "extrap judge scheme=t5" in page
     table = Path("results/judge/paper/leaderboard.tex").read_text()
     assert r"t5\_buckets16\_steps9 & " in table and table.count(r"\\") == 5
+    assert not Path("results/judge/paper/recipes.tex").exists()
     extrap.judge("scheme=t5")  # a second candidate
     both = Path("results/judge/report.html").read_text()
     assert "<td>t5</td>" in both and f"<td>{label}</td>" in both
+
+
+@pytest.mark.usefixtures("invented")
+def test_ranks_under_recipes_stand_in_text_page_and_paper(monkeypatch) -> None:
+    trained = []
+    ranks = "Rank 1 to 3 under 2 recipes", [["recipe", "rank"], ["L=64", "1 of 3"], ["L=32", "3"]]
+    monkeypatch.setattr(judge_recipes, "_train", lambda asked, words: trained.append(words))
+    monkeypatch.setattr(judge_recipes, "ranks", lambda asked: ranks)
+    found = judge.judged(judge.candidate(["scheme=t5"], recipes=2))
+    assert trained == judge_recipes.first(2)
+    assert ranks[0] in found.text and "1 of 3" in found.text
+    page = Path("results/judge/report.html").read_text()
+    assert "<td>1 of 3</td>" in page and "extrap judge --recipes 2 scheme=t5" in page
+    assert "L=64 & 1 of 3" in Path("results/judge/paper/recipes.tex").read_text()
 
 
 @pytest.mark.usefixtures("invented")
@@ -143,10 +158,13 @@ def test_a_rank_for_each_recipe(elsewhere, monkeypatch, frame) -> None:
     mine = pd.concat([under(n, part) for n, part in enumerate(named)])
     monkeypatch.setattr(judge_recipes, "_train", lambda *_: None)
     monkeypatch.setattr(judge_recipes, "read_with_sheets", lambda folder: mine)
-    said = judge_recipes.ranks(judge.candidate(["scheme=mine"]), judge_recipes.first(2))
-    assert said.startswith("mine: rank 1 to 3 under 2 recipes of the study grid")
+    said, lines = judge_recipes.ranks(judge.candidate(["scheme=mine"], recipes=2))
+    assert said.startswith("Rank 1 to 3 under 2 recipes of the study grid")
+    assert [line[1] for line in lines] == ["rank", "3 of 3", "1 of 3"]
     with pytest.raises(UserError, match="--recipes=9: expected 1 to 4"):
-        judge_recipes.first(9)
+        judge.candidate(["scheme=mine"], recipes=9)
+    with pytest.raises(UserError, match="--recipes=2: under other recipes there are schemes alone"):
+        judge.candidate(["extension=yarn"], recipes=2)
 
 
 @pytest.mark.turns
@@ -156,7 +174,7 @@ def test_a_scheme_of_ones_own_from_an_empty_folder(mine) -> None:
     words += [word for word in TINY if not word.startswith("task.")] + TASKS
     done: subprocess.CompletedProcess[str] = python("-P", "-m", "extrap", *words)
     assert done.returncode == 0, done.stderr
-    assert "1 runs of 8 steps, 1 side by side: about " in done.stderr
+    assert "a run of 8 steps, 1 side by side: about " in done.stderr
     # learned positions end at L: they have no rank at 4 L
     assert "of 12 at 4 L by retrieval accuracy (records)" in done.stdout
     assert "1 of 3 seeds support no interval" in done.stdout

@@ -17,6 +17,7 @@ NOTE = (
     "The candidate less each other series; * marks a 95 % interval without 0. Pairs rest on the "
     "same documents, trials and seeds where scores of items are at hand, on seeds elsewhere."
 )
+RECIPES = "Rank under recipes of the study grid"
 
 
 def sentence(of: Beside, differences: pd.DataFrame) -> str:
@@ -81,6 +82,7 @@ def section(
     contracts: Mapping[str, str],
     cost: Sequence[Sequence[str]],
     notes: Sequence[str] = (),
+    recipes: Sequence[Sequence[str]] = (),
 ) -> str:
     """Returns the section.
 
@@ -88,10 +90,13 @@ def section(
         contracts: how the candidate breaks each, empty if it holds
         cost: lines of cells, the header first
         notes: sentences about the comparison
+        recipes: ranks under other recipes, lines of cells, the header first
     """
     name = escape(of.found[of.candidate].label)
     body = [f'<section id="verdict"><h2>{name}</h2>', f"<p>{escape(sentence(of, differences))}</p>"]
     body += [f"<p>{escape(note)}</p>" for note in (*notes, NOTE)]
+    if recipes:
+        body.append(table(recipes[0], recipes[1:], RECIPES))
     for title, frame in parts(of, differences).items():
         head = ["series", *(f"{column:g}" for column in frame.columns)]
         lines = [
