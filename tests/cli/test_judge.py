@@ -9,6 +9,7 @@ import pytest
 
 import extrap
 from extrap.cli import judge, judge_recipes, report
+from extrap.figures.report import html_page
 from extrap.results import baselines
 from extrap.results.rows import write
 from extrap.utils.errors import UserError
@@ -56,7 +57,10 @@ def test_what_cannot_be_compared_is_refused_before_training(elsewhere, monkeypat
 
 @pytest.fixture
 def invented(elsewhere: Path, frame, monkeypatch) -> None:
-    """Rows of three schemes that travel, and a training that writes those of a fourth."""
+    """Rows of three schemes that travel, and a training that writes those of a fourth. Their pages
+    have no pictures, which take most of the time.
+    """
+    monkeypatch.setattr(html_page, "pictures", lambda *_: "")
     others = frame(study_rows(("rope", "alibi", "nope"), SEEDS)).assign(study="reference")
     others["sheet"] = others["run"] + "__direct__" + others["task"]
     monkeypatch.setattr(baselines, "rows", lambda study: others)
@@ -73,7 +77,7 @@ def invented(elsewhere: Path, frame, monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("invented")
-def test_a_verdict_is_a_table_a_page_and_a_paper() -> None:
+def test_a_verdict_is_a_table_a_page_and_a_paper(monkeypatch) -> None:
     words = ["scheme=t5", "scheme.buckets=16", "train.steps=9"]
     found = judge.judged(judge.candidate(words))
     label = "t5_buckets16_steps9"
@@ -95,24 +99,18 @@ def test_a_verdict_is_a_table_a_page_and_a_paper() -> None:
     assert "kernel" in verdict[0] and "extrap judge scheme=t5" in page
     table = Path("results/judge/paper/leaderboard.tex").read_text()
     assert r"t5\_buckets16\_steps9 & " in table and table.count(r"\\") == 5
-    assert not Path("results/judge/paper/recipes.tex").exists()
-    extrap.judge("scheme=t5")  # a second candidate
+    under, trained = Path("results/judge/paper/recipes.tex"), []
+    assert not under.exists()
+    ranks = "Rank 1 to 3 under 2 recipes", [["recipe", "rank"], ["L=64", "1 of 3"], ["L=32", "3"]]
+    monkeypatch.setattr(judge_recipes, "_train", lambda asked, recipe: trained.append(recipe))
+    monkeypatch.setattr(judge_recipes, "ranks", lambda asked: ranks)
+    second = extrap.judge("scheme=t5", recipes=2)
+    assert trained == judge_recipes.first(2)
+    assert ranks[0] in second.text and "1 of 3" in second.text
+    assert "L=64 & 1 of 3" in under.read_text()
     both = Path("results/judge/report.html").read_text()
     assert "<td>t5</td>" in both and f"<td>{label}</td>" in both
-
-
-@pytest.mark.usefixtures("invented")
-def test_ranks_under_recipes_stand_in_text_page_and_paper(monkeypatch) -> None:
-    trained = []
-    ranks = "Rank 1 to 3 under 2 recipes", [["recipe", "rank"], ["L=64", "1 of 3"], ["L=32", "3"]]
-    monkeypatch.setattr(judge_recipes, "_train", lambda asked, words: trained.append(words))
-    monkeypatch.setattr(judge_recipes, "ranks", lambda asked: ranks)
-    found = judge.judged(judge.candidate(["scheme=t5"], recipes=2))
-    assert trained == judge_recipes.first(2)
-    assert ranks[0] in found.text and "1 of 3" in found.text
-    page = Path("results/judge/report.html").read_text()
-    assert "<td>1 of 3</td>" in page and "extrap judge --recipes 2 scheme=t5" in page
-    assert "L=64 & 1 of 3" in Path("results/judge/paper/recipes.tex").read_text()
+    assert "<td>1 of 3</td>" in both and "extrap judge --recipes 2 scheme=t5" in both
 
 
 @pytest.mark.usefixtures("invented")
