@@ -30,7 +30,6 @@ RUNNING: dict[str, str] = {
     "autumn": "6 jobs of copying",
     "prose": "18 jobs; the rows come seed by seed",
     "reference-gpu-short": "declared, waits for a GPU",
-    "within-control": "2 jobs, declared after the rows of within",
 }
 """Studies with jobs that are not measured yet."""
 
