@@ -3,8 +3,12 @@ on a descriptor) ends with the process that holds it, however that ends, and wit
 draw batches for it (`trainer.workers`) some seconds later.
 
 filelock's FileLock would do for waiting alone. This lock file also names its holder, answers
-processes that cannot write there, does not outlive its process on a file system without locks, and
-counts for nothing once its folder was removed.
+processes that cannot write there, and counts for nothing once its folder was removed.
+
+Where the file system has no locks (Lustre mounted without flock), filelock's SoftFileLease takes
+their place: a file beside the lock, which its holder touches three times in LEASE seconds. The
+lease of a process that was killed is free at once for processes of its machine, and for others once
+they have seen it untouched for LEASE seconds.
 """
 
 import errno
@@ -12,11 +16,12 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import TextIO
 
-from filelock import lock_descriptor
+from filelock import LeaseCompromise, SoftFileLease, Timeout, lock_descriptor
 
 from extrap.utils.files import no_link
 
@@ -26,6 +31,8 @@ SAID = 1000
 LACKING = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # of file systems without locks
 POLL = 0.2
 """Seconds between two attempts while waiting."""
+LEASE = 60.0
+"""Seconds after which the lease of a process that is gone may be taken."""
 
 
 class Held(Exception):
@@ -46,15 +53,17 @@ def alone(folder: Path, work: str = "", wait: bool = True) -> Iterator[None]:
             continue
         with file:
             with _named(path):
-                _take(file.fileno(), folder, work, wait)
-                # Removed while this process waited for it: its lock guards nothing.
-                if not _still_there(file.fileno(), path):
-                    continue
-                file.truncate(0)
-                file.write(f"process {os.getpid()} on {socket.gethostname()}")
-                file.flush()
-            yield
-            return
+                locked = _taken(file.fileno(), folder, work, wait)
+            with nullcontext() if locked else _leased(folder, work, wait):
+                with _named(path):
+                    # Removed while this process waited for it: its lock guards nothing.
+                    if not _still_there(file.fileno(), path):
+                        continue
+                    file.truncate(0)
+                    file.write(f"process {os.getpid()} on {socket.gethostname()}")
+                    file.flush()
+                yield
+                return
 
 
 @contextmanager
@@ -86,11 +95,29 @@ def _path(folder: Path, work: str) -> Path:
 def _holder(path: Path) -> str | None:
     try:
         with _opened(path) as file:
-            if not lock_descriptor(file.fileno(), blocking=False):
+            if not _free(file.fileno(), path):
                 return file.read(SAID) or "another process"
-    except OSError:  # no folder, or a file system without locks
+    except OSError:  # no folder
         pass
     return None
+
+
+def _free(file: int, path: Path) -> bool:
+    try:
+        return lock_descriptor(file, blocking=False)
+    except OSError as error:
+        if error.errno not in LACKING:
+            raise
+    lease = _lease(path.absolute())
+    if lease.is_locked:
+        return False
+    if Path(lease.lock_file).exists():
+        try:
+            with lease.acquire(timeout=0):
+                pass
+        except Timeout:
+            return False
+    return True
 
 
 def _opened(path: Path) -> TextIO:
@@ -103,20 +130,54 @@ def _opened(path: Path) -> TextIO:
         return open(path, encoding="utf-8", opener=no_link)
 
 
-def _take(file: int, folder: Path, work: str, wait: bool) -> None:
+def _taken(file: int, folder: Path, work: str, wait: bool) -> bool:
+    """Locks a file. Returns False if its file system has no locks."""
     try:
         if not lock_descriptor(file, blocking=False):
-            who = holder(folder, work) or "another process"
-            if not wait:
-                raise Held(who)
-            line = f"extrap: {who} works on {folder.name}; waiting for it"
-            print(line, file=sys.stderr, flush=True)
+            _wait(folder, work, wait)
             lock_descriptor(file, poll_interval=POLL)
+        return True
     except OSError as error:
         if error.errno not in LACKING:
             raise
-        problem = "no locks on this file system; start one sweep at a time"
-        print(f"extrap: {folder}: {problem}", file=sys.stderr)
+        return False
+
+
+@contextmanager
+def _leased(folder: Path, work: str, wait: bool) -> Iterator[None]:
+    """Holds the lease of a folder in place of its lock."""
+    lease = _lease(_path(folder, work).absolute())
+    try:
+        lease.acquire(timeout=0)
+    except Timeout:
+        _wait(folder, work, wait)
+        lease.acquire(poll_interval=POLL)
+    try:
+        yield
+    finally:
+        lease.release()
+
+
+@cache
+def _lease(path: Path) -> SoftFileLease:
+    """The lease of this process in place of a lock. One object alone sees for how long the lease of
+    another process was not touched.
+    """
+    beside = path.with_name(path.name.replace(NAME, ".lease", 1))
+    return SoftFileLease(beside, lease_duration=LEASE, on_compromise=_lost)
+
+
+def _lost(lease: LeaseCompromise) -> None:
+    problem = f"the lease of this process is lost ({lease.reason}); another one may work there"
+    print(f"extrap: {Path(lease.lock_file).parent}: {problem}", file=sys.stderr, flush=True)
+
+
+def _wait(folder: Path, work: str, wait: bool) -> None:
+    """Says for whom this process waits, or raises Held."""
+    who = holder(folder, work) or "another process"
+    if not wait:
+        raise Held(who)
+    print(f"extrap: {who} works on {folder.name}; waiting for it", file=sys.stderr, flush=True)
 
 
 def _still_there(file: int, path: Path) -> bool:

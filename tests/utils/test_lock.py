@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,12 +24,12 @@ with lock.alone(Path(sys.argv[1])):
 
 
 @pytest.fixture
-def hold() -> Iterator[Callable[[Path], "subprocess.Popen[str]"]]:
+def hold() -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
     started: list[subprocess.Popen[str]] = []
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
 
-    def start(folder: Path) -> "subprocess.Popen[str]":
-        words = [sys.executable, "-c", HOLD, str(folder)]
+    def start(folder: Path, before: str = "") -> "subprocess.Popen[str]":
+        words = [sys.executable, "-c", before + HOLD, str(folder)]
         started.append(subprocess.Popen(words, text=True, **pipes))
         return started[-1]
 
@@ -81,20 +82,67 @@ def test_who_may_only_read_can_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert lock.holder(folder) is None
 
 
-def test_a_file_system_without_locks_is_told_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+@pytest.fixture
+def lockless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system without locks."""
+
     def flock(*_: object) -> None:
         raise OSError(lock.LACKING[0], "Function not implemented")
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    with lock.alone(tmp_path / "run"):
+    monkeypatch.setattr(lock, "LEASE", 1.5)
+
+
+WITHOUT_LOCKS = f"""
+import fcntl
+def flock(*_):
+    raise OSError({lock.LACKING[0]}, "Function not implemented")
+fcntl.flock = flock
+from extrap.utils import lock
+lock.LEASE = 1.5
+"""
+
+
+@pytest.mark.usefixtures("lockless")
+def test_without_locks_a_lease_keeps_others_out(tmp_path: Path, hold, capsys) -> None:
+    folder = tmp_path / "run"
+    process = hold(folder, WITHOUT_LOCKS)
+    assert process.stdout.readline() == "mine\n"
+    assert lock.holder(folder).startswith(f"process {process.pid} on ")
+    refused = pytest.raises(lock.Held, match=f"process {process.pid} on ")
+    with refused, lock.alone(folder, wait=False):
         pass
-    assert (
-        capsys.readouterr().err
-        == f"extrap: {tmp_path / 'run'}: no locks on this file system; start one sweep at a time\n"
-    )
-    assert lock.holder(tmp_path / "run") is None
+    time.sleep(2 * lock.LEASE)  # longer than a lease that nobody renews
+    assert lock.holder(folder).startswith(f"process {process.pid} on ")
+    process.kill()
+    process.communicate()
+    assert lock.holder(folder) is None
+    with lock.alone(folder), lock.alone(folder, "other"):
+        assert lock.holder(folder).startswith(f"process {os.getpid()} on ")
+        assert lock.any_part(folder).startswith(f"process {os.getpid()} on ")
+        second = hold(folder, WITHOUT_LOCKS)
+        assert "waiting for it" in second.stderr.readline()
+    assert second.stdout.readline() == "mine\n"
+    second.communicate("")
+    assert lock.holder(folder) is None and lock.any_part(folder) is None
+    assert not list(folder.glob(".lease*")) and not capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("lockless")
+def test_the_lease_of_a_machine_that_died_is_free_after_its_time(tmp_path: Path, hold) -> None:
+    folder = tmp_path / "run"
+    process = hold(folder, WITHOUT_LOCKS)
+    process.stdout.readline()
+    process.kill()
+    process.communicate()
+    marker = folder / ".lease"
+    marker.write_text(marker.read_text().replace(os.uname().nodename, "another-machine"))
+    with pytest.raises(lock.Held), lock.alone(folder, wait=False):
+        pass
+    start = time.monotonic()
+    with lock.alone(folder):
+        assert time.monotonic() - start > 0.5
+        assert lock.holder(folder).startswith(f"process {os.getpid()} on ")
 
 
 def test_who_holds_it_is_asked_through_a_file_open_for_writing(tmp_path: Path, monkeypatch) -> None:

@@ -48,13 +48,6 @@ def test_a_lock_that_fails(number, module, call, tmp_path, monkeypatch):
     assert len(line.splitlines()) == 1
 
 
-def test_a_disk_without_locks_is_told_and_served(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(fcntl, "flock", failing(errno.ENOLCK))
-    with lock.alone(tmp_path / "run"):
-        line = capsys.readouterr().err
-    assert line.startswith(f"extrap: {tmp_path / 'run'}: no locks") and line.count("\n") == 1
-
-
 @pytest.mark.parametrize("hours", [-1, 1])
 def test_clocks_that_differ_by_an_hour(hours, tmp_path, monkeypatch):
     """The age of a file that another machine writes is taken by the clock of the disk."""
