@@ -188,6 +188,8 @@ def judged(asked: Candidate) -> Judged:
         runs = len(asked.seeds) if asked.seeds else SEEDS
         train(asked, f"judge/{asked.group}", job, runs, *asked.named())
         judge_recipes.train_all(asked)
+        line = "sets it beside the others and draws, a minute of a core or two"
+        print(f"extrap judge: {line}", file=sys.stderr, flush=True)
         return _verdict(asked, others, contracts, job)
 
 
