@@ -95,7 +95,7 @@ def test_a_program_of_hydra_and_its_threads_stay_as_they_were(tmp_path: Path) ->
         torch.set_num_threads(1)
 
 
-@pytest.mark.slow
+@pytest.mark.turns
 def test_the_notebook_runs(elsewhere: Path) -> None:
     """Each cell of code, with fewer steps of training, shorter texts and fewer trials."""
     notebook = json.loads((ROOT / "examples" / "first.ipynb").read_text())

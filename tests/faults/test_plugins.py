@@ -34,6 +34,7 @@ print(*sorted(missing))
 """The program, and the modules that were looked for and not found in any library."""
 
 
+@pytest.mark.turns
 def test_optional_modules_of_the_folder_are_not_imported(tmp_path):
     """All names that a job looks for in vain, and some that others look for."""
     Path("mine.py").write_text("")

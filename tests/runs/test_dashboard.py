@@ -194,6 +194,7 @@ ways.
 """
 
 
+@pytest.mark.turns
 def test_online_without_a_server_goes_on_offline(tmp_path):
     """On a terminal, where wandb would ask for a key and wait for the answer for ever."""
     with socket.socket() as server, socket.socket() as closed:

@@ -16,6 +16,7 @@ print(docstring(Bare) == docstring(rope.RoPE), own_docstring(rope.RoPE) != "", o
 
 
 @pytest.mark.parametrize("level", ["1", "2"])
+@pytest.mark.sample(1)
 def test_docstrings_are_the_same_without_docstrings(level):
     told = [python("-B", "-c", TOLD, PYTHONOPTIMIZE=optimize).stdout for optimize in ("0", level)]
     assert "RoPE" in told[0] and told[0].endswith("True True \n")
