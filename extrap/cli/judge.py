@@ -204,13 +204,16 @@ def _composed(asked: Candidate) -> "Composed":
 
 def _comparable(job: "Job", others: pd.DataFrame) -> None:
     """Raises UserError if no row of a job can stand beside the others."""
+    from extrap.results import baselines
+
     study = others["study"].iloc[0]
     corpus = job.source.corpus.sha256[:12]
     theirs = {*others["corpus"]}
     if corpus not in theirs:
         problem = f"its text is {corpus}, that of {study} {', '.join(sorted(theirs))}"
         remedy = (
-            "losses on other text cannot be compared; the embedded text follows torch's version"
+            "losses on other text cannot be compared; the embedded text of these rows is the "
+            f"source of torch {baselines.TORCH}, which `pip install torch=={baselines.TORCH}` gives"
         )
         raise UserError("data.corpus", problem=problem, remedy=remedy)
     length = job.source.length

@@ -12,6 +12,8 @@ from extrap.utils.paths import conf_dir
 
 INSTALLED = Path(__file__).parents[1] / "baselines"
 """Their place in an installed package."""
+TORCH = "2.13.0"
+"""The release of torch whose source is the text of these rows."""
 
 
 def folder(study: str) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import torch
 
 import extrap
 from extrap.cli import judge, judge_recipes, report
@@ -40,6 +41,14 @@ def test_other_options_are_another_candidate(words, study, label) -> None:
 def test_one_candidate_is_named(words) -> None:
     with pytest.raises(UserError, match="scheme="):
         judge.candidate(words)
+
+
+@pytest.mark.skipif(not torch.__version__.startswith(baselines.TORCH), reason="another release")
+def test_the_embedded_text_of_this_release_is_that_of_the_rows_that_travel() -> None:
+    for study in ("reference", "extension", "grid", "zoo"):
+        assert {*baselines.rows(study)["corpus"]} - {""} == {
+            job("scheme=rope").source.corpus.sha256[:12]
+        }
 
 
 def test_what_cannot_be_compared_is_refused_before_training(elsewhere, monkeypatch, frame) -> None:
