@@ -75,6 +75,19 @@ def test_documents_are_counted_and_reference_lines_drawn(one):
     assert not [x for x in panel.lines if x.get_label().startswith("learned – below the gate,")]
 
 
+def test_reference_lines_stand_in_the_panels_of_their_own_series(one):
+    """One scheme is asked in one order, another in the other: neither has a line beside the other's
+    curve.
+    """
+    own = {"rope": "ordered", "alibi": "shuffled"}
+    other = one["protocol"].isin(own.values()) & (one["protocol"] != one["scheme"].map(own))
+    figure = drawn("multidoc_depth", one[~other & one["scheme"].isin(own)])
+    found = [{one.get_label() for one in panel.lines} for panel in figure.axes]
+    for scheme in own:
+        named = [f"{scheme}, oracle" in labels for labels in found]
+        assert named == [scheme in labels for labels in found] and 0 < sum(named) < len(named)
+
+
 def test_the_papers_format_has_a_panel_per_number_of_records(one):
     figure = drawn("lost_in_the_middle", one)
     titles = [panel.get_title() for panel in figure.axes[:4]]

@@ -46,7 +46,7 @@ def depth_figure(
     `protocols`), one panel per length.
 
     Args:
-        lines(panel, s): draws what a series has besides its curve.
+        lines(panel, s): draws what a series has besides its curve, in the panels of its curves.
         items: what the axis `at` counts, named in the titles.
         counted: one panel per number of items instead, the four that hold most, where lengths
             follow from items.
@@ -70,8 +70,10 @@ def depth_figure(
         words = protocols[protocol]
         _guesses(panel, here["length"], guesses, protocol)
         if lines is not None:
+            runs = {run for s in parts[protocol] for run in s.rows["run"].unique()}
             for s in series(every):
-                lines(panel, s)
+                if not runs.isdisjoint(s.rows["run"].unique()):
+                    lines(panel, s)
         ends = [_curve(panel, s, column) for s in parts[protocol]]
         _shares(panel, "accuracy" if narrow else f"{words}\n\naccuracy")
         across(panel, lowest(panel) if narrow else i == len(shown) - 1)
