@@ -119,15 +119,12 @@ def candidate(
     words: Sequence[str], folder: Path | None = None, paper: str = COLUMN, recipes: int = 0
 ) -> Candidate:
     """Returns the candidate that words name. Raises UserError without one, for several, for an
-    unknown page of a paper, for more recipes than there are, and for an extension under recipes.
+    unknown page of a paper, and for recipes that it cannot have.
     """
     from extrap.cli import judge_recipes
 
     page(paper)
-    judge_recipes.first(recipes)
-    if recipes and _typed(words, "extension") is not None:
-        problem = "under other recipes there are schemes alone to stand beside"
-        raise UserError("--recipes", recipes, problem, "leave it out")
+    judge_recipes.check(words, recipes)
     for group in ("extension", "scheme"):
         name = _typed(words, group)
         if name is None:
@@ -185,12 +182,14 @@ def judged(asked: Candidate) -> Judged:
         contracts = {}
         if asked.group == "scheme":
             contracts = broken(maker(job.config["scheme"], plugins))
+        recipes = judge_recipes.prepared(asked)
         runs = len(asked.seeds) if asked.seeds else SEEDS
         train(asked, f"judge/{asked.group}", job, runs, *asked.named())
-        judge_recipes.train_all(asked)
+        judge_recipes.train_under(asked, recipes)
         line = "sets it beside the others and draws, a minute of a core or two"
         print(f"extrap judge: {line}", file=sys.stderr, flush=True)
-        return _verdict(asked, others, contracts, job)
+        ranks = judge_recipes.ranks(asked, recipes) if recipes else None
+        return _verdict(asked, others, contracts, job, ranks)
 
 
 def _composed(asked: Candidate) -> "Composed":
@@ -260,10 +259,16 @@ def train(asked: Candidate, experiment: str, job: "Job", runs: int, *more: str) 
 
 
 def _verdict(
-    asked: Candidate, others: pd.DataFrame, contracts: dict[str, str], job: "Job"
+    asked: Candidate,
+    others: pd.DataFrame,
+    contracts: dict[str, str],
+    job: "Job",
+    ranks: tuple[str, list[list[str]]] | None,
 ) -> Judged:
-    """Sets the rows of a candidate beside the others, and writes what it finds."""
-    from extrap.cli import judge_files, judge_recipes
+    """Sets the rows of a candidate beside the others, and writes what it finds. ranks: under other
+    recipes.
+    """
+    from extrap.cli import judge_files
     from extrap.results import baselines
     from extrap.results.beside import beside, board, differences, either, joined
     from extrap.results.comparison.cells import on_disk
@@ -279,10 +284,8 @@ def _verdict(
     cost = []
     if asked.group == "scheme":
         cost = _cost(asked.label, job.config["scheme"], found.others, plugins)
-    notes, recipes = _notes(asked), []
-    if asked.recipes:
-        spread, recipes = judge_recipes.ranks(asked)
-        notes.append(spread)
+    spread, recipes = ranks or ("", [])
+    notes = [*_notes(asked), *filter(None, [spread])]
     apart = differences(found, scores)
     verdict = judge_files.Verdict(found, board(found), apart, contracts, notes, cost, recipes)
     files = judge_files.written(folder, rows, verdict, asked.command, page(asked.paper), plugins)

@@ -2,10 +2,14 @@
 no rank.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
+from extrap.cli import program
+from extrap.cli.composed import composed
 from extrap.cli.judge import Candidate, train
 from extrap.cli.sweep.grid import overrides
 from extrap.figures.report.text import number
@@ -16,14 +20,34 @@ from extrap.results.places import place
 from extrap.results.ranking import RETRIEVAL, Place, places
 from extrap.results.rows import read_with_sheets
 from extrap.results.series import Series, whole
+from extrap.runs import validate
 from extrap.runs.layout import RESULTS
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_yaml
 
+if TYPE_CHECKING:
+    from extrap.runs.job import Job
+
 STUDY, BASELINE = "judge-recipes", "grid"
 NAMED = {"model.layers": "layers", "model.heads": "heads", "train.lr": "lr"}
 """Options that a label of the study grid names, and their names there."""
+
+
+class Recipe(NamedTuple):
+    """One recipe of the study grid for a candidate.
+
+    Args:
+        given: the values of its options by name
+        label: of the rows of the candidate
+        words: of the sweep that trains it, without those of the candidate
+        job: the first of it
+    """
+
+    given: dict[str, str]
+    label: str
+    words: list[str]
+    job: "Job"
 
 
 def first(count: int) -> list[list[str]]:
@@ -34,59 +58,81 @@ def first(count: int) -> list[list[str]]:
     return overrides(grid)[:count]
 
 
-def train_all(asked: Candidate) -> None:
-    """Trains a candidate under the recipes that are asked for."""
-    for words in first(asked.recipes):
-        _train(asked, words)
-
-
-def ranks(asked: Candidate) -> tuple[str, list[list[str]]]:
-    """Returns the ranks of a candidate under recipes: a sentence, and lines of cells, the header
-    first.
+def check(words: Sequence[str], count: int) -> None:
+    """Raises UserError for more recipes than there are, for an extension under recipes, and for an
+    option that recipes set.
     """
-    own = of_recipes(read_with_sheets(place(RESULTS, STUDY)))
-    others = of_recipes(baselines.rows(BASELINE))
-    by = ["train_length", *NAMED.values()]
-    lines = [["recipe", "rank", f"{RETRIEVAL.metric} at 4 L", "worst seed", "the best", "at 4 L"]]
-    found = []
-    for recipe, part in own[own["scheme"] == asked.label].groupby(by):
-        same = others.merge(pd.DataFrame([recipe], columns=by))
-        series = whole(joined(part, same))
-        _, order = places(series, RETRIEVAL)
-        yours = [i for i, s in enumerate(series) if set(s.rows["study"]) == {STUDY}]
-        rank = next(place for place, one in enumerate(order) if one.series in yours)
-        found.append(rank + 1)
-        lines.append(_line(dict(zip(by, recipe, strict=True)), rank, order, series))
-    best, worst = min(found), max(found)
-    spread = f"{best}" if best == worst else f"{best} to {worst}"
-    under = "one recipe" if len(found) == 1 else f"{len(found)} recipes"
-    said = (
-        f"Rank {spread} under {under} of the study grid, beside the schemes that were trained there"
-    )
-    return f"{said}; two seeds each support no interval.", lines
+    if not (recipes := first(count)):
+        return
+    typed = dict(word.split("=", 1) for word in words if "=" in word)
+    if "extension" in typed:
+        problem = "under other recipes there are schemes alone to stand beside"
+        raise UserError("--recipes", count, problem, "leave it out")
+    for word in recipes[0]:
+        option = word.partition("=")[0]
+        if option in typed and option != "seed":
+            problem = "each recipe of --recipes has a value of its own"
+            raise UserError(option, typed[option], problem, "leave one of them out")
 
 
-def _train(asked: Candidate, recipe: list[str]) -> None:
-    """Trains a candidate under one recipe, with the seeds of the recipe unless seeds are typed."""
-    from extrap.cli import program
-    from extrap.cli.composed import composed
+def prepared(asked: Candidate) -> list[Recipe]:
+    """Returns the recipes that are asked for. Raises UserError for a mistake in one of them."""
+    found = [_prepared(asked, words) for words in first(asked.recipes)]
+    for one in found:
+        validate.check(one.job)
+    return found
 
-    options = [word for word in recipe if not word.startswith("seed=")]
-    seeds = [word for word in recipe if word.startswith("seed=")]
+
+def _prepared(asked: Candidate, recipe: list[str]) -> Recipe:
+    """Returns a recipe with its seeds, unless seeds are typed."""
     given = dict(word.split("=", 1) for word in recipe)
+    seeds = given.pop("seed")
     label = asked.label
     for option, name in NAMED.items():
         label += f"_{name}{given[option]}"
-    more = [*options, f"label={label}"]
-    words = ["sweep.grid=null", "experiment=judge/recipes", *asked.words, *more]
-    job = program.job(composed(words, asked.folder))
-    grid = ["sweep.grid=null", "-m", *([] if asked.seeds else seeds)]
-    train(asked, "judge/recipes", job, 2, *more, *grid)
+    more = [*(f"{option}={value}" for option, value in given.items()), f"label={label}"]
+    own = ["sweep.grid=null", "experiment=judge/recipes", *asked.words, *more]
+    job = program.job(composed(own, asked.folder))
+    sweep = ["sweep.grid=null", "-m", *([] if asked.seeds else [f"seed={seeds}"])]
+    return Recipe(given, label, [*more, *sweep], job)
+
+
+def train_under(asked: Candidate, recipes: Sequence[Recipe]) -> None:
+    """Trains a candidate under recipes."""
+    for recipe in recipes:
+        train(asked, "judge/recipes", recipe.job, 2, *recipe.words)
+
+
+def ranks(asked: Candidate, recipes: Sequence[Recipe]) -> tuple[str, list[list[str]]]:
+    """Returns the ranks of a candidate under recipes: a sentence, and lines of cells, the header
+    first.
+    """
+    every = read_with_sheets(place(RESULTS, STUDY))
+    others = of_recipes(baselines.rows(BASELINE))
+    lines = [["recipe", "rank", f"{RETRIEVAL.metric} at 4 L", "worst seed", "the best", "at 4 L"]]
+    found = []
+    for recipe in recipes:
+        here = {name: float(recipe.given[option]) for option, name in NAMED.items()}
+        here["train_length"] = float(recipe.given["data.length"])
+        same = others.merge(pd.DataFrame([here]))
+        own = every[every["scheme"] == recipe.label].assign(scheme=asked.label)
+        series = whole(joined(own, same))
+        _, order = places(series, RETRIEVAL)
+        yours = [i for i, s in enumerate(series) if set(s.rows["study"]) == {STUDY}]
+        rank = next(at for at, one in enumerate(order) if one.series in yours)
+        found.append(rank + 1)
+        lines.append(_line(here, rank, order, series))
+    best, worst = min(found), max(found)
+    spread = f"{best}" if best == worst else f"{best} to {worst}"
+    under = "one recipe" if len(found) == 1 else f"{len(found)} recipes"
+    beside = "beside the schemes that were trained there"
+    said = f"Rank {spread} under {under} of the study grid, {beside}"
+    return f"{said}; two seeds each support no interval.", lines
 
 
 def _line(recipe: dict, rank: int, order: list[Place], series: list[Series]) -> list[str]:
     own, best = order[rank], order[0]
-    said = f"L={recipe['train_length']} {recipe['layers']:g} layers {recipe['heads']:g} heads"
+    said = f"L={recipe['train_length']:g} {recipe['layers']:g} layers {recipe['heads']:g} heads"
     scores = [number(RETRIEVAL.mean(one.far)) for one in (own, best)]
     place_of = f"{rank + 1} of {len(order)}"
     name = series[best.series].scheme

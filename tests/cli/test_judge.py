@@ -111,14 +111,16 @@ def test_a_verdict_is_a_table_a_page_and_a_paper(monkeypatch) -> None:
     under, trained = Path("results/judge/paper/recipes.tex"), []
     assert not under.exists()
     ranks = "Rank 1 to 3 under 2 recipes", [["recipe", "rank"], ["L=64", "1 of 3"], ["L=32", "3"]]
-    monkeypatch.setattr(judge_recipes, "_train", lambda asked, recipe: trained.append(recipe))
-    monkeypatch.setattr(judge_recipes, "ranks", lambda asked: ranks)
-    second = extrap.judge("scheme=t5", recipes=2)
-    assert trained == judge_recipes.first(2)
+    monkeypatch.setattr(judge_recipes, "train", lambda *one: trained.append(one[2].label))
+    monkeypatch.setattr(judge_recipes, "ranks", lambda asked, recipes: ranks)
+    second = extrap.judge("scheme=t5", "scheme.buckets=8", recipes=2)
+    assert trained == [
+        f"t5_buckets8_layers4_{more}" for more in ("heads4_lr0.003", "heads2_lr0.0015")
+    ]
     assert ranks[0] in second.text and "1 of 3" in second.text
     assert "L=64 & 1 of 3" in under.read_text()
     both = Path("results/judge/report.html").read_text()
-    assert "<td>t5</td>" in both and f"<td>{label}</td>" in both
+    assert "<td>t5_buckets8</td>" in both and f"<td>{label}</td>" in both
     assert "<td>1 of 3</td>" in both and "extrap judge --recipes 2 scheme=t5" in both
 
 
@@ -142,6 +144,9 @@ def test_the_paper_of_a_verdict_is_as_wide_as_a_template_and_in_its_font(capsys)
     assert figure.read_bytes() == given
 
 
+LABEL = "t5_buckets16"
+
+
 def test_a_rank_for_each_recipe(elsewhere, monkeypatch, frame) -> None:
     """Better than ALiBi under one recipe, worse than RoPE under the other."""
     rows = frame(study_rows(("rope", "alibi"), (0, 1))).assign(study="grid")
@@ -159,19 +164,41 @@ def test_a_rank_for_each_recipe(elsewhere, monkeypatch, frame) -> None:
     own = [rows[rows["scheme"] == name].assign(study="judge-recipes") for name in ("alibi", "rope")]
     scales = (1.01, 0.5)
     named = [
-        part.assign(scheme="mine", run="mine-" + part["run"], value=part["value"] * scale)
+        part.assign(scheme=LABEL, run="mine-" + part["run"], value=part["value"] * scale)
         for part, scale in zip(own, scales, strict=True)
     ]
     mine = pd.concat([under(n, part) for n, part in enumerate(named)])
-    monkeypatch.setattr(judge_recipes, "_train", lambda *_: None)
     monkeypatch.setattr(judge_recipes, "read_with_sheets", lambda folder: mine)
-    said, lines = judge_recipes.ranks(judge.candidate(["scheme=mine"], recipes=2))
+    asked = judge.candidate(["scheme=t5", "scheme.buckets=16"], recipes=2)
+    assert asked.label == LABEL
+    said, lines = judge_recipes.ranks(asked, judge_recipes.prepared(asked))
     assert said.startswith("Rank 1 to 3 under 2 recipes of the study grid")
-    assert [line[1] for line in lines] == ["rank", "3 of 3", "1 of 3"]
-    with pytest.raises(UserError, match="--recipes=9: expected 1 to 4"):
-        judge.candidate(["scheme=mine"], recipes=9)
-    with pytest.raises(UserError, match="--recipes=2: under other recipes there are schemes alone"):
-        judge.candidate(["extension=yarn"], recipes=2)
+    assert [line[1] for line in lines] == ["rank", "1 of 3", "3 of 3"]
+
+
+@pytest.mark.parametrize(
+    ("words", "count", "problem"),
+    [
+        (["scheme=mine"], 9, "--recipes=9: expected 1 to 4"),
+        (["extension=yarn"], 2, "--recipes=2: under other recipes there are schemes alone"),
+        (["scheme=mine", "model.layers=3"], 1, "model.layers=3: each recipe of --recipes has a"),
+    ],
+)
+def test_recipes_that_a_candidate_cannot_have_are_refused(words, count, problem) -> None:
+    with pytest.raises(UserError, match=problem):
+        judge.candidate(words, recipes=count)
+
+
+def test_a_mistake_under_recipes_is_told_before_the_training(elsewhere, frame, monkeypatch) -> None:
+    others = frame(study_rows(("rope",), (0,))).assign(study="reference")
+    monkeypatch.setattr(baselines, "rows", lambda study: others)
+    monkeypatch.setattr(judge, "_comparable", lambda *_: None)
+    monkeypatch.setattr(judge, "train", None)
+    asked = judge.candidate(["scheme=t5", "model.dim=6"], recipes=1)  # 6 channels in 4 heads
+    with pytest.raises(UserError, match="model"):
+        judge_recipes.prepared(asked)
+    with pytest.raises(UserError, match="model"):
+        judge.judged(asked)
 
 
 @pytest.mark.turns
