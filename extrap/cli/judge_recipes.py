@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from extrap.runs.job import Job
 
 STUDY, BASELINE = "judge-recipes", "grid"
+SEEDS = (0, 1)
+"""Seeds of the recipes."""
 NAMED = {"model.layers": "layers", "model.heads": "heads", "train.lr": "lr"}
 """Options that a label of the study grid names, and their names there."""
 
@@ -99,8 +101,9 @@ def _prepared(asked: Candidate, recipe: list[str]) -> Recipe:
 
 def train_under(asked: Candidate, recipes: Sequence[Recipe]) -> None:
     """Trains a candidate under recipes."""
+    runs = len(asked.seeds or SEEDS)
     for recipe in recipes:
-        train(asked, "judge/recipes", recipe.job, 2, *recipe.words)
+        train(asked, "judge/recipes", recipe.job, runs, *recipe.words)
 
 
 def ranks(asked: Candidate, recipes: Sequence[Recipe]) -> tuple[str, list[list[str]]]:
@@ -127,7 +130,7 @@ def ranks(asked: Candidate, recipes: Sequence[Recipe]) -> tuple[str, list[list[s
     under = "one recipe" if len(found) == 1 else f"{len(found)} recipes"
     beside = "beside the schemes that were trained there"
     said = f"Rank {spread} under {under} of the study grid, {beside}"
-    return f"{said}; two seeds each support no interval.", lines
+    return f"{said}; fewer than three seeds each support no interval.", lines
 
 
 def _line(recipe: dict, rank: int, order: list[Place], series: list[Series]) -> list[str]:

@@ -34,7 +34,8 @@ def sentence(of: Beside, differences: pd.DataFrame) -> str:
     if not math.isnan(place.depth):
         said += f", worst depth {number(place.worst_depth)} (at {place.depth:g})"
     if place.below:
-        said += f"; {place.below} seeds below the gate, so that its curve says nothing about length"
+        seeds = f"{place.below} seed{'s' * (place.below != 1)}"
+        said += f"; {seeds} below the gate, so that its curve says nothing about length"
     here = differences[(differences["task"] == "kv") & differences["depth"].isna()]
     here = here[here["multiple"] == of.multiple]
     above = (here["low"] > 0).sum()
