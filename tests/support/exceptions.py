@@ -27,7 +27,6 @@ MEASURED_BEFORE: dict[str, str] = {
 
 RUNNING: dict[str, str] = {
     "recipe": "216 jobs; the rows come seed by seed",
-    "autumn": "6 jobs of copying",
     "prose": "18 jobs; the rows come seed by seed",
     "reference-gpu-short": "declared, waits for a GPU",
 }
