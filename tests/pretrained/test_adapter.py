@@ -37,6 +37,32 @@ def own_logits(model, tokens):
     return model(input_ids=tokens, use_cache=False).logits
 
 
+def unsettled(model, tokens, expected):
+    """How far the logits of each token (B, T) move in a model whose weights are rounded otherwise:
+    where two experts are nearly as good, and where a norm divides by next to nothing, far.
+    """
+    moved = torch.zeros(tokens.shape)
+    for seed in range(3):
+        other = deepcopy(model)
+        draws = torch.Generator().manual_seed(seed)
+        for p in other.parameters():
+            p.mul_(1 + 6e-8 * torch.randn(p.shape, generator=draws))
+        apart = (own_logits(other, tokens) - expected).abs().amax(-1)
+        moved = moved.maximum(apart)
+    return moved
+
+
+def close_where_settled(found, expected, size, model, tokens):
+    """`close`, but at tokens that move as far in the model itself as its weights are rounded."""
+    apart = (found - expected).abs().amax(-1)
+    off = apart > 1e-4 * size
+    if bool(off.any()):
+        settled = ~off | (unsettled(model, tokens, expected) < apart)
+        assert settled.float().mean() > 0.9
+        found, expected = found[settled], expected[settled]
+    close(found, expected, size)
+
+
 @torch.no_grad()
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("family", REACHED)
@@ -138,7 +164,8 @@ def test_interpolation_ntk_and_yarn_are_those_of_transformers(family):
         found = AllLayers(extension)(ours)
         heated = rope["rope_type"] in ("yarn", "longrope") and "attention_factor" not in rope
         rounding = 10 if heated else 1  # a temperature magnifies it
-        close(found(TOKENS), expected, rounding * max(1.0, float(expected.std())))
+        size = rounding * max(1.0, float(expected.std()))
+        close_where_settled(found(TOKENS), expected, size, theirs, TOKENS)
         if heated:
             close(found(TOKENS[:, :INSIDE]), short, rounding * max(1.0, float(short.std())))
 
