@@ -87,6 +87,11 @@ class Candidate(NamedTuple):
         return None if typed is None else typed.split(",")
 
     @property
+    def of_one_seed(self) -> list[str]:
+        """The words with the first of the seeds that are typed."""
+        return [one.partition(",")[0] if one.startswith("seed=") else one for one in self.words]
+
+    @property
     def flags(self) -> list[str]:
         return [] if self.folder is None else ["--config-dir", str(self.folder)]
 
@@ -196,8 +201,7 @@ def _composed(asked: Candidate) -> "Composed":
     """Returns the configuration of the first job of a candidate."""
     from extrap.cli.composed import composed
 
-    own = [word.partition(",")[0] if word.startswith("seed=") else word for word in asked.words]
-    words = ["sweep.grid=null", f"experiment=judge/{asked.group}", *own]
+    words = ["sweep.grid=null", f"experiment=judge/{asked.group}", *asked.of_one_seed]
     return composed([*words, *asked.named()], asked.folder)
 
 

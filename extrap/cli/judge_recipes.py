@@ -93,7 +93,7 @@ def _prepared(asked: Candidate, recipe: list[str]) -> Recipe:
     for option, name in NAMED.items():
         label += f"_{name}{given[option]}"
     more = [*(f"{option}={value}" for option, value in given.items()), f"label={label}"]
-    own = ["sweep.grid=null", "experiment=judge/recipes", *asked.words, *more]
+    own = ["sweep.grid=null", "experiment=judge/recipes", *asked.of_one_seed, *more]
     job = program.job(composed(own, asked.folder))
     sweep = ["sweep.grid=null", "-m", *([] if asked.seeds else [f"seed={seeds}"])]
     return Recipe(given, label, [*more, *sweep], job)

@@ -169,7 +169,7 @@ def test_a_rank_for_each_recipe(elsewhere, monkeypatch, frame) -> None:
     ]
     mine = pd.concat([under(n, part) for n, part in enumerate(named)])
     monkeypatch.setattr(judge_recipes, "read_with_sheets", lambda folder: mine)
-    asked = judge.candidate(["scheme=t5", "scheme.buckets=16"], recipes=2)
+    asked = judge.candidate(["scheme=t5", "scheme.buckets=16", "seed=0,1"], recipes=2)
     assert asked.label == LABEL
     said, lines = judge_recipes.ranks(asked, judge_recipes.prepared(asked))
     assert said.startswith("Rank 1 to 3 under 2 recipes of the study grid")
