@@ -19,6 +19,8 @@ FETCHED = {
     "gemma": "its checkpoint is 253 MB to fetch",
     "pretrained": "its checkpoint is 98 MB to fetch",
     "grid-text": "its text is given on the command line",
+    "within": "its checkpoint is 98 MB to fetch",
+    "within-control": "its checkpoint is 98 MB to fetch",
     "prose": "its text takes a minute to gather: tests/data/test_prose.py",
 }
 """Those of conf/experiment/reference: tests/runs/test_reference.py."""
