@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from extrap.runs.job import Job
 
 STUDY, BASELINE = "judge-recipes", "grid"
-SEEDS = (0, 1)
-"""Seeds of the recipes."""
 NAMED = {"model.layers": "layers", "model.heads": "heads", "train.lr": "lr"}
 """Options that a label of the study grid names, and their names there."""
 
@@ -44,12 +42,14 @@ class Recipe(NamedTuple):
         label: of the rows of the candidate
         words: of the sweep that trains it, without those of the candidate
         job: the first of it
+        runs: of it, one for each seed
     """
 
     given: dict[str, str]
     label: str
     words: list[str]
     job: "Job"
+    runs: int
 
 
 def first(count: int) -> list[list[str]]:
@@ -88,22 +88,23 @@ def prepared(asked: Candidate) -> list[Recipe]:
 def _prepared(asked: Candidate, recipe: list[str]) -> Recipe:
     """Returns a recipe with its seeds, unless seeds are typed."""
     given = dict(word.split("=", 1) for word in recipe)
-    seeds = given.pop("seed")
+    seeds = given.pop("seed").split(",")
     label = asked.label
     for option, name in NAMED.items():
         label += f"_{name}{given[option]}"
     more = [*(f"{option}={value}" for option, value in given.items()), f"label={label}"]
     own = ["sweep.grid=null", "experiment=judge/recipes", *asked.of_one_seed, *more]
     job = program.job(composed(own, asked.folder))
-    sweep = ["sweep.grid=null", "-m", *([] if asked.seeds else [f"seed={seeds}"])]
-    return Recipe(given, label, [*more, *sweep], job)
+    sweep = ["sweep.grid=null", "-m"]
+    if asked.seeds is None:
+        sweep.append(f"seed={','.join(seeds)}")
+    return Recipe(given, label, [*more, *sweep], job, len(asked.seeds or seeds))
 
 
 def train_under(asked: Candidate, recipes: Sequence[Recipe]) -> None:
     """Trains a candidate under recipes."""
-    runs = len(asked.seeds or SEEDS)
     for recipe in recipes:
-        train(asked, "judge/recipes", recipe.job, runs, *recipe.words)
+        train(asked, "judge/recipes", recipe.job, recipe.runs, *recipe.words)
 
 
 def ranks(asked: Candidate, recipes: Sequence[Recipe]) -> tuple[str, list[list[str]]]:
