@@ -197,7 +197,8 @@ def judge(
     up to 4. Raises UserError for a mistake.
     """
     from extrap.cli.apart import own_settings
-    from extrap.cli.judge import candidate, judged
+    from extrap.cli.judge import judged
+    from extrap.cli.judge_candidate import candidate
     from extrap.runs.texts import reopen
 
     reopen()

@@ -6,9 +6,6 @@ Writes rows, the differences to every other series, one page of HTML, and figure
 paper into results/judge. Other options are another candidate beside the first.
 """
 
-import re
-import shlex
-import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,22 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+from extrap.cli.judge_candidate import BASELINES, Candidate, candidate, train
 from extrap.cli.shared import advise, argument, command
 from extrap.figures.drawing.paper import COLUMN, PAPERS, page
 from extrap.results.places import place
-from extrap.utils.cores import cores
 from extrap.utils.errors import UserError, choose
-from extrap.utils.progress import clock
 
 if TYPE_CHECKING:
     from extrap.cli.composed import Composed
     from extrap.results.series import Series
     from extrap.runs.job import Job
 
-BASELINES = {"scheme": "reference", "extension": "extension"}
-"""By the group that is judged: the study that it stands beside."""
-ELSEWHERE = ("seed", "threads", "logger", "plugins", "trainer", "label", "study", "task", "hydra")
-"""Options that change no candidate."""
 SEEDS = 3
 """Seeds of the experiments conf/experiment/judge."""
 RECIPES = "also train it under this many recipes of the study grid, 1 to 4: a rank for each"
@@ -49,58 +41,6 @@ def main(args: Namespace) -> Iterator[str]:
     found = judged(candidate(args.words, args.config_dir, args.paper, args.recipes))
     yield found.text
     yield from map(str, found.files)
-
-
-class Candidate(NamedTuple):
-    """The scheme or extension to be judged.
-
-    Args:
-        words: choices and options as typed
-        group: scheme or extension
-        name: its choice
-        label: of its rows
-        folder: configuration files of your own
-        paper: the page that its figures are drawn for
-        recipes: how many recipes of the study grid it is trained under as well
-    """
-
-    words: tuple[str, ...]
-    group: str
-    name: str
-    label: str
-    folder: Path | None
-    paper: str
-    recipes: int
-
-    @property
-    def study(self) -> str:
-        return "judge" if self.group == "scheme" else "judge-extension"
-
-    def named(self) -> list[str]:
-        """Returns the word that names its series, if it is not typed."""
-        return [f"label={self.label}"] if _typed(self.words, "label") is None else []
-
-    @property
-    def seeds(self) -> list[str] | None:
-        """The seeds that are typed; None: those of the experiment."""
-        typed = _typed(self.words, "seed")
-        return None if typed is None else typed.split(",")
-
-    @property
-    def of_one_seed(self) -> list[str]:
-        """The words with the first of the seeds that are typed."""
-        return [one.partition(",")[0] if one.startswith("seed=") else one for one in self.words]
-
-    @property
-    def flags(self) -> list[str]:
-        return [] if self.folder is None else ["--config-dir", str(self.folder)]
-
-    @property
-    def command(self) -> str:
-        """The command that judges it."""
-        paper = [] if self.paper == COLUMN else ["--paper", self.paper]
-        recipes = ["--recipes", str(self.recipes)] if self.recipes else []
-        return shlex.join(["extrap", "judge", *self.flags, *paper, *recipes, *self.words])
 
 
 class Judged(NamedTuple):
@@ -120,51 +60,6 @@ class Judged(NamedTuple):
     files: list[Path]
 
 
-def candidate(
-    words: Sequence[str], folder: Path | None = None, paper: str = COLUMN, recipes: int = 0
-) -> Candidate:
-    """Returns the candidate that words name. Raises UserError without one, for several, for an
-    unknown page of a paper, and for recipes that it cannot have.
-    """
-    from extrap.cli import judge_recipes
-
-    page(paper)
-    judge_recipes.check(words, recipes)
-    for group in ("extension", "scheme"):
-        name = _typed(words, group)
-        if name is None:
-            continue
-        if "," in name or "(" in name:
-            remedy = "judge each by a command of its own"
-            raise UserError(group, name, "one candidate at a time", remedy)
-        return Candidate(tuple(words), group, name, _label(words), folder, paper, recipes)
-    remedy = "give scheme=NAME or extension=NAME, such as scheme=mine"
-    raise UserError("scheme", problem="nothing to judge", remedy=remedy)
-
-
-def _typed(words: Sequence[str], option: str) -> str | None:
-    """Returns the value that words give to an option, the last one; None without one."""
-    values = [word.partition("=")[2] for word in words if word.startswith(f"{option}=")]
-    return values[-1] if values else None
-
-
-def _label(words: Sequence[str]) -> str:
-    """Returns `mine_slope0.1`: the scheme, and every option that makes another candidate of it."""
-    given = _typed(words, "label")
-    if given is not None:
-        return given
-    label = _typed(words, "scheme")
-    if label is None:
-        label = "rope"
-    for word in sorted(words):
-        option, _, value = word.partition("=")
-        group = option.replace("/", ".").partition(".")[0].lstrip("+~")
-        if option in BASELINES or group in (*ELSEWHERE, "extension"):
-            continue
-        label += f"_{option.rpartition('.')[2]}{re.sub(r'[^A-Za-z0-9.-]', '', value)}"
-    return label[:80]
-
-
 def judged(asked: Candidate) -> Judged:
     """Trains and evaluates a candidate as far as that is left to do, and sets it beside the others.
     Raises UserError for a mistake before any work, and if a run fails.
@@ -176,6 +71,7 @@ def judged(asked: Candidate) -> Judged:
     from extrap.utils.plugins import told
 
     advise()
+    judge_recipes.check(asked)
     others = baselines.rows(BASELINES[asked.group])
     found = _composed(asked)
     plugins = found.values["plugins"]
@@ -238,28 +134,6 @@ def _like(asked: Candidate, job: "Job", others: pd.DataFrame) -> pd.DataFrame:
         problem = "no extensions of it travel with extrap"
         raise UserError("scheme", job.label, problem, choose(job.label, known))
     return others.loc[compared(methods(kept)).index]
-
-
-def train(asked: Candidate, experiment: str, job: "Job", runs: int, *more: str) -> None:
-    """Runs the jobs of an experiment as a sweep, after a line that says how long it takes. Raises
-    UserError if one fails: what is done stays, and the same command continues.
-    """
-    from extrap.runs.foreseen import run_seconds
-
-    words = [*asked.flags, f"experiment={experiment}", *asked.words, *more]
-    side = max(1, cores() // job.config["threads"])
-    rounds = -(-runs // side)
-    took = clock(rounds * run_seconds(job))
-    steps = job.trainings[-1].optim.steps
-    many = f"{runs} runs" if runs > 1 else "a run"
-    line = f"{many} of {steps} steps, {min(side, runs)} side by side: about {took}"
-    print(f"extrap judge: {line}; the same command continues", file=sys.stderr, flush=True)
-    done = subprocess.run([sys.executable, "-P", "-m", "extrap", *words], check=False)
-    if done.returncode == 130:
-        raise KeyboardInterrupt
-    if done.returncode:
-        remedy = f"`extrap status {asked.study}` says why; the same command continues"
-        raise UserError("", problem="a run failed", remedy=remedy)
 
 
 def _verdict(

@@ -10,7 +10,7 @@ import pandas as pd
 
 from extrap.cli import program
 from extrap.cli.composed import composed
-from extrap.cli.judge import Candidate, train
+from extrap.cli.judge_candidate import Candidate, train, typed
 from extrap.cli.sweep.grid import overrides
 from extrap.figures.report.text import number
 from extrap.results import baselines
@@ -60,21 +60,20 @@ def first(count: int) -> list[list[str]]:
     return overrides(grid)[:count]
 
 
-def check(words: Sequence[str], count: int) -> None:
+def check(asked: Candidate) -> None:
     """Raises UserError for more recipes than there are, for an extension under recipes, and for an
     option that recipes set.
     """
-    if not (recipes := first(count)):
-        return
-    typed = dict(word.split("=", 1) for word in words if "=" in word)
-    if "extension" in typed:
+    recipes = first(asked.recipes)
+    if recipes and asked.group == "extension":
         problem = "under other recipes there are schemes alone to stand beside"
-        raise UserError("--recipes", count, problem, "leave it out")
-    for word in recipes[0]:
-        option = word.partition("=")[0]
-        if option in typed and option != "seed":
+        raise UserError("--recipes", asked.recipes, problem, "leave it out")
+    set_by = {word.partition("=")[0] for words in recipes for word in words}
+    for option in sorted(set_by - {"seed"}):
+        value = typed(asked.words, option)
+        if value is not None:
             problem = "each recipe of --recipes has a value of its own"
-            raise UserError(option, typed[option], problem, "leave one of them out")
+            raise UserError(option, value, problem, "leave one of them out")
 
 
 def prepared(asked: Candidate) -> list[Recipe]:

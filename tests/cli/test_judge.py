@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import extrap
-from extrap.cli import judge, judge_recipes, report
+from extrap.cli import judge, judge_candidate, judge_recipes, report
 from extrap.figures.report import html_page
 from extrap.results import baselines
 from extrap.results.rows import write
@@ -33,14 +33,14 @@ TASKS = ["task.kv.trials=10", "task.nll.documents=4", "task.context-gain.documen
     ],
 )
 def test_other_options_are_another_candidate(words, study, label) -> None:
-    asked = judge.candidate(words)
+    asked = judge_candidate.candidate(words)
     assert (asked.study, asked.label) == (study, label)
 
 
 @pytest.mark.parametrize("words", [["seed=1"], ["scheme=rope,alibi"], ["scheme=glob(*)"]])
 def test_one_candidate_is_named(words) -> None:
     with pytest.raises(UserError, match="scheme="):
-        judge.candidate(words)
+        judge_candidate.candidate(words)
 
 
 @pytest.mark.skipif(not torch.__version__.startswith(baselines.TORCH), reason="another release")
@@ -56,12 +56,12 @@ def test_what_cannot_be_compared_is_refused_before_training(elsewhere, monkeypat
     monkeypatch.setattr(baselines, "rows", lambda study: others)
     monkeypatch.setattr(judge, "train", None)
     with pytest.raises(UserError, match=r"^data\.corpus: its text is \w+, that of reference "):
-        judge.judged(judge.candidate(["scheme=rope"]))
+        judge.judged(judge_candidate.candidate(["scheme=rope"]))
     others["corpus"] = job("scheme=rope").source.corpus.sha256[:12]
     with pytest.raises(UserError, match=r"^data\.length=32: reference trains at 64 tokens"):
-        judge.judged(judge.candidate(["scheme=rope", "data.length=32"]))
+        judge.judged(judge_candidate.candidate(["scheme=rope", "data.length=32"]))
     with pytest.raises(UserError, match=r"^scheme=ours: no extensions of it travel"):
-        judge.judged(judge.candidate(["extension=yarn", "label=ours", "seed=0,1"]))
+        judge.judged(judge_candidate.candidate(["extension=yarn", "label=ours", "seed=0,1"]))
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def invented(elsewhere: Path, frame, monkeypatch) -> None:
     monkeypatch.setattr(baselines, "rows", lambda study: others)
     monkeypatch.setattr(judge, "_comparable", lambda *_: None)
 
-    def train(asked: judge.Candidate, *_: object) -> None:
+    def train(asked: judge_candidate.Candidate, *_: object) -> None:
         own = others[others["scheme"] == "alibi"].assign(scheme=asked.label, study=asked.study)
         own["run"] = own["run"].str.replace("alibi", asked.label)
         for task, rows in own.drop(columns="sheet").groupby("task"):
@@ -88,7 +88,7 @@ def invented(elsewhere: Path, frame, monkeypatch) -> None:
 @pytest.mark.usefixtures("invented")
 def test_a_verdict_is_a_table_a_page_and_a_paper(monkeypatch) -> None:
     words = ["scheme=t5", "scheme.buckets=16", "train.steps=9"]
-    found = judge.judged(judge.candidate(words))
+    found = judge.judged(judge_candidate.candidate(words))
     label = "t5_buckets16_steps9"
     place = found.board.set_index("series").loc[label]
     assert place["yours"] and place["best"] == 1 and place["worst"] >= 2
@@ -169,7 +169,7 @@ def test_a_rank_for_each_recipe(elsewhere, monkeypatch, frame) -> None:
     ]
     mine = pd.concat([under(n, part) for n, part in enumerate(named)])
     monkeypatch.setattr(judge_recipes, "read_with_sheets", lambda folder: mine)
-    asked = judge.candidate(["scheme=t5", "scheme.buckets=16", "seed=0,1"], recipes=2)
+    asked = judge_candidate.candidate(["scheme=t5", "scheme.buckets=16", "seed=0,1"], recipes=2)
     assert asked.label == LABEL
     said, lines = judge_recipes.ranks(asked, judge_recipes.prepared(asked))
     assert said.startswith("Rank 1 to 3 under 2 recipes of the study grid")
@@ -186,7 +186,7 @@ def test_a_rank_for_each_recipe(elsewhere, monkeypatch, frame) -> None:
 )
 def test_recipes_that_a_candidate_cannot_have_are_refused(words, count, problem) -> None:
     with pytest.raises(UserError, match=problem):
-        judge.candidate(words, recipes=count)
+        judge.judged(judge_candidate.candidate(words, recipes=count))
 
 
 def test_a_mistake_under_recipes_is_told_before_the_training(elsewhere, frame, monkeypatch) -> None:
@@ -194,7 +194,9 @@ def test_a_mistake_under_recipes_is_told_before_the_training(elsewhere, frame, m
     monkeypatch.setattr(baselines, "rows", lambda study: others)
     monkeypatch.setattr(judge, "_comparable", lambda *_: None)
     monkeypatch.setattr(judge, "train", None)
-    asked = judge.candidate(["scheme=t5", "model.dim=6"], recipes=1)  # 6 channels in 4 heads
+    asked = judge_candidate.candidate(
+        ["scheme=t5", "model.dim=6"], recipes=1
+    )  # 6 channels in 4 heads
     with pytest.raises(UserError, match="model"):
         judge_recipes.prepared(asked)
     with pytest.raises(UserError, match="model"):
