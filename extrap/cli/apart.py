@@ -8,7 +8,7 @@ import random
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -45,14 +45,14 @@ def own_hydra() -> Iterator[None]:
 @contextmanager
 def own_settings() -> Iterator[None]:
     """Inside, threads, the environment, loggers, filters of warnings and generators of random
-    numbers may be set; at the end they are as before.
+    numbers may be set, and tensors are made as in a new process; at the end all is as before.
     """
     import torch
 
     known = logging.root.manager.loggerDict.values()
     levels = [(one, one.level) for one in known if isinstance(one, logging.Logger)]
     threads, environment = torch.get_num_threads(), dict(os.environ)
-    with _own_draws(), warnings.catch_warnings():
+    with _own_draws(), _own_numbers(), warnings.catch_warnings():
         try:
             yield
         finally:
@@ -78,6 +78,26 @@ def _own_draws() -> Iterator[None]:
         torch.set_rng_state(tensors)
         if devices:
             torch.cuda.set_rng_state_all(devices)
+
+
+@contextmanager
+def _own_numbers() -> Iterator[None]:
+    """Inside, a tensor made without a type and a device is float32 on the CPU, no autocast is on,
+    and products are in full precision: the type of a run is an option of the run.
+    """
+    import torch
+
+    with ExitStack() as stack:
+        stack.callback(torch.set_default_dtype, torch.get_default_dtype())
+        stack.callback(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
+        torch.set_default_dtype(torch.float32)
+        torch.set_float32_matmul_precision("highest")
+        if torch.empty(0).device.type != "cpu":
+            stack.enter_context(torch.device("cpu"))
+        for device in ("cpu", "cuda"):
+            if torch.is_autocast_enabled(device):
+                stack.enter_context(torch.autocast(device, enabled=False))
+        yield
 
 
 def find_plugins() -> None:

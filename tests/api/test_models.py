@@ -1,6 +1,9 @@
 """A model in a variable, or a function, is measured as the folder of a checkpoint."""
 
+import shutil
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -90,6 +93,28 @@ def test_lengths_past_a_table_are_named(tokenizer) -> None:
     )
     with pytest.warns(UserWarning, match="no rows"), pytest.raises(UserError, match=none):
         extrap.evaluate(model, *TEXT, FEW[0], tokenizer=tokenizer, tasks="nll", multiples=[2])
+
+
+@contextmanager
+def default_type(kind: torch.dtype) -> Iterator[None]:
+    torch.set_default_dtype(kind)
+    try:
+        yield
+        assert torch.get_default_dtype() is kind
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_types_and_devices_around_a_call_change_nothing() -> None:
+    def measured() -> pd.DataFrame:
+        return extrap.evaluate(extrap.train(*ROPE), *BOTH, multiples=[1])
+
+    alone = measured()
+    shutil.rmtree("runs")
+    cast = torch.autocast("cpu", torch.bfloat16)
+    with default_type(torch.bfloat16), torch.device("meta"), cast:
+        found = measured()
+    assert_frame_equal(found, alone, check_exact=True)
 
 
 def test_threads_inference_mode_and_tuples_change_nothing(tokenizer) -> None:
