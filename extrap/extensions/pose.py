@@ -1,8 +1,7 @@
 """Tuning on windows of L tokens whose coordinates spread over the longer text, so that all of its
 distances come up. Coordinates in training, below `most` = factor L, for n tokens:
 
-PoSE            0 .. r - 1, r + u .. n - 1 + u;   r uniform in 1 .. (n + 1) / 2, u uniform in
-                0 .. most - n
+PoSE            0 .. r - 1, r + u .. n - 1 + u;   r in 1 .. (n + 1) / 2, u in 0 .. most - n, uniform
 RandomisedYaRN  t_1 < .. < t_n, a sorted random subset of 0 .. most - 1
 EndPrompt       0 .. n - m - 1, most - m .. most - 1;   m = terminal
 

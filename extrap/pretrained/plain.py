@@ -29,9 +29,9 @@ class Plain(nn.Module):
         length: L in tokens
         why: a probe did not reach its positions
 
-    A model that fails with several texts reads one
-            after the other. Raises OutOfRange past a table of positions and where the model fails
-            past L; UserError where it fails within L, and for anything but logits (B, T, vocab)
+    A model that fails with several texts reads one after the other. Raises OutOfRange past a table
+    of positions and where the model fails past L; UserError where it fails within L, and for
+    anything but logits (B, T, vocab).
     """
 
     def __init__(self, net: Any, length: int, why: str = "no way to its positions"):

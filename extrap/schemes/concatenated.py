@@ -1,10 +1,10 @@
 """Sinusoids beside the token embedding instead of added to it.
 
-projected:  x_i <- [x_i ; PE_i] W,  W (C + P, C), no bias.  W = [I; I] with P = C is the sum, W =
-            [I; 0] is NoPE
-split:      x_i <- [x_i[: C - P] ; PE_i],  PE replaces the last P channels of the token
-PE (T, P) as in arXiv 1706.03762: sin(i theta_p), cos(i theta_p) interleaved,
-theta_p = base**(-2p/P).
+projected   x_i <- [x_i ; PE_i] W,   W (C + P, C), no bias
+split       x_i <- [x_i[: C - P] ; PE_i],   PE replaces the last P channels of the token
+
+W = [I; I] with P = C is the sum, W = [I; 0] is NoPE. PE (T, P) as in arXiv 1706.03762:
+sin(i theta_p), cos(i theta_p) interleaved, theta_p = base**(-2p/P).
 """
 
 import torch

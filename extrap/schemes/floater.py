@@ -1,10 +1,11 @@
 """FLOATER: positions are the path of a learned differential equation. arXiv 2003.09229.
 
-dp/dt = h(t, p), p(0) = p_0;   position i is p(i Delta), so p_i = p_{i-1} + the integral of h over
-                               one Delta
-h = Linear - ReLU - Linear, with t as one more input of both; one h serves all states. The classic
-Runge-Kutta rule integrates along the coordinates from 0 on, `steps` per unit, through gaps between
-coordinates as well. Past L the path goes on at times that h never met in training.
+dp/dt = h(t, p), p(0) = p_0;   position i is p(i Delta)
+
+From position i - 1 to i the path adds the integral of h over one Delta. h = Linear - ReLU - Linear,
+with t as one more input of both; one h serves all states. The classic Runge-Kutta rule integrates
+along the coordinates from 0 on, `steps` per unit, through gaps between coordinates as well. Past L
+the path goes on at times that h never met in training.
 """
 
 from collections.abc import Callable, Sequence

@@ -55,6 +55,7 @@ def test_a_training_is_interrupted_as_any_cell(monkeypatch: pytest.MonkeyPatch) 
         extrap.train(*ROPE)
 
 
+@pytest.mark.turns
 def test_a_run_is_compared_in_memory_as_on_disk(elsewhere: Path) -> None:
     run = extrap.train(*ROPE)
     options = ["extension=yarn", "extension.factor=2"], ["extension=ntk", "extension.factor=2"]

@@ -41,6 +41,7 @@ def test_positions_that_move_as_the_text_grows_are_seen(name):
     assert logits.length(subject(name)) > logits.SAME_AT_ANY_LENGTH
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "name",
     [

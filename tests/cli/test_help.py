@@ -33,6 +33,7 @@ def ask(folder: Path, *words: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
@@ -48,6 +49,7 @@ def test_help_imports_no_torch(tmp_path, words, shown):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.turns
 def test_a_command_imports_no_more_than_it_needs(tmp_path):
     script = SCRIPT.replace(str(HEAVY), str(["torch", "hydra", "lightning", "wandb"]))
     for words in (["status"], ["plot", "--list"], ["table", "--help"], ["compare", "--help"]):

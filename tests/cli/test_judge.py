@@ -124,6 +124,7 @@ def test_a_verdict_is_a_table_a_page_and_a_paper(monkeypatch) -> None:
     assert "<td>1 of 3</td>" in both and "extrap judge --recipes 2 scheme=t5" in both
 
 
+@pytest.mark.turns
 @pytest.mark.usefixtures("invented")
 def test_the_paper_of_a_verdict_is_as_wide_as_a_template_and_in_its_font(capsys) -> None:
     """The width of ACL's columns is 7.7 cm; `extrap plot --paper acl` draws with Times there."""

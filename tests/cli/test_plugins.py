@@ -105,6 +105,7 @@ def test_an_idea_of_ones_own_has_no_source(mine):
     assert Path("my_conf/scheme/README.md").read_text().splitlines()[3].endswith(" | - |")
 
 
+@pytest.mark.turns
 def test_in_the_figures(mine, capsys):
     write(mine / "results" / "own" / "rows" / "a.csv", run_rows("rope"))
     plot.main(["own", "plain_loss", "--plugins", "my_package"])

@@ -53,6 +53,7 @@ def numbers(cluster: slurm.Cluster, count: int) -> list[str]:
     return found
 
 
+@pytest.mark.turns
 def test_what_the_cluster_does_to_a_job(sweep, cluster):
     """a is put into the queue again, b gets the signal before the end of its time, c is cancelled,
     the process of d is killed on its node.
@@ -99,6 +100,7 @@ def test_a_node_that_goes_down(sweep, cluster):
     assert "queued again" in err and "1 done, 0 skipped, 0 failed" in err
 
 
+@pytest.mark.turns
 def test_jobs_that_wait_and_a_second_start(sweep):
     """The display names the reason, Ctrl-C leaves the jobs in the queue, and the same command does
     the work meanwhile.

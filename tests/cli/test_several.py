@@ -21,6 +21,7 @@ def two(elsewhere: Path) -> None:
                 write(Path("results", study, "rows", f"{run}__direct__{task}.csv"), own)
 
 
+@pytest.mark.turns
 def test_report_table_and_plot_take_both(capsys) -> None:
     page = report.text(Path("results"), ["mine", "theirs"], images=False)
     for label in ("rope-mine", "rope-theirs", "alibi", "nope"):
@@ -36,6 +37,7 @@ def test_report_table_and_plot_take_both(capsys) -> None:
     assert "STUDY: missing; studies in results: mine, theirs" in capsys.readouterr().err
 
 
+@pytest.mark.turns
 def test_a_dashboard_takes_several_studies_and_some_series() -> None:
     both = read("mine", "theirs")
     assert both.name == "mine-theirs" and len(both.pages) == 8

@@ -23,6 +23,7 @@ def test_every_job_is_in_one_shard_and_the_jobs_of_a_run_in_the_same():
     assert [shards(job, 4) for job in more] == found
 
 
+@pytest.mark.turns
 def test_shards_cover_a_sweep(worker):
     one = worker("-m", "seed=0,1,2,3", "--shard", "1/2")
     assert one.returncode == 0, one.stderr

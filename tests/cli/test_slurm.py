@@ -122,6 +122,7 @@ def test_a_sweep_reads_nothing_that_was_there_before(slurm, tmp_path):
     assert sorted(slurm.events()) == ["end a-s0", "end b-s0", "start a-s0", "start b-s0"]
 
 
+@pytest.mark.turns
 def test_the_folder_of_a_sweep_is_its_own(slurm, tmp_path):
     for _ in range(2):
         assert (
@@ -209,6 +210,7 @@ def test_a_job_that_fails_on_its_node_is_told_and_noted(slurm):
     }
 
 
+@pytest.mark.turns
 def test_a_preempted_job_ends_cleanly_goes_into_the_queue_again_and_continues(slurm, tmp_path):
     sweep = slurm.start("-m", "name=a,b", "act=once", SLURM)
     until(lambda: len(list((slurm.work / "runs").glob("*/first.txt"))) == 2)

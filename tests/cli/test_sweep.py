@@ -26,6 +26,7 @@ def test_as_many_jobs_as_cores_hold_by_default_and_none_twice(tiny):
     assert tiny.events() == ["start rope-s0", "end rope-s0", "start rope-s1", "end rope-s1"]
 
 
+@pytest.mark.turns
 def test_a_job_that_ends_badly_takes_no_other_down(tiny):
     done = tiny("-m", "act=raise,mistake,exit,kill,skip,senseless,work", TWO)
     assert done.returncode == 1
@@ -103,6 +104,7 @@ def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny):
     assert [os.listdir(tiny.work / "runs" / name) for name in names] == [["log.txt"]] * 2
 
 
+@pytest.mark.turns
 def test_a_sweep_over_experiments_with_grids_is_refused(tiny):
     """Not each experiment once, without its grid."""
     done = tiny("-m", "experiment=pair,two_grids")
@@ -115,6 +117,7 @@ def test_a_sweep_over_experiments_with_grids_is_refused(tiny):
     assert sorted(tiny.events()) == ["end rope-s0", "end rope-s0", "start rope-s0", "start rope-s0"]
 
 
+@pytest.mark.turns
 def test_an_experiment_may_sweep_several_grids(tiny):
     done = tiny("experiment=two_grids", "hydra.launcher.n_jobs=1", "lr=0.3")
     assert [line for line in tiny.events() if line.startswith("end")] == [
@@ -125,6 +128,7 @@ def test_an_experiment_may_sweep_several_grids(tiny):
     assert "2 jobs in" in tiny("experiment=two_grids", "seed=5").stderr, "the last word, and once"
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_sweep_lets_its_jobs_finish_cleanly(tiny, number):
     sweep = tiny.start("-m", "seed=0,1,2", "act=hang", TWO)
@@ -154,6 +158,7 @@ def test_jobs_die_with_a_sweep_that_is_killed(tiny):
     assert "clean" not in "".join(tiny.events())
 
 
+@pytest.mark.turns
 def test_on_a_terminal_one_line_is_drawn_over_itself(tiny):
     screen, end = pty.openpty()
     sweep = tiny.start("-m", "act=raise,work", "seed=0", "hydra.launcher.n_jobs=1", stderr=end)

@@ -13,6 +13,7 @@ def state(worker: Program, run: str) -> dict:
     return read_json(worker.work / "runs" / run / "failed.json")
 
 
+@pytest.mark.turns
 def test_two_sweeps_at_once_do_every_job_once(worker):
     words = ["-m", "name=a,b,c,d", "act=slow", TWO]
     first, second = worker.start(*words), worker.start(*words)
@@ -30,6 +31,7 @@ def test_two_sweeps_at_once_do_every_job_once(worker):
     }
 
 
+@pytest.mark.turns
 def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker):
     failed = worker("-m", "name=a,b", "act=exit", TWO)
     assert failed.returncode == 1

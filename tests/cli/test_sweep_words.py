@@ -148,6 +148,7 @@ def whole(varied: Varied, overrides: list[str]) -> str:
     return repr(varied.read(varied.loader.load_sweep_config(varied.master, overrides)))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: " ".join(kind[0]))
 def test_a_varied_configuration_is_the_composed_one(varied, kind):
     wholes = [whole(varied, words) for words in kind]

@@ -266,6 +266,7 @@ def test_a_job_of_an_experiment_is_read_without_its_grid(elsewhere: Path) -> Non
     assert found.run.startswith("rope-") and {"kv", "nll", "train"} == {*found.tasks}
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_a_changed_bundle_is_found_with_its_sums_and_without(copy, capsys, change) -> None:
     change(copy)

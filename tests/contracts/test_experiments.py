@@ -40,6 +40,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.filterwarnings("ignore:task=.* left aside")  # a grid may measure one of the tasks
 @pytest.mark.parametrize("name, words", CASES)
 def test_the_first_job_of_every_grid_is_a_configuration_without_mistakes(name, words):

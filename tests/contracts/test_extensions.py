@@ -35,7 +35,7 @@ FEW = [
 ]
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:extrap"),
-    pytest.mark.sample(20),
+    pytest.mark.sample(14),
 ]
 
 NEAR = ["rnope-swa", "two-bases", "two-bases-p-rope"]

@@ -25,6 +25,7 @@ SHORT = [
 DATA = sorted(path.stem for path in (Path(conf_dir()) / "data").glob("*.yaml"))
 
 
+@pytest.mark.turns
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("data", DATA)
 def test_what_was_trained_can_be_drawn_and_tabled(data, tmp_path, monkeypatch, capsys):

@@ -26,7 +26,7 @@ SCHEMES = names("scheme")
 T = 40
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:extrap"),
-    pytest.mark.sample(30),
+    pytest.mark.sample(22),
     pytest.mark.parametrize("name", SCHEMES),
 ]
 

@@ -132,6 +132,7 @@ def test_chance_is_the_share_of_the_most_frequent_answer(name, n):
     assert most / 4000 == pytest.approx(expected, abs=4 * np.sqrt(expected / 4000))
 
 
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("case", draws.CASES, ids=[case["of"] for case in draws.CASES])
 def test_draws_stay(case):
     assert draws.drawn(case) == case["drawn"]

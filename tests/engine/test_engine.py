@@ -27,6 +27,7 @@ def net(place):
     return place.model("llama", **LLAMA)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("way", ["prompt_logprobs", "echo"])
 def test_rows_are_the_rows_of_the_checkpoint(place, net, way):
     folder, server = place.saved(net), Serving(net, way)

@@ -54,6 +54,7 @@ def said(place, server, reference):
     return rows, str(found[0].message)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("fault", GEMMA)
 def test_each_fault_is_found_and_the_right_engine_agrees(place, fault):
     reference = place.saved(gemma(place))

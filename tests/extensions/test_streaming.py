@@ -69,6 +69,7 @@ BY_DISTANCE = [
 ]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", [*BY_DISTANCE, "nope", "sinusoidal", "cope", "fire"])
 @pytest.mark.parametrize("sinks, recent", [(4, 60), (2, 9), (0, 7)])
 @torch.no_grad()

@@ -71,7 +71,7 @@ def test_the_program_as_it_is_started(words, here, base, monkeypatch, check):
 OPTIONS = cases_options.CASES
 
 
-@pytest.mark.sample(80)
+@pytest.mark.sample(40)
 @pytest.mark.parametrize("words", OPTIONS)
 def test_options_of_what_is_chosen(words, here, base, check):
     check(lambda: shared(on(base, words)), words, OPTIONS[words])

@@ -223,6 +223,7 @@ def small(monkeypatch):
     monkeypatch.setattr(client, "MOST", 2**20)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("line", BUDGET)
 def test_the_budget(line, small):
     BUDGET[line]()

@@ -103,6 +103,7 @@ def in_column(path: Path, column: str, word: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("column", ["scheme", "value"])
 def test_rows_are_text_and_numbers(canary, column, capsys):
     path = finish("rope-1-s0").file("train").rows

@@ -53,6 +53,7 @@ def fetched(hub: Path, canary: Path) -> None:
         (place / name).write_text(text)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("kind", ["folder", "gguf", "fetched"])
 def test_no_code_beside_the_weights_runs(kind, tmp_path):
     pytest.importorskip("accelerate", reason="transformers reads a GGUF with it")

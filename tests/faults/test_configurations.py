@@ -180,6 +180,7 @@ def test_the_environment_is_in_nothing_that_is_printed(canary):
         assert os.environ["HOME"] not in done.stdout + done.stderr
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("grid", "line"), GRIDS.items(), ids=GRIDS)
 def test_what_a_grid_says_is_not_typed(canary, grid, line, monkeypatch, capsys):
     experiment("x", f"sweep: {{grid: {{data: [text, retrieval], {grid}}}}}", canary)
@@ -194,6 +195,7 @@ def test_a_choice_of_a_grid_is_a_name(choice, monkeypatch, capsys):
     assert f"{choice.partition(':')[0]} takes the name of a choice" in said
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("text", WHOLE.values(), ids=WHOLE)
 def test_a_file_runs_nothing_and_writes_nowhere_else(canary, text, monkeypatch, capsys):
     experiment("x", text, canary)

@@ -35,6 +35,7 @@ def started(*words: str, **environment: str):
     assert (done.returncode, "matplotlib" in done.stderr) == (0, False), done.stderr
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_settings_of_the_folder_are_not_read(settings, canary):
     Path("theirs.py").write_text(planted.module(canary))
@@ -42,6 +43,7 @@ def test_settings_of_the_folder_are_not_read(settings, canary):
     started("-m", "extrap", "plot", "--list", MPLBACKEND="no-such-backend")
 
 
+@pytest.mark.turns
 def test_a_pipe_is_not_waited_for():
     """Neither by a figure nor by a training, whose library of metrics imports matplotlib."""
     os.mkfifo("matplotlibrc")

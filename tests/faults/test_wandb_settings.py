@@ -60,6 +60,7 @@ def test_settings_of_wandb_in_the_working_folder_are_not_believed(tmp_path):
 JOB = ["task=[nll]", "task.nll.documents=4", "train.steps=1", "model.dim=16", "logger=wandb"]
 
 
+@pytest.mark.turns
 def test_an_offline_job_sends_nothing_and_runs_no_git_here(tmp_path, listener):
     """Whatever the environment says of git and of reports; git would wait for the pipe."""
     address, heard = listener

@@ -144,6 +144,7 @@ def test_results_hold_no_code():
     assert list(ROOT.glob("results/**/*.py")) == []
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("study", ["theirs", "extension"])
 def test_a_folder_of_results_runs_no_code(study, tmp_path, monkeypatch):
     results(tmp_path)
@@ -154,6 +155,7 @@ def test_a_folder_of_results_runs_no_code(study, tmp_path, monkeypatch):
     assert not Path("ran").exists() and "evil" not in figures.available()
 
 
+@pytest.mark.turns
 def test_a_folder_put_over_the_results_of_a_checkout_runs_no_code(tmp_path):
     """Modules, a lone compiled one, and packages with the names of ours."""
     for part in ("extrap", "conf"):

@@ -87,6 +87,7 @@ def results(tmp_path):
     return tmp_path
 
 
+@pytest.mark.turns
 def test_a_figure_for_a_paper_lies_beside_the_whole_one(results, capsys):
     plot.main(["demo", "kv_length", "--results", str(results)])
     whole = {path: path.read_bytes() for path in (results / "demo" / "figures").glob("*.*")}
@@ -187,6 +188,7 @@ def test_text_in_pgf_is_no_command():
     assert r"\write" not in text and "$" not in text.replace(r"\$", "")
 
 
+@pytest.mark.turns
 def test_a_file_for_each_panel_has_the_names_of_its_axes(results):
     words = ["demo", "kv_depth", "--panels", "--format", "svg", "--protocol", "padded"]
     plot.main([*words, "--results", str(results)])
@@ -197,6 +199,7 @@ def test_a_file_for_each_panel_has_the_names_of_its_axes(results):
         assert "accuracy<" in text and "depth (0 = start" in text and text.count("axes_") == 1
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("name", ["kv_depth", "kv_heatmap", "loss_length", "training_curves"])
 def test_a_figure_of_many_series_fits_the_height_of_a_page(name, frame):
     names = {f"s{k:02d}": run_rows("t5") for k in range(13)}

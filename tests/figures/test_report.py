@@ -37,6 +37,7 @@ COLUMNS = ("axis", "commit", "config", "corpus", "extension", "metric", "protoco
 NAMES = ("scheme", "study", "data")
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("columns", [NAMES, *((column,) for column in COLUMNS)], ids=str)
 def test_names_from_rows_stay_text(frame, columns):
     said = [

@@ -20,7 +20,7 @@ def renamed(rows, column):
     return with_multiple(found)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", ALL)
 def test_unknown_words_end_in_one_line(name, serving):
     known = serving(name)

@@ -210,6 +210,7 @@ def turned(x, t, layer):
     return out
 
 
+@pytest.mark.sample(6)
 @torch.no_grad()
 @pytest.mark.parametrize(
     "family", ["llama", "smollm3", "cohere", "glm4", "deepseek_v3", "nanochat"]

@@ -35,6 +35,7 @@ def model(scheme, **options) -> GPT:
     return made
 
 
+@pytest.mark.sample(8)
 @torch.no_grad()
 @pytest.mark.parametrize(
     ("scheme", "options"),

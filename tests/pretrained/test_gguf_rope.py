@@ -35,6 +35,7 @@ def made(rope):
     return tiny.made("llama", vocab_size=len(tiny_gguf.words()), **rope)
 
 
+@pytest.mark.sample(8)
 @torch.no_grad()
 @pytest.mark.parametrize(
     ("fields", "rope"),

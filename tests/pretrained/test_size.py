@@ -39,12 +39,14 @@ def loads(monkeypatch) -> list[str]:
     return found
 
 
+@pytest.mark.turns
 def test_weights_are_read_once_for_all_tasks_depths_and_strides(elsewhere, loads):
     placed(elsewhere)
     measured(f"task=[{','.join(TASKS)}]", *WORDS)
     assert loads.count("LlamaForCausalLM") == 1
 
 
+@pytest.mark.turns
 def test_weights_are_read_once_for_all_extensions(elsewhere, loads):
     placed(elsewhere)
     every = [None, "direct", "pi", "yarn"]

@@ -46,6 +46,7 @@ def test_a_candidate_has_a_place_and_a_difference_by_length_and_depth(others) ->
     assert len(text) and np.allclose(text["difference"], 0) and set(text["seeds"]) == {3}
 
 
+@pytest.mark.turns
 def test_pairs_rest_on_items_where_both_have_them(others) -> None:
     own = mine(others)
     found = beside(joined(own, others), "judge", "mine")

@@ -36,6 +36,7 @@ ENTRIES = entries(RESULTS)
 MULTIPLE = "&&"
 
 
+@pytest.mark.turns
 def test_the_page_is_that_of_the_rows_and_claims_no_more_figures_than_it_shows():
     @cache
     def rows(study: str) -> pd.DataFrame:

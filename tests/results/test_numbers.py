@@ -20,7 +20,15 @@ WITHOUT_ROWS = {"LOG.md", "REPEAT.md", "FINDINGS.md"}
 """Numbers of runs that left no rows, as their first lines say; a page that is all generated."""
 TEXTS = [ROOT / "README.md", *RESULTS.glob("*.md"), *RESULTS.glob("**/README.md")]
 CHECKED = sorted(path for path in TEXTS if path.name not in WITHOUT_ROWS)
-
+PACKAGES = ("results", "findings", "stats", "comparison")
+PAGES = (
+    "README",
+    "README.md",
+    "FINDINGS.md",
+    *PACKAGES,
+    *(path.name for path in RESULTS.iterdir()),
+)
+"""What pages are written of, as `sample.changed` names it."""
 
 MEASURED = re.compile(
     r"(?<![\w.])[+-]?\d*\.\d+|\b\d+ of \d+\b|\b\d+ ?%|\bhalf (?:of|as)\b"
@@ -80,7 +88,7 @@ def test_a_page_holds_no_measured_number_outside_its_generated_parts(path):
     assert not unheld(path.read_text(), folder_of(path))
 
 
-@pytest.mark.slow
+@pytest.mark.turns(*PAGES)
 def test_pages_are_those_of_the_rows():
     """Written by `make tables`."""
     for path, text in markdown_pages.written(RESULTS).items():

@@ -105,6 +105,7 @@ def test_a_study_is_shown_from_its_rows(study, capsys):
     assert page.read_text() == report.text(Path("results"), ["demo"], images=False)
 
 
+@pytest.mark.turns
 @pytest.mark.usefixtures("elsewhere")
 def test_a_resumed_run_goes_on_with_its_page():
     first = job("scheme=rope", "logger=wandb")

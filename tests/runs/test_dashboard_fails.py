@@ -122,6 +122,7 @@ board.finish()
 """
 
 
+@pytest.mark.turns
 def test_without_a_home_all_is_kept_below_wandb(tmp_path):
     done = started([sys.executable, "-c", ALONE], {"HOME": None}, tmp_path)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)

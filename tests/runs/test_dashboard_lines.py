@@ -30,6 +30,7 @@ def _here(monkeypatch):
     monkeypatch.chdir(ROOT)
 
 
+@pytest.mark.turns
 @pytest.mark.slow
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("study", STUDIES)
@@ -80,6 +81,7 @@ def mixed(own: pd.DataFrame) -> list[str]:
     return found + ["factor"] * any(count > 1 for count in factors.tolist())
 
 
+@pytest.mark.turns
 @pytest.mark.filterwarnings(
     "ignore:Pydantic V1 style:DeprecationWarning"
 )  # of wandb_workspaces itself

@@ -123,6 +123,7 @@ REFUSALS = [
 """What a server refuses, with which status; the mode of the board in the end, and what is said."""
 
 
+@pytest.mark.turns
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(("what", "status", "mode", "said"), REFUSALS)
 def test_a_server_that_takes_no_page_is_one_line_and_the_page_is_on_the_disk(

@@ -39,6 +39,7 @@ def test_devices_that_cannot_work_are_rejected(trainer, sweep, option, monkeypat
     assert error.value.option == option
 
 
+@pytest.mark.turns
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
 def test_two_processes_train_what_one_does_and_one_of_them_writes(elsewhere, strategy):

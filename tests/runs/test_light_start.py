@@ -1,5 +1,7 @@
 """Packages that no training needs are not imported before its first step."""
 
+import pytest
+
 from tests.support.program import python
 
 SCRIPT = """
@@ -13,5 +15,6 @@ print(package_available("matplotlib"), bool(RequirementCache("scipy")))
 """
 
 
+@pytest.mark.turns
 def test_a_training_imports_neither_figures_nor_dashboards_nor_datasets():
     assert python("-c", SCRIPT).stdout.splitlines() == ["[]", "True True"]

@@ -43,6 +43,7 @@ def uninterrupted(elsewhere: Path) -> dict[str, torch.Tensor]:
     return found
 
 
+@pytest.mark.turns
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
     ("before", "after"), [("shards", "shards"), ("shards", "one device"), ("one device", "shards")]

@@ -163,6 +163,7 @@ def test_stick_breaking_gives_no_share_to_what_a_mask_hides():
     close(kernels.attention(s, q, k, v, here)[:, :, -1], last)
 
 
+@pytest.mark.turns
 def test_stick_breaking_of_long_texts_keeps_its_gradients():
     s, n = StickBreaking(ONE), 3000
     q, k, v = (z.requires_grad_() for z in qkv(ONE, n, batch=1, dtype=torch.float32))

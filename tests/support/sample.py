@@ -2,9 +2,10 @@
 tries every case, `--fast` one case of every third test that is quick and starts no process.
 
 A test marked `sample(n)` keeps n of its parameter sets. A test marked `turns`, which takes seconds,
-runs at one commit in three. A test marked `whole` runs under `--all` alone. A test that loops over
-cases in its body asks `some`. Every run tries the cases named like a
-file or a study that the branch changed (`changed`).
+runs at one commit in three, and where the file changed that it is named after: test_judge.py after
+judge.py, or one of the names that the mark holds. A test marked `whole` runs under `--all` alone. A
+test that loops over cases in its body asks `some`. Every run tries the cases named like a file or a
+study that the branch changed (`changed`).
 """
 
 import os
@@ -40,14 +41,16 @@ def header() -> str:
 
 @cache
 def changed() -> frozenset[str]:
-    """Returns the stems of the files and the names of the studies that differ from the branch main
-    or from the commit before; empty in a clone without history.
+    """Returns the stems of the files, the names of their packages and of the studies that differ
+    from the branch main or from the commit before; empty in a clone without history.
     """
     names: set[str] = set()
     for base in ("main", "origin/main", "HEAD^"):
         for line in _git("diff", "--name-only", "--merge-base", base).splitlines():
             path = PurePath(line)
             names.add(path.parts[1] if path.parts[0] == "results" else path.stem)
+            if path.parts[0] == "extrap":
+                names.add(path.parent.name)
     return frozenset(names)
 
 
@@ -97,7 +100,7 @@ def _part(test: str, cases: list[pytest.Item], always: Collection[str]) -> list[
             return []
         return _draw(cases, 1, test, [case for case in cases if _named(case, always)], [])
     cases = [c for c in cases if "whole" not in _marks(c) or _named(c, {*always, *changed()})]
-    if any("turns" in _marks(case) and not _on_turn(case) for case in cases):
+    if cases and "turns" in _marks(cases[0]) and not _on_turn(cases[0]):
         return []
     marker = cases[0].get_closest_marker("sample") if cases else None
     if marker is None:
@@ -108,8 +111,12 @@ def _part(test: str, cases: list[pytest.Item], always: Collection[str]) -> list[
 
 
 def _on_turn(item: pytest.Item) -> bool:
-    """True if this is its commit of three, or if its file changed."""
-    return item.path.stem in changed() or not random.Random(f"{seed()} {item.nodeid}").randrange(3)
+    """True if this is the commit of three of a test, or if what it is named after changed."""
+    marker = item.get_closest_marker("turns")
+    own = item.path.stem
+    near = {own, own.removeprefix("test_"), *(marker.args if marker else ())}
+    test = item.nodeid.split("[")[0]
+    return bool(near & changed()) or not random.Random(f"{seed()} {test}").randrange(3)
 
 
 def _marks(item: pytest.Item) -> list[str]:

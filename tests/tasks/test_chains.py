@@ -80,6 +80,7 @@ def saying(step):
     return model
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("hops", [0, 1, 2])
 def test_who_writes_a_chain_at_random_has_the_guess(hops):
     rng, asked = np.random.default_rng(0), TraceWrittenForm(hops)
@@ -109,6 +110,7 @@ def by_slot(copies):
     return solving(answer, 2)
 
 
+@pytest.mark.turns
 def test_who_never_looks_at_the_key_cannot_answer_nth():
     rates = {
         places: [
@@ -131,6 +133,7 @@ def counting(**options):
     return Aggregation(**{"multiples": (0.25, 1, 2), "trials": 20} | options)
 
 
+@pytest.mark.turns
 def test_a_constant_answer_is_chance():
     """By symmetry any label; of count the residue that a binomial number leaves most often."""
     first = VOCABULARY.value_ids.start

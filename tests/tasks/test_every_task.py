@@ -63,6 +63,7 @@ def run(name: str, batch_tokens: int = 4096, **how):
     return result, model, steps
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", NAMES)
 def test_batches_change_nothing_and_no_row_comes_twice(name):
     whole, _, _ = run(name)

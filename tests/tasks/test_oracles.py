@@ -120,6 +120,7 @@ GUESSES = {
 }
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("name", GUESSES)
 def test_who_names_a_possible_answer_has_the_guess(name):
     task, answer, asking = GUESSES[name]

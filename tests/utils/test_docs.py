@@ -15,6 +15,7 @@ print(docstring(Bare) == docstring(rope.RoPE), own_docstring(rope.RoPE) != "", o
 """
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("level", ["1", "2"])
 @pytest.mark.sample(1)
 def test_docstrings_are_the_same_without_docstrings(level):

@@ -61,6 +61,16 @@ def test_what_changed_is_in_every_sample(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "7" in sample.some("0123456789", 1, "key")
 
 
+def test_one_in_three_is_on_its_turn_with_all_cases_or_where_its_name_changed(monkeypatch) -> None:
+    turns = pytest.mark.turns("rows")
+    cases = [case for i in range(60) for case in items(f"test{i}", 4, turns)]
+    ran = [name.partition("[")[0] for name in chosen(cases)]
+    assert 10 < len(set(ran)) < 30 and len(ran) == 4 * len(set(ran))
+    for name in ("test_it", "it", "rows"):
+        monkeypatch.setattr(sample, "changed", lambda name=name: frozenset({name}))
+        assert len(chosen(cases)) == 240
+
+
 def test_whole_tests_and_every_case_under_all(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = [*items("a", 9, pytest.mark.sample(2)), *items("b", 1, pytest.mark.whole)]
     assert len(chosen(cases)) == 2

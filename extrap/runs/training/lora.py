@@ -1,8 +1,9 @@
 """LoRA: matrices stay as they are and get a low-rank addition, which alone is tuned. arXiv
 2106.09685.
 
-W' = W + (alpha / r) B A;   A (r, columns) ~ N(0, 1 / r), B (rows, r) = 0, so that tuning begins at
-                            the model itself
+W' = W + (alpha / r) B A;   A (r, columns) ~ N(0, 1 / r), B (rows, r) = 0
+
+With B = 0 tuning begins at the model itself.
 """
 
 from collections.abc import Mapping
