@@ -9,21 +9,13 @@ import yaml
 
 from extrap.runs import validate
 from extrap.runs.evaluate import measured
-from tests.support.exceptions import MEASURED_BEFORE, RUNNING
+from tests.support.exceptions import FETCHED, MEASURED_BEFORE, RUNNING
 from tests.support.jobs import first_jobs, job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
 CONF = Path(__file__).parents[2] / "conf" / "experiment"
-FETCHED = {
-    "gemma": "its checkpoint is 253 MB to fetch",
-    "pretrained": "its checkpoint is 98 MB to fetch",
-    "grid-text": "its text is given on the command line",
-    "within": "its checkpoint is 98 MB to fetch",
-    "within-control": "its checkpoint is 98 MB to fetch",
-    "prose": "its text takes a minute to gather: tests/data/test_prose.py",
-}
-"""Those of conf/experiment/reference: tests/runs/test_reference.py."""
+"""Those of its folder reference: tests/runs/test_reference.py."""
 
 
 def case(name: str, words: list[str], rank: int):

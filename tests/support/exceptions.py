@@ -25,6 +25,16 @@ MEASURED_BEFORE: dict[str, str] = {
 }
 """Tasks whose committed rows are about other questions than the task asks now."""
 
+FETCHED: dict[str, str] = {
+    "gemma": "its checkpoint is 253 MB to fetch",
+    "pretrained": "its checkpoint is 98 MB to fetch",
+    "grid-text": "its text is given on the command line",
+    "within": "its checkpoint is 98 MB to fetch",
+    "within-control": "its checkpoint is 98 MB to fetch",
+    "prose": "its text takes a minute to gather: tests/data/test_prose.py",
+}
+"""Experiments of which no job can be made in a test."""
+
 RUNNING: dict[str, str] = {
     "recipe": "216 jobs; the rows come seed by seed",
     "prose": "18 jobs; the rows come seed by seed",
