@@ -248,6 +248,9 @@ def _source(model: Any, tokenizer: Any, replaced: set[str]) -> tuple[list[str], 
         problem = "a checkpoint on disk and a run have a tokenizer of their own"
         raise UserError("tokenizer", problem=problem, remedy="leave it out")
     if isinstance(model, TrainedRun):
+        if model.folder != Path("runs", model.name).absolute():
+            problem = f"its weights lie in {model.folder}"
+            raise UserError("model", model.name, problem, "go back to the folder of the training")
         return [word for word in model.words if not _named([word], replaced)], None
     if Path(model, "curve.json").exists():
         problem = "a run of extrap, which needs its options"

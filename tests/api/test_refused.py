@@ -111,6 +111,14 @@ def test_what_is_no_model_is_one_line(model, expected) -> None:
     assert expected in str(error.value) and "\n" not in str(error.value)
 
 
+def test_a_run_of_another_folder_is_one_line(tmp_path, monkeypatch) -> None:
+    run = extrap.TrainedRun((), "rope-1-s0", tmp_path / "runs" / "rope-1-s0")
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    with pytest.raises(UserError, match="its weights lie in .*; go back to the folder"):
+        extrap.evaluate(run)
+
+
 def test_a_factor_that_no_extension_takes_is_one_line() -> None:
     for extension in (None, "direct", ["direct", None]):
         with pytest.raises(UserError, match=r"^factor=2: no extension takes it"):
