@@ -38,7 +38,7 @@ def whole(folder: Path, write: Callable[[Path], None]) -> None:
     exists.
     """
     _check_free(folder)
-    half = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    half = atomic.draft(folder)
     try:
         write(half)
         os.rename(half, folder)

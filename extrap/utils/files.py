@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from math import inf
 from pathlib import Path
+from secrets import token_hex
 
 from extrap.utils.errors import UserError, here
 
@@ -31,9 +32,8 @@ def replace(path: Path, content: bytes, sync: bool = True) -> None:
 
 def replace_here(path: Path, content: bytes, sync: bool = True) -> None:
     """Writes a file as `replace` does, into a folder that is there and no link."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = draft(path)
     with _naming(path):
-        temporary.unlink(missing_ok=True)
         try:
             with open(temporary, "xb") as file:  # x: never through a link of this name
                 file.write(content)
@@ -45,6 +45,13 @@ def replace_here(path: Path, content: bytes, sync: bool = True) -> None:
             temporary.unlink(missing_ok=True)
         if sync:
             sync_folder(path.parent)
+
+
+def draft(path: Path) -> Path:
+    """Returns a name beside a file that no other process writes to: containers on one disk have the
+    same ids of processes.
+    """
+    return path.with_name(f".{path.name}.{token_hex(8)}.tmp")
 
 
 @contextmanager
@@ -72,8 +79,7 @@ def sweep(folder: Path, pattern: str, seconds: float = 0.0) -> None:
 
 def _clock(folder: Path) -> float:
     """Returns the time by the disk, whose clock may differ from that of this machine."""
-    mark = folder / f".clock.{os.getpid()}.tmp"
-    mark.unlink(missing_ok=True)
+    mark = draft(folder / "clock")
     try:
         mark.touch(exist_ok=False)
         return mark.stat().st_mtime

@@ -115,7 +115,7 @@ def test_a_run_of_another_folder_is_one_line(tmp_path, monkeypatch) -> None:
     run = extrap.TrainedRun((), "rope-1-s0", tmp_path / "runs" / "rope-1-s0")
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "other")
-    with pytest.raises(UserError, match="its weights lie in .*; go back to the folder"):
+    with pytest.raises(UserError, match=r"its weights lie in .*; go back to the folder"):
         extrap.evaluate(run)
 
 

@@ -2,7 +2,9 @@
 shards for the command that comes after a kill.
 """
 
+import os
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -106,6 +108,25 @@ def test_a_killed_command_goes_on(encoder, folder, tmp_path, small, monkeypatch)
     assert source.open(tmp_path / "cache", encoder).sha256 == whole.sha256
     assert set(written) & first == {path} and set(written) - first
     assert not list((tmp_path / "cache").glob(".writing-*"))
+
+
+@pytest.mark.parametrize("call", ["savez", "replace"])
+def test_another_process_may_be_done_first(call, encoder, folder, tmp_path, small, monkeypatch):
+    """It removes the folder of shards while this one writes into it."""
+    monkeypatch.setattr("extrap.data.corpora.reader.SETTLED", -1e9)
+    source = Files(path=str(folder), document_tokens=100)
+    cache = tmp_path / "cache"
+    module = np if call == "savez" else os
+    write = getattr(module, call)
+
+    def late(*given, **more):
+        for left in cache.glob(f".writing-{'?' * 64}"):
+            shutil.rmtree(left)
+        return write(*given, **more)
+
+    monkeypatch.setattr(module, call, late)
+    found = source.open(cache, encoder)
+    assert found.sha256 == source.open(tmp_path / "other", encoder).sha256
 
 
 def test_blocks_end_with_a_line_or_a_character(small):

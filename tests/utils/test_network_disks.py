@@ -37,6 +37,22 @@ def test_a_rename_that_fails(number, tmp_path, monkeypatch):
     assert (tmp_path / "a").read_bytes() == b"before"
 
 
+def test_two_containers_with_one_id_write_one_file(tmp_path, monkeypatch):
+    """The second writes between the first one's draft and its rename."""
+    monkeypatch.setattr(os, "getpid", lambda: 7)
+    rename = os.replace
+
+    def late(draft, path):
+        monkeypatch.setattr(os, "replace", rename)
+        files.replace(tmp_path / "a", b"second")
+        rename(draft, path)
+
+    monkeypatch.setattr(os, "replace", late)
+    files.replace(tmp_path / "a", b"first")
+    assert (tmp_path / "a").read_bytes() == b"first"
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
 @pytest.mark.parametrize("number", [errno.ESTALE, errno.EBUSY, errno.ETIMEDOUT])
 @pytest.mark.parametrize("module, call", [(fcntl, "flock"), (lock, "_still_there")])
 def test_a_lock_that_fails(number, module, call, tmp_path, monkeypatch):

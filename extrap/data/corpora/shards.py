@@ -146,21 +146,24 @@ def _digest(encoder: Encoder, texts: list[bytes]) -> str:
 
 
 def _keep(path: Path, tokens: list[Tokens]) -> None:
-    """Writes a shard, and the size, times and inode by which this machine knows its file."""
-    atomic.make_folder(path.parent)
+    """Writes a shard, and the size, times and inode by which this machine knows its file; nothing
+    where another process has just made the whole map and removed the folder.
+    """
     ids, behind = zip(*tokens, strict=True)
     counts = np.array([len(own) for own in ids], np.int64)
-    draft = path.with_suffix(f".{os.getpid()}")
-    with open(draft, "xb") as file:
-        np.savez(
-            file,
-            counts=counts,
-            ids=np.concatenate(ids),
-            behind=np.concatenate(behind),
-        )
-        os.fsync(file.fileno())
-    os.replace(draft, path)
-    atomic.replace(path.with_suffix(".mark"), _mark(path), sync=False)
+    draft = atomic.draft(path)
+    atomic.make_folder(path.parent)
+    with suppress(FileNotFoundError):
+        with open(draft, "xb") as file:
+            np.savez(
+                file,
+                counts=counts,
+                ids=np.concatenate(ids),
+                behind=np.concatenate(behind),
+            )
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+        atomic.replace_here(path.with_suffix(".mark"), _mark(path), sync=False)
 
 
 def _mark(path: Path) -> bytes:
