@@ -1,3 +1,5 @@
+import errno
+import fcntl
 import json
 import os
 import shutil
@@ -22,7 +24,7 @@ DOCUMENTS = [
 
 
 def folders(cache):
-    return sorted(path.name for path in cache.iterdir())
+    return sorted(path.name for path in cache.iterdir() if path.is_dir())
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -80,6 +82,15 @@ def test_a_writer_that_was_killed_is_not_read(tmp_path):
     assert tokens.read(tmp_path, left) is None
     sha256 = tokens.write(tmp_path, DOCUMENTS)
     assert tokens.read(tmp_path, sha256)
+
+
+def test_a_disk_without_locks(tmp_path, monkeypatch):
+    def flock(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    sha256 = tokens.write(tmp_path, DOCUMENTS)
+    assert tokens.read(tmp_path, sha256) is not None
 
 
 def test_a_second_writer_of_the_same_text_may_be_first(tmp_path):
