@@ -3,7 +3,8 @@
 A study that trains each scheme under several numbered recipes gives every scheme its own: among the
 recipes under which each of its runs passes the gate, the one with the lowest loss at L (`nll`,
 `sliding`, mean over seeds); if no recipe passes, the one that finds most at L (`kv`, `records`).
-What lies past L has no part in the choice, so that a leaderboard past L stays a test.
+While a study runs, seeds of which recipes are missing have no part in the choice: a recipe is not
+held to a mean over other seeds. Nor has what lies past L: a leaderboard past L stays a test.
 """
 
 import pandas as pd
@@ -20,8 +21,8 @@ def own_recipes(rows: pd.DataFrame) -> pd.Series:
     """
     numbered = rows["recipe"].notna()
     within = rows[numbered & rows["multiple"].eq(1)]
-    gated = _picked(within, GATED)
-    text = _picked(within, LOSS)
+    gated = _whole_seeds(_picked(within, GATED))
+    text = _whole_seeds(_picked(within, LOSS))
     gated = gated.assign(passes=gated["status"].eq("ok"))
     recipes = gated.groupby(RECIPES)
     losses = text.groupby(RECIPES)
@@ -45,6 +46,13 @@ def _picked(rows: pd.DataFrame, of: dict[str, str]) -> pd.DataFrame:
     """Returns the rows with these values."""
     wanted = pd.DataFrame([of])
     return rows.merge(wanted)
+
+
+def _whole_seeds(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of the seeds that have as many recipes of a model as any seed has."""
+    recipes = rows.groupby([*MODEL, "seed"])["recipe"].transform("nunique")
+    most = recipes.groupby([rows[name] for name in MODEL]).transform("max")
+    return rows[recipes.eq(most)]
 
 
 def is_own(rows: pd.DataFrame) -> pd.Series:

@@ -10,11 +10,11 @@ from tests.support.plausible import L
 from tests.support.plausible_recipes import recipe_rows
 
 
-def rows(table: list[tuple[int, str, float, float, float, float]]) -> pd.DataFrame:
-    """Rows of (recipe, status, found at L, loss at L, found at 4 L, loss at 4 L)."""
+def rows(table: list[tuple[int, str, float, float, float, float]], seed: int = 0) -> pd.DataFrame:
+    """Rows of a seed, of (recipe, status, found at L, loss at L, found at 4 L, loss at 4 L)."""
     found = []
     for recipe, status, near, loss, far, far_loss in table:
-        about = {"scheme": "rope", "size": 10, "train_length": 64, "recipe": recipe}
+        about = {"scheme": "rope", "size": 10, "train_length": 64, "recipe": recipe, "seed": seed}
         for multiple, accuracy, nll in ((1.0, near, loss), (4.0, far, far_loss)):
             at = about | {"multiple": multiple, "status": status}
             kv = {"task": "kv", "metric": "accuracy", "protocol": "records", "value": accuracy}
@@ -40,8 +40,16 @@ def test_own_recipe(table, own):
 
 def test_one_run_below_the_gate_turns_its_recipe_down():
     found = rows([(1, "ok", 0.95, 1.7, 0.9, 1.7), (2, "ok", 0.99, 1.5, 0.9, 1.7)])
-    failed = rows([(2, "not trained", 0.5, 1.5, 0.9, 1.7)])
-    assert [*own_recipes(pd.concat([found, failed], ignore_index=True))] == [1]
+    more = rows([(1, "ok", 0.95, 1.7, 0.9, 1.7), (2, "not trained", 0.5, 1.5, 0.9, 1.7)], seed=1)
+    assert [*own_recipes(pd.concat([found, more], ignore_index=True))] == [1]
+
+
+def test_a_seed_that_lacks_recipes_has_no_part_in_the_choice():
+    found = rows([(1, "ok", 0.95, 1.7, 0.9, 1.7), (2, "ok", 0.99, 1.6, 0.9, 1.7)])
+    running = rows([(1, "ok", 0.95, 1.4, 0.9, 1.7)], seed=1)
+    both = pd.concat([found, running], ignore_index=True)
+    assert [*own_recipes(both)] == [2]
+    assert is_own(both).tolist() == [0.0] * 4 + [1.0] * 4 + [0.0] * 4
 
 
 def test_a_recipe_that_is_half_measured_is_nobodys_own():
