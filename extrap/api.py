@@ -5,8 +5,9 @@
     extrap.judge("scheme=mine").board
 
 Each function composes the words of a command line and runs the code of the command line, so
-that values are the same bit for bit. Errors are UserError, in one line. Words such as
-"task.kv.trials=20", "data.corpus.path=my/text" or "threads=8" set any other option.
+that values are the same bit for bit, whatever default type, device or autocast of torch the caller
+has set. Errors are UserError, in one line. Words such as "task.kv.trials=20",
+"data.corpus.path=my/text" or "threads=8" set any other option.
 """
 
 import shlex

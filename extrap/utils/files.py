@@ -48,8 +48,8 @@ def replace_here(path: Path, content: bytes, sync: bool = True) -> None:
 
 
 def draft(path: Path) -> Path:
-    """Returns a name beside a file that no other process writes to: containers on one disk have the
-    same ids of processes.
+    """Returns the name of a draft beside a file, which this process alone writes to. The id of the
+    process would not do: containers on one disk number their processes alike.
     """
     return path.with_name(f".{path.name}.{token_hex(8)}.tmp")
 
@@ -78,7 +78,7 @@ def sweep(folder: Path, pattern: str, seconds: float = 0.0) -> None:
 
 
 def _clock(folder: Path) -> float:
-    """Returns the time by the disk, whose clock may differ from that of this machine."""
+    """Returns the time of the disk; the clock of this machine may show another one."""
     mark = draft(folder / "clock")
     try:
         mark.touch(exist_ok=False)

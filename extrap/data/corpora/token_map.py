@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+from filelock import lock_descriptor
 
 from extrap.data.corpora.shards import Piece
 from extrap.data.encoder import BYTES, Encoder
 from extrap.utils import files as atomic
-from extrap.utils import lock
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json
 
@@ -145,8 +145,8 @@ def _map(folder: Path, split: str, encoder: Encoder) -> Stream:
 
 
 def _publish(folder: Path, cache: Path, sha256: str, encoder: Encoder) -> None:
-    """Renames a whole map to its name, one process at a time, on whichever machine: its bytes reach
-    the disk before its name does. A damaged map of that name makes way.
+    """Renames a whole map to its name, one process of a machine at a time: its bytes reach the disk
+    before its name does. A damaged map of that name makes way, that of another machine stays.
     """
     for path in folder.iterdir():
         with open(path, "rb") as file:
@@ -154,13 +154,24 @@ def _publish(folder: Path, cache: Path, sha256: str, encoder: Encoder) -> None:
     atomic.sync_folder(folder)
     target = cache / sha256
     damaged = folder.with_name(folder.name + "-damaged")
-    with lock.alone(cache):
+    handle = os.open(cache, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(
+            OSError
+        ):  # a disk without locks: there the rename decides, as between machines
+            lock_descriptor(handle)
         if read(cache, sha256, encoder) is None:
             if os.path.lexists(target):
                 os.replace(target, damaged)
-            os.replace(folder, target)
+            try:
+                os.replace(folder, target)
+            except OSError:
+                if read(cache, sha256, encoder) is None:
+                    raise
         shutil.rmtree(damaged, ignore_errors=True)
-        atomic.sync_folder(cache)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def remove_left(cache: Path) -> None:
