@@ -9,21 +9,42 @@ from collections import Counter
 from extrap.cli.experiments import started
 from extrap.cli.shared import as_json, command, plain
 from extrap.runs.study import ENDED, Standing, State, standings, studies
-from extrap.utils.errors import escaped, printable
+from extrap.utils.errors import UserError, escaped, printable
 from extrap.utils.progress import clock, words
 
 
 @command("study? json")
 def main(args: Namespace) -> str:
     if args.study is None:
-        known = {name: standings(name) for name in studies()}
-        if args.json:
-            return as_json({"studies": {n: values(n, jobs)["counts"] for n, jobs in known.items()}})
-        width = max(map(len, known), default=0)
-        lines = (f"{name:{width}}  {counts(jobs)}" for name, jobs in known.items())
-        return "\n".join(lines) or "no study here yet"
+        known = {name: _readable(name) for name in studies()}
+        return _as_json(known) if args.json else _lines(known)
     jobs = standings(args.study)
     return as_json(values(args.study, jobs)) if args.json else text(args.study, jobs)
+
+
+def _readable(study: str) -> list[Standing] | UserError:
+    """Returns the jobs of a study, or why its files cannot be read."""
+    try:
+        return standings(study)
+    except UserError as error:
+        return error
+
+
+def _as_json(known: dict[str, list[Standing] | UserError]) -> str:
+    found = {}
+    for name, jobs in known.items():
+        failed = isinstance(jobs, UserError)
+        found[name] = {"error": str(jobs)} if failed else values(name, jobs)["counts"]
+    return as_json({"studies": found})
+
+
+def _lines(known: dict[str, list[Standing] | UserError]) -> str:
+    width = max(map(len, known), default=0)
+    lines = []
+    for name, jobs in known.items():
+        said = jobs if isinstance(jobs, UserError) else counts(jobs)
+        lines.append(f"{name:{width}}  {said}")
+    return "\n".join(lines) or "no study here yet"
 
 
 def values(study: str, jobs: list[Standing]) -> dict:

@@ -6,6 +6,8 @@ import shlex
 import pytest
 
 from extrap.cli import status
+from extrap.results.places import PACKED
+from extrap.runs.layout import RESULTS
 from extrap.runs.study import Entry, entries, standing
 from extrap.utils import progress
 from tests.runs.test_study import CONFIG, asked, finished
@@ -95,3 +97,19 @@ def test_all_studies_as_json(capsys):
     status.main(["--json"])
     said = {"studies": {"b": {"missing": 1}, "s": {"done": 1}}}
     assert json.loads(capsys.readouterr().out) == said
+
+
+def test_a_study_that_cannot_be_read_is_a_line_beside_the_others(capsys):
+    finished("rope-1-s0")
+    damaged = RESULTS / "b" / PACKED
+    damaged.parent.mkdir()
+    damaged.write_bytes(b"PAR1 and no more")
+    status.main([])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"b  {damaged}: no packed rows")
+    assert lines[1] == "s  1 job: 1 done"
+    status.main(["--json"])
+    found = json.loads(capsys.readouterr().out)["studies"]
+    assert found["s"] == {"done": 1} and "no packed rows" in found["b"]["error"]
+    with pytest.raises(SystemExit):
+        status.main(["b"])
