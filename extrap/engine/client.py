@@ -61,11 +61,13 @@ class Client:
     def get(self, path: str) -> Any:
         return self._asked("GET", path, None)
 
-    def post(self, path: str, body: dict[str, Any]) -> Any:
+    def post(self, path: str, body: dict[str, Any], trial: bool = False) -> Any:
         """Returns the answer to a request. Raises Refused for a request that the engine rejects,
         UserError for an engine that is gone, redirects, or answers no JSON.
+
+        trial: the engine may not know these options, and 500 rejects them, too (llama.cpp)
         """
-        return self._asked("POST", path, body)
+        return self._asked("POST", path, body, trial)
 
     def each(self, ask: Callable[[A], B], given: Iterable[A]) -> list[B]:
         """Returns ask(one) for each of them, `requests` at once."""
@@ -79,7 +81,9 @@ class Client:
         """Returns an error about this engine, in one line without the key."""
         return UserError("model.url", self.url, self._shown(problem), remedy)
 
-    def _asked(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
+    def _asked(
+        self, method: str, path: str, body: dict[str, Any] | None, trial: bool = False
+    ) -> Any:
         why = ""
         for attempt in range(self.tries):
             if attempt:
@@ -97,7 +101,7 @@ class Client:
                 raise self.error("redirects, which extrap does not follow", remedy)
             if status in (401, 403):
                 raise self.error(f"asks for a key ({status})", f"put it into {KEY}")
-            if status not in BUSY:
+            if status not in BUSY or (trial and status == 500):
                 raise Refused(self._shown(why))
         remedy = "start the engine, or raise model.timeout or model.tries"
         raise self.error(f"does not answer after {self.tries} tries ({why:.160})", remedy)

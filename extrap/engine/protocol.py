@@ -15,12 +15,20 @@ from typing import Any, NamedTuple
 from extrap.engine.client import Client, Refused
 
 Ids = Sequence[int]
+GREEDY = {
+    "temperature": 0,
+    "frequency_penalty": 0,
+    "presence_penalty": 0,
+}
+"""The most likely token, whatever penalties the engine has by default."""
 EXTENDED = {
     "add_special_tokens": False,
     "return_token_ids": True,
     "return_tokens_as_token_ids": True,
+    "repetition_penalty": 1.0,  # vLLM takes that of generation_config.json
+    "repeat_penalty": 1.0,  # llama.cpp that of its command line
 }
-"""Options that some engines know: no BOS of their own, and answers as ids."""
+"""Options that some engines know: no BOS of their own, answers as ids, no other penalties."""
 SCORES = {"prompt_logprobs": {"prompt_logprobs": 0}, "echo": {"echo": True}}
 """By way to score a prompt: the options of a request."""
 
@@ -65,7 +73,7 @@ class Protocol:
             found = self.ask(ids, 1, {})
         for way, options in SCORES.items():
             try:
-                scored = self.ask(ids, 1, self.extended | options)
+                scored = self.ask(ids, 1, self.extended | options, trial=True)
             except Refused:
                 continue
             if scored.prompt is not None:
@@ -82,10 +90,12 @@ class Protocol:
         """Returns the greedy answer of `count` tokens."""
         return self.ask(ids, count, self.extended)
 
-    def ask(self, ids: Ids, count: int, options: dict[str, Any]) -> Answer:
+    def ask(self, ids: Ids, count: int, options: dict[str, Any], trial: bool = False) -> Answer:
         own = {"model": self.name, "prompt": list(ids), "max_tokens": count}
-        fixed = {"temperature": 0, "logprobs": 1, "stream": False}
-        return self._answer(self.client.post("completions", own | fixed | options), ids)
+        form = {"logprobs": 1, "stream": False}
+        body = own | GREEDY | form | options
+        found = self.client.post("completions", body, trial)
+        return self._answer(found, ids)
 
     def _answer(self, found: Any, ids: Ids) -> Answer:
         try:

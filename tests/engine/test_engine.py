@@ -6,6 +6,7 @@ import pytest
 
 import extrap
 from extrap.engine.client import Client, Refused
+from extrap.engine.protocol import Protocol
 from extrap.utils.errors import UserError
 from tests.support.engine_server import Serving, serving
 from tests.support.program import typed
@@ -47,7 +48,7 @@ def test_rows_are_the_rows_of_the_checkpoint(place, net, way):
 
 def test_an_engine_without_scores_of_prompts_answers(place, net):
     folder = place.saved(net)
-    with serving(Serving(net, way=None)) as url:
+    with serving(Serving(net, way=None, unknown=500)) as url:
         asked = {"tokenizer": folder, "multiples": [0.25]}
         rows = extrap.evaluate(url, *place.WORDS, *KV, tasks="kv", **asked)
         assert "accuracy" in set(rows["metric"])
@@ -70,6 +71,16 @@ def test_the_limit_of_the_engine_is_found_and_said(place, net):
     bos = Serving(net, change=lambda ids: [0, *ids], honest=True)
     with serving(bos) as url, pytest.raises(UserError, match="reads 17 tokens of a prompt of 16"):
         extrap.evaluate(url, *place.WORDS, **given)
+
+
+def test_a_penalty_of_the_engine_changes_no_answer(place, net):
+    prompt, found = list(range(1, 12)), []
+    for penalised in (False, True):
+        with serving(Serving(net, penalised=penalised)) as url:
+            protocol = Protocol(Client(url), "tiny")
+            protocol.find(prompt)
+            found.append(protocol.say(prompt, 4).ids)
+    assert found[0] == found[1]
 
 
 def test_a_key_goes_to_the_engine_alone(place, net, monkeypatch, capsys):

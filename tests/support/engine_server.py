@@ -17,11 +17,12 @@ LOCK = Lock()
 class Serving:
     """What a server answers with.
 
-    net: a decoder of transformers; way: of scoring a prompt, prompt_logprobs, echo or None; limit:
-    of its context, said; change: of the ids that it reads; shift: of the position of the last
-    token; honest: whether it says how many tokens it read; key: without which it answers 401;
-    fails: how many requests it answers with 503 before it works; said, status, headers: of an
-    answer in place of a completion.
+    net: a decoder of transformers; way: of scoring a prompt, prompt_logprobs, echo or None;
+    unknown: status for another way; limit: of its context, said; change: of the ids that it reads;
+    shift: of the position of the last token; penalised: the most likely token is, unless a request
+    asks for no penalty; honest: whether it says how many tokens it read; key: without which it
+    answers 401; fails: how many requests it answers with 503 before it works; said, status,
+    headers: of an answer in place of a completion.
     """
 
     net: Any
@@ -29,6 +30,8 @@ class Serving:
     limit: int | None = None
     change: Callable[[list[int]], list[int]] = list
     shift: int = 0
+    penalised: bool = False
+    unknown: int = 400
     honest: bool = False
     key: str | None = None
     fails: int = 0
@@ -50,7 +53,7 @@ class Serving:
         if self.limit and len(given) + body["max_tokens"] > self.limit:
             return 400, {"error": {"message": f"maximum context length is {self.limit} tokens"}}
         if self.way is None and ("echo" in body or "prompt_logprobs" in body):
-            return 400, {"error": {"message": "only no echo is supported"}}
+            return self.unknown, {"error": {"message": "only no echo is supported"}}
         ids, said, scores = list(self.change(given)), [], []
         prompt: list[float] = []
         for _ in range(body["max_tokens"]):
@@ -62,8 +65,10 @@ class Serving:
             log_p = logits.logits[0].double().log_softmax(-1)
             if not prompt:
                 prompt = log_p[:-1].gather(1, tokens[0, 1:, None])[:, 0].tolist()
-            said.append(int(log_p[-1].argmax()))
-            scores.append(float(log_p[-1].max()))
+            penalty = self.penalised and body.get("repetition_penalty") != 1
+            score, token = log_p[-1].topk(2)
+            said.append(int(token[int(penalty)]))
+            scores.append(float(score[int(penalty)]))
             ids.append(said[-1])
         shown = prompt if self.honest else ([0.0] * len(given) + prompt)[-len(given) + 1 :]
         choice: dict[str, Any] = {"index": 0, "text": "", "token_ids": said}
