@@ -245,6 +245,25 @@ def test_lines_that_begin_a_document_split_a_file(tmp_path, cache):
         assert found == [text for name, text in articles.items() if split_of(name, 0.25) == split]
 
 
+def test_a_line_begins_a_document_wherever_the_pattern_matches_in_it(tmp_path):
+    (tmp_path / "a.txt").write_text("Chapter 1\nof Chapter 3 it says, Chapter 4\nthe end\n")
+    found = list(Files(path=str(tmp_path / "a.txt"), begins=r"Chapter \d").documents())
+    assert found == [
+        ("a.txt#Chapter 1", b"Chapter 1\n"),
+        ("a.txt#of Chapter 3 it says, Chapter 4", b"of Chapter 3 it says, Chapter 4\nthe end\n"),
+    ]
+
+
+@pytest.mark.parametrize("joins", [(None, ""), ("", None)])
+def test_rows_joined_by_nothing_are_another_text_than_rows_apart(joins, tmp_path, cache):
+    rows = [{"text": f"paragraph {i} of a text\n"} for i in range(200)]
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    file = str(tmp_path / "t.jsonl")
+    found = [Files(path=file, document_tokens=512, join=join) for join in joins]
+    counts = [len(texts(source.open(cache))["train"]) for source in found]
+    assert counts[0] != counts[1]
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [

@@ -183,9 +183,10 @@ class Source(ABC):
     def _fingerprint(self, encoder: Encoder) -> str | None:
         if (state := self.state()) is None:
             return None
-        options = {
-            name: value for name, value in asdict(self).items() if name not in self.later or value
-        }
+        options = asdict(self)
+        for name in self.later:
+            if options[name] == getattr(type(self), name):
+                del options[name]
         identity = [encoder.name, type(self).__qualname__, options, state]
         if encoder.sized and self.longest is not None:
             identity.append("cut in tokens")

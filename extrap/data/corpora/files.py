@@ -106,18 +106,21 @@ class Files(Source):
 
     def _begun(self, name: str, whole: str) -> Iterator[tuple[str, bytes]]:
         """Yields the documents of one text; what stands before the first has the file's name."""
-        starts = [0, *self._starts(name, whole), len(whole)]
-        for a, b in pairwise(starts):
+        starts = self._starts(name, whole)
+        for a, b in pairwise(sorted({0, *starts, len(whole)})):
             line = whole[a:b].partition("\n")[0].strip()
-            yield f"{name}#{line}" if a else name, whole[a:b].encode()
+            yield f"{name}#{line}" if a in starts else name, whole[a:b].encode()
 
-    def _starts(self, name: str, whole: str) -> list[int]:
-        """Returns where `begins` matches a text. Raises UserError if that takes too long."""
+    def _starts(self, name: str, whole: str) -> set[int]:
+        """Returns where lines begin that `begins` matches. Raises UserError if that takes too
+        long.
+        """
         if not self.begins:
-            return []
+            return set()
         try:
             with bounded(SECONDS + len(whole) / 2**20, MEMORY):
-                return [match.start() for match in re.finditer(f"(?m){self.begins}", whole)]
+                found = [match.start() for match in re.finditer(f"(?m){self.begins}", whole)]
+            return {whole.rfind("\n", 0, at) + 1 for at in found}
         except Exceeded as error:
             problem = f"{error} on {name}"
             remedy = "give a simpler pattern"
