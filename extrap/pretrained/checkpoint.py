@@ -143,6 +143,16 @@ class Checkpoint:
         raise UserError(self.place, problem=problem, remedy=remedy)
 
     @property
+    def tokens(self) -> tuple[Any, ...]:
+        """What may name special tokens, the likeliest first: config.json, and as transformers reads
+        it, with the defaults of its family, the part that is the decoder's.
+        """
+        try:
+            return self.settings, self.given.get_text_config()
+        except UserError:  # a folder for its tokenizer alone
+            return (self.settings,)
+
+    @property
     def vocab(self) -> int:
         """The rows of its embedding."""
         return self.config.get_text_config().vocab_size

@@ -100,8 +100,10 @@ class Given(Published):
                 return made
             problem = f"{self.label} has {size} ids, data.vocabulary has {made.size}"
             raise UserError("tokenizer", None, problem, "give the tokenizer of the model")
-        own = getattr(self.subject, "config", None)
-        bos = first_token(self.reading.bos, own, self.tokenizer)
+        config = getattr(self.subject, "config", None)
+        published = config_of(self.subject)
+        text = None if published is None else published.get_text_config()
+        bos = first_token(self.reading.bos, config, text, self.tokenizer)
         tokens = encoder_of(self.tokenizer)
         if 2 * tokens.ids < size:
             problem = f"a tokenizer of {tokens.ids} ids, a model of {size}"

@@ -9,6 +9,7 @@ windows that tune it, and the options of the optimiser in `train`.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Annotated, Any, Literal, cast
 
 import torch
@@ -127,7 +128,7 @@ class Published(Source):
     @cached_property
     def vocabulary(self) -> PublishedVocabulary:
         checkpoint, chat = self.checkpoint, self.reading.chat
-        bos = first_token(self.reading.bos, checkpoint.settings)
+        bos = first_token(self.reading.bos, *checkpoint.tokens)
         return PublishedVocabulary.of_folder(
             checkpoint.folder, checkpoint.vocab, bos, checkpoint.place, chat
         )
@@ -239,16 +240,16 @@ class Published(Source):
 
 
 def first_token(given: int | None, *configs: Any) -> int:
-    """Returns the id of the token before a text: the given one, else the first that the configs,
-    mappings or objects, name. Raises UserError if there is none.
+    """Returns the id of the token before a text: the given one, else the first BOS that the
+    configs, mappings or objects, name, else the first EOS. Raises UserError if there is none.
     """
     names = ("bos_token_id", "eos_token_id")
     found: list[Any] = [given]
-    for config in configs:
+    for name, config in product(names, configs):
         if isinstance(config, Mapping):
-            found += [config.get(name) for name in names]
+            found.append(config.get(name))
         else:
-            found += [getattr(config, name, None) for name in names]
+            found.append(getattr(config, name, None))
     for bos in found:
         first = bos[0] if isinstance(bos, list) and bos else bos
         if isinstance(first, int):

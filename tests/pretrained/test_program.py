@@ -2,7 +2,9 @@
 of any other.
 """
 
+import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,10 +12,12 @@ import torch
 from torch.nn import functional as F
 
 from extrap.cli import layers
+from extrap.pretrained.checkpoint import Checkpoint
 from extrap.results import rows
 from extrap.runs import experiment, source, train, validate
 from extrap.runs.evaluate import entry, evaluate
 from extrap.runs.folder import Named
+from extrap.runs.published import first_token
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.utils.errors import UserError
 from tests.support.checkpoint_jobs import L, asked, measured, placed, saved
@@ -167,6 +171,7 @@ def test_a_checkpoint_too_large_to_be_tuned_says_what_to_do(place, monkeypatch):
         (["stage=train"], "stage=train: checkpoint is trained already"),
         (["finetune=lora"], "data.retrieval: a published checkpoint is tuned on text alone; give"),
         ([*TUNED, "trainer.precision=64"], "give trainer.precision=32-true"),
+        (["finetune=qk-restore", "data=text", "finetune.factor=2"], "the models of extrap alone"),
         ([*TUNED, "model.dtype=bf16"], "give trainer.precision=bf16-true"),
         (["model.dtype=fp8"], "model.dtype=fp8: expected one of fp32, bf16"),
         (["model.train_length=1"], "model.train_length=1: expected"),
@@ -186,6 +191,15 @@ def test_a_folder_without_a_tokenizer_is_refused(place, elsewhere):
     place.save_pretrained(elsewhere / "folder")
     with pytest.raises(UserError, match=r"no tokenizer\.json"):
         validate.check(asked("model.checkpoint=folder"))
+
+
+def test_the_bos_of_the_decoder_comes_before_the_eos_of_the_whole(elsewhere):
+    (elsewhere / "gemma").mkdir()
+    config = {"model_type": "gemma3", "eos_token_id": [1, 106], "text_config": {"head_dim": 8}}
+    (elsewhere / "gemma" / "config.json").write_text(json.dumps(config))
+    assert first_token(None, *Checkpoint("gemma").tokens) == 2
+    assert first_token(None, {"eos_token_id": 1}, SimpleNamespace(bos_token_id=2)) == 2
+    assert first_token(None, {"eos_token_id": [1, 106]}) == 1
 
 
 def test_a_config_that_names_no_end_of_text_asks_for_one(place, elsewhere):

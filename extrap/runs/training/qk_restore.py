@@ -14,12 +14,21 @@ from torch import Tensor
 from extrap.model.block import Block
 from extrap.model.gpt import GPT
 from extrap.runs.training.finetune import Full
+from extrap.utils.errors import UserError
 
 
 class QKRestored(Full):
     """Fine-tuning of every weight; the run keeps the projections of queries and keys, weight and
     bias, that the model had before.
     """
+
+    def adapt(self, model: GPT) -> None:
+        super().adapt(model)
+        if not all(isinstance(block, Block) for block in model.blocks):
+            problem = "knows the queries and keys of the models of extrap alone"
+            raise UserError(
+                "finetune", "qk-restore", problem, "give finetune=full or finetune=lora"
+            )
 
     def kept(self, tuned: Mapping[str, Tensor], plain: GPT) -> dict[str, Tensor]:
         found, before = dict(tuned), plain.state_dict()
