@@ -59,6 +59,9 @@ def config_hash(job: Job, task: str) -> str:
         "task": job.config["task"].get(task, {}),
         "study": job.study,
     }
+    beside = job.source.reference
+    if beside is not None and task in job.tasks and job.tasks[task].asks == "reference":
+        identity["reference"] = beside
     return identity_hash(identity)
 
 

@@ -102,7 +102,8 @@ class Served(Published):
 
     @cached_property
     def vocabulary(self) -> PublishedVocabulary:  # type: ignore[override]
-        bos = first_token(self.reading.bos, self._settings, self.tokenizer)
+        configs = self.checkpoint.tokens if self._settings else ()
+        bos = first_token(self.reading.bos, *configs, self.tokenizer)
         if self.tokenizer is not None:
             tokens = encoder_of(self.tokenizer)
             return PublishedVocabulary(tokens, tokens.ids, bos, "tokenizer")
@@ -140,6 +141,10 @@ class Served(Published):
         if task.asks == "reference" and self.reading.reference is None:
             return "compares the engine with model.reference, which is null"
         return None
+
+    @property
+    def reference(self) -> str | None:
+        return self.checkpoint.sha256 if self.reading.reference else None
 
     @property
     def params(self) -> int:  # type: ignore[override]

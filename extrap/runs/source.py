@@ -83,6 +83,11 @@ class Source(ABC):
         return read(self.config["trainer"])
 
     @property
+    def reference(self) -> str | None:
+        """The hash of the model that a task reads beside this one; None without one."""
+        return None
+
+    @property
     def dtype(self) -> torch.dtype:
         """Type of number of the weights in training and on the disk."""
         return DTYPES[self.precision]

@@ -1,5 +1,6 @@
 """An engine on the loopback gives the rows of its checkpoint; its mistakes end in one line."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 import extrap
 from extrap.engine.client import Client, Refused
 from extrap.engine.protocol import Protocol
+from extrap.runs.evaluate import config_hash
 from extrap.utils.errors import UserError
 from tests.support.engine_server import Serving, serving
+from tests.support.jobs import job
 from tests.support.program import typed
 from tests.support.tiny_checkpoints import rope
 
@@ -81,6 +84,20 @@ def test_a_penalty_of_the_engine_changes_no_answer(place, net):
             protocol.find(prompt)
             found.append(protocol.say(prompt, 4).ids)
     assert found[0] == found[1]
+
+
+def test_rows_beside_another_reference_are_others(place, net, elsewhere):
+    folder = Path(place.saved(net))
+    folder.rename(first := elsewhere / "first")
+    net.lm_head.weight.data += 1
+    Path(place.saved(net)).rename(second := elsewhere / "second")
+    words = ["model=engine", "model.url=http://127.0.0.1:9/v1", "stage=evaluate", *place.WORDS]
+    tasks = {"nll": [*NLL, "task.nll.multiples=[.5]"], "parity": ["task.parity.multiples=[.5]"]}
+    found = set()
+    for reference, (task, options) in product((first, second), tasks.items()):
+        asked = [f"model.reference={reference}", f"task=[{task}]", *options]
+        found.add((task, config_hash(job(*words, *asked, tiny=["logger=none"]), task)))
+    assert sorted(task for task, _ in found) == ["nll", "parity", "parity"]
 
 
 def test_a_key_goes_to_the_engine_alone(place, net, monkeypatch, capsys):
