@@ -1,12 +1,13 @@
 """Training: repeatable to the bit, resumable to the bit, and honest when it fails."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from extrap.runs import train as stage
-from extrap.runs.training.callbacks import RandomState
+from extrap.runs.training.callbacks import Curve, RandomState
 from tests.support.jobs import equal, job, weights
 from tests.support.killed import killed
 
@@ -67,6 +68,16 @@ def test_a_run_that_goes_on_may_be_logged_less_often(elsewhere, monkeypatch):
     assert points[8] == pytest.approx(sum(every[4:]) / 4)
     began = max(step for step in points if step < 4)
     assert points[4] == pytest.approx(sum(every[began:4]) / (4 - began))
+
+
+def test_a_checkpoint_holds_the_sums_of_all_processes():
+    """Process 0 alone writes; each of two goes on from what it wrote."""
+    curve = Curve(every=4)
+    curve.load_state_dict({"points": [], "sums": {"text/nll": torch.tensor(2.0)}, "steps": 1})
+    state = curve.state_dict()
+    other = SimpleNamespace(reduce=lambda own, reduce_op: (own + torch.tensor(4.0)) / 2)
+    curve.on_save_checkpoint(SimpleNamespace(strategy=other), None, {"callbacks": state})
+    assert state["sums"] == {"text/nll": torch.tensor(3.0)}
 
 
 def test_fewer_devices_than_before_take_up_their_random_numbers(monkeypatch):

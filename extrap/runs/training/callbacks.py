@@ -112,6 +112,13 @@ class Curve(L.Callback):
         every = _scalars(self.points[-1]) | _scalars(pace)
         trainer.logger.log_metrics(every, trainer.global_step)
 
+    def on_save_checkpoint(
+        self, trainer: L.Trainer, lit: L.LightningModule, checkpoint: dict[str, Any]
+    ) -> None:
+        """Saves the sums of all processes, of which one alone writes: their mean, for each."""
+        for name, total in self._sums.items():
+            self._sums[name] = trainer.strategy.reduce(total, reduce_op="mean")
+
     def state_dict(self) -> dict[str, Any]:
         return {
             "points": self.points,
