@@ -44,19 +44,21 @@ def own_hydra() -> Iterator[None]:
 
 @contextmanager
 def own_settings() -> Iterator[None]:
-    """Inside, threads, the environment, loggers, filters of warnings and generators of random
-    numbers may be set, and tensors are made as in a new process; at the end all is as before.
+    """Inside, threads, the environment, loggers, warnings and generators of random numbers may be
+    set, and tensors are made as in a new process; at the end all is as before.
     """
     import torch
 
     known = logging.root.manager.loggerDict.values()
     levels = [(one, one.level) for one in known if isinstance(one, logging.Logger)]
+    shown = warnings.formatwarning
     threads, environment = torch.get_num_threads(), dict(os.environ)
     with _own_draws(), _own_numbers(), warnings.catch_warnings():
         try:
             yield
         finally:
             torch.set_num_threads(threads)
+            warnings.formatwarning = shown
             for logger, level in levels:
                 logger.setLevel(level)
             if os.environ != environment:

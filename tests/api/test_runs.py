@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +16,8 @@ from pandas.testing import assert_frame_equal
 
 import extrap
 from extrap.cli import compare as command
+from extrap.cli.apart import own_settings
+from extrap.cli.shared import advise
 from extrap.runs.evaluate import evaluate as written
 from extrap.runs.experiment import Experiment
 from extrap.utils.errors import UserError
@@ -81,6 +84,14 @@ def test_figures_are_drawn_and_shown_by_a_notebook() -> None:
         extrap.plot(rows, "kv_dept")
     with pytest.raises(UserError, match="no rows with task=nll"):
         extrap.plot(rows, "loss_length")
+
+
+def test_warnings_look_as_before_after_a_call_that_gives_advice() -> None:
+    before = warnings.formatwarning
+    with own_settings():
+        advise()
+        assert warnings.formatwarning is not before
+    assert warnings.formatwarning is before
 
 
 def test_a_program_of_hydra_and_its_threads_stay_as_they_were(tmp_path: Path) -> None:
