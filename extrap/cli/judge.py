@@ -150,13 +150,14 @@ def _verdict(
     from extrap.results import baselines
     from extrap.results.beside import beside, board, differences, either, joined
     from extrap.results.comparison.cells import on_disk
+    from extrap.results.ranking import RETRIEVAL
     from extrap.results.rows import read_with_sheets
+    from extrap.runs.evaluate import config_hash
     from extrap.runs.layout import RESULTS
 
     folder = place(RESULTS, asked.study)
     rows = joined(read_with_sheets(folder), others)
-    extension = job.extension_name if asked.group == "extension" else "direct"
-    found = beside(rows, asked.study, asked.label, extension)
+    found = beside(rows, asked.study, config_hash(job, RETRIEVAL.task))
     scores = either(on_disk(folder), baselines.items(BASELINES[asked.group]))
     plugins = job.config["plugins"]
     cost = []

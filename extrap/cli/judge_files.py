@@ -16,6 +16,7 @@ from extrap.figures.drawing.paper import Paper
 from extrap.figures.report.html_page import page
 from extrap.figures.report.text import number
 from extrap.figures.report.verdict import NOTE, RECIPES, parts, section, sentence
+from extrap.results import series
 from extrap.results.beside import Beside
 from extrap.results.effective import Effective
 from extrap.utils import files as atomic
@@ -159,4 +160,5 @@ def _shown(rows: pd.DataFrame, of: Beside) -> pd.DataFrame:
     others = [one.series for one in of.order if one.series != of.candidate]
     chosen = [of.candidate, *others[: SHOWN - 1]]
     index = chain.from_iterable(of.found[n].rows.index for n in chosen)
-    return rows.loc[sorted(index)]
+    trained = rows.assign(status=series.judged(rows))  # by plain readings, which may be left out
+    return trained.loc[sorted(index)]

@@ -16,7 +16,7 @@ from extrap.figures.drawing.formats import WRITERS
 from extrap.figures.drawing.naming import Naming
 from extrap.figures.drawing.paper import HOUSE, LEGENDS, PAPERS, Paper, font, page
 from extrap.figures.drawing.part import Part
-from extrap.results.places import place
+from extrap.results.places import has_rows, place
 from extrap.results.rows import open_study, studies
 from extrap.results.together import together
 from extrap.utils.errors import UserError, choose
@@ -217,7 +217,7 @@ def plot(
 
 def _other(results: Path, study: str) -> pd.DataFrame | None:
     """Returns the rows of another study, None if it has no rows."""
-    return open_study(results, study) if (place(results, study) / "rows").is_dir() else None
+    return open_study(results, study) if has_rows(place(results, study)) else None
 
 
 def _check_names(names: list[str], known: dict, plugins: Sequence[str]) -> None:

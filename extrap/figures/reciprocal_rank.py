@@ -13,6 +13,7 @@ from extrap.figures.drawing import entitle, note, panels, style_of
 from extrap.figures.length_generalisation import trained
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import mean_over_seeds
+from extrap.results.stats.ranks import TIED
 
 NEEDS = {"task": "algorithmic", "metric": "accuracy"}
 MAKE, OF = " data=algorithmic seed=0,1,2", " of several schemes"
@@ -60,4 +61,5 @@ def ranks(found: dict) -> pd.DataFrame:
         label: s.rows.groupby(["protocol", "seed"])["value"].mean() for label, s in found.items()
     }
     together = pd.DataFrame(scores).dropna()
-    return (1 / together.rank(axis=1, ascending=False)).groupby("seed").mean().T
+    places = together.round(TIED).rank(axis=1, ascending=False)
+    return (1 / places).groupby("seed").mean().T

@@ -65,28 +65,22 @@ def joined(own: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     return comparable(rows)
 
 
-def beside(rows: pd.DataFrame, study: str, scheme: str, extension: str = "direct") -> Beside:
+def beside(rows: pd.DataFrame, study: str, config: str) -> Beside:
     """Returns the places of the series of `joined` rows.
 
     Args:
         study: yours
-        scheme, extension: of the candidate
+        config: the hash of an evaluation of the candidate's retrieval, in one of its runs
     """
     found = whole(rows)
-    yours = []
-    named = []
-    for i, s in enumerate(found):
-        if set(s.rows["study"]) != {study}:
-            continue
-        yours.append(i)
-        if (s.scheme, s.extension) == (scheme, extension):
-            named.append(i)
+    yours = [i for i, s in enumerate(found) if set(s.rows["study"]) == {study}]
+    candidates = [i for i in yours if config in set(found[i].rows["config"])]
     multiple, order = places(found, RETRIEVAL)
     placed = {one.series for one in order}
-    if not named or named[-1] not in placed:
-        problem = f"no {RETRIEVAL.task} {RETRIEVAL.metric} of {scheme} {extension}"
+    if not placed.intersection(candidates):
+        problem = f"no {RETRIEVAL.task} {RETRIEVAL.metric} of the candidate"
         raise UserError("task", problem=problem, remedy="keep kv among the tasks")
-    return Beside(found, yours, named[-1], multiple, order)
+    return Beside(found, yours, candidates[0], multiple, order)
 
 
 def board(of: Beside) -> pd.DataFrame:

@@ -7,13 +7,12 @@ from extrap.results.cells import cells, counted
 from extrap.results.effective import effective
 from extrap.results.series import select
 from extrap.results.stats.intervals import mean_over_seeds
+from extrap.results.stats.ranks import TIED
 
 FAR = 4
 """Multiple of the training length at which schemes are compared."""
 HEAD = ("scheme", "layers", "parameters", "effective length, tokens", f"found at {FAR} L")
 HEAD = (*HEAD, "mean and span over {} recipes", f"sliding perplexity at L, {FAR} L", "seeds")
-TIED = 9
-"""Decimals of a mean, so that .215 reads the same everywhere."""
 RECIPE = ["train_length", "layers", "heads", "lr"]
 TUNED = ("scheme", "own recipe", f"found at {FAR} L", "under recipe 1")
 TUNED = (*TUNED, "mean and span over {} recipes", f"sliding perplexity at L, {FAR} L", "seeds")

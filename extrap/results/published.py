@@ -83,9 +83,7 @@ def published(rows: pd.DataFrame, protocols: bool = True, lengths: bool = True) 
             name = "perplexity" if metric == "nll" else metric
             line[task, protocol, name, float(m)] = _score(part, metric)
         if line:
-            base, _, _ = s.label.partition(" – ")
-            known_before = table.lines.get(base, {})
-            table.lines[base] = known_before | line
+            table.lines[s.label] = line
     known = set(chain.from_iterable(table.lines.values()))
     order = {place: k for k, place in enumerate(USUAL)}
 

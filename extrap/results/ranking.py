@@ -11,7 +11,7 @@ import pandas as pd
 
 from extrap.results.cells import cells, counted, taught
 from extrap.results.effective import NOTHING, Effective, effective_lengths
-from extrap.results.series import Series, select
+from extrap.results.series import Series, diverged, select
 from extrap.results.stats.intervals import mean_over_seeds
 from extrap.results.stats.ranks import rank_intervals
 
@@ -63,7 +63,7 @@ class Place(NamedTuple):
     length       its effective length
     worst_seed   the worst score of a seed
     worst_depth  the worst mean over seeds at a depth, and `depth`; nan without depths
-    below        seeds below the gate of the task
+    below        seeds below the gate of the task, and seeds that diverged in training
     """
 
     series: int
@@ -133,7 +133,7 @@ def places(found: Sequence[Series], of: Score) -> tuple[float, list[Place]]:
             worst_seed=lowest.of_seed,
             worst_depth=lowest.at_depth,
             depth=lowest.depth,
-            below=rows.loc[missed, "run"].nunique(),
+            below=len({*rows.loc[missed, "run"], *diverged(rows)}),
         )
         lines.append(line)
     return multiple, lines

@@ -237,6 +237,11 @@ def judged(rows: pd.DataFrame) -> pd.Series:
     return rows["status"].mask(elsewhere, "ok")
 
 
+def diverged(rows: pd.DataFrame) -> set[str]:
+    """Returns the runs whose training diverged, of which nothing else is known."""
+    return {*rows.loc[rows["metric"] == "diverged_at", "run"]}
+
+
 def seeds(rows: pd.DataFrame, by: str) -> pd.DataFrame:
     """Returns values as (by, seed): one column per run."""
     table = rows.pivot(index=by, columns="run", values="value")

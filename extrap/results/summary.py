@@ -9,7 +9,7 @@ import pandas as pd
 
 from extrap.results.cells import cells, counted
 from extrap.results.effective import NOTHING, effective_lengths
-from extrap.results.series import select, status_name, whole
+from extrap.results.series import diverged, select, status_name, whole
 
 PARTS = ("text", "retrieval")
 PROTOCOLS = ("nonoverlap", "last_segment")
@@ -131,7 +131,7 @@ def _line(rows: pd.DataFrame) -> dict:
     return {
         "seeds": seeds,
         "steps_to_90": arrived,
-        **_trained(rows),
+        **_trained(rows[~rows["run"].isin(diverged(rows))]),
         **_perplexities(rows),
         **_accuracies(scores, kv),
         "verdict": _verdict(rows, kv, scores),
@@ -195,9 +195,11 @@ def _verdict(rows, retrieval, scores) -> str:
     passed = trained["run"].nunique()
     seeds = retrieval["run"].nunique()
     some = f"{passed} of {seeds} seeds pass the gate; " if passed < seeds else ""
+    if lost := len(diverged(rows)):
+        some = f"{lost} of {rows['run'].nunique()} seeds diverged; {some}"
     records = scores[scores["protocol"] == "records"]
     means = records.groupby("multiple")["value"].mean()
-    lost = means[means < 0.5]
-    if lost.empty:
+    low = means[means < 0.5]
+    if low.empty:
         return f"{some}never below .5"
-    return f"{some}below .5 at {lost.index.min():g}x"
+    return f"{some}below .5 at {low.index.min():g}x"

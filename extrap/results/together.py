@@ -3,12 +3,13 @@ meet, refused where numbers cannot be compared.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, combinations, count
 from pathlib import Path
 
 import pandas as pd
 
 from extrap.results import rows as table
+from extrap.results.places import place
 from extrap.results.rows import comparable, open_study, read_file, studies
 from extrap.utils.errors import UserError
 
@@ -40,14 +41,18 @@ def together(results: Path, names: Sequence[str]) -> pd.DataFrame:
     """Returns the rows of all. A series that two of them have is named after its study as well.
     Raises UserError for a name given twice, and for rows of other text or of other questions.
     """
-    twice = [one for one in names if list(names).count(one) > 1]
-    if twice:
-        raise UserError("STUDY", twice[0], "given twice", "name each once")
+    places = [_place(results, name) for name in names]
+    for name, at in zip(names, places, strict=True):
+        if places.count(at) > 1:
+            raise UserError("STUDY", name, "given twice", "name each once")
     parts = [opened(results, name) for name in names]
     if len(parts) == 1:
         return parts[0]
-    named = [_named(part, name) for part, name in zip(parts, names, strict=True)]
-    for first, second in pairwise(named):
+    named: list[pd.DataFrame] = []
+    for part, name in zip(parts, names, strict=True):
+        known = [one["study"].iloc[0] for one in named]
+        named.append(_named(part, name, known))
+    for first, second in combinations(named, 2):
         _check(first, second)
     rows = pd.concat(named, ignore_index=True)
     return comparable(labelled(rows))
@@ -57,18 +62,29 @@ def labelled(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns rows in which a series of several studies ends in the name of its study; `rope-mine`
     keeps the colour of `rope`.
     """
-    place = [rows[name] for name in ("scheme", "extension", "data")]
-    studies_of = rows.groupby(place)["study"].transform("nunique")
+    kind = [rows[name] for name in ("scheme", "extension", "data")]
+    studies_of = rows.groupby(kind)["study"].transform("nunique")
     longer = rows["scheme"] + "-" + rows["study"]
     scheme = rows["scheme"].mask(studies_of.gt(1), longer)
     return rows.assign(scheme=scheme)
 
 
-def _named(rows: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Returns rows under the name of their file if they come from a file of others."""
-    if name in {*rows["study"]}:
-        return rows
-    return rows.assign(study=Path(name).stem)
+def _place(results: Path, name: str) -> Path:
+    """Returns where the rows of a study, a file or a folder lie."""
+    path = Path(name)
+    if name in studies(results) or not path.exists():
+        path = place(results, name)
+    return path.resolve()
+
+
+def _named(rows: pd.DataFrame, name: str, known: Sequence[str]) -> pd.DataFrame:
+    """Returns rows under the name of their file if they come from a file of others, with a number
+    behind it if it is one of those known.
+    """
+    stem = name if name in {*rows["study"]} else Path(name).stem
+    numbered = (f"{stem}-{n}" for n in count(2))
+    free = next(one for one in chain([stem], numbered) if one not in known)
+    return rows if free == name else rows.assign(study=free)
 
 
 def _check(first: pd.DataFrame, second: pd.DataFrame) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from itertools import zip_longest
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -209,3 +210,10 @@ def test_a_protocol_that_was_not_learned_is_named(tmp_path):
     results = study(tmp_path, runs, protocols=("sliding", "records", "padded"))
     text = compare.text(results, "demo", ["rope", "alibi"], [])
     assert "rope: kv padded seed 0, 1 below the gate; no statement" in text and "alibi:" not in text
+
+
+def test_a_series_without_a_factor_is_named_beside_one_with_a_factor():
+    labels = ("rope", "rope + pi", "rope + pi x4", "rope + ntk x8")
+    known = [SimpleNamespace(label=label, extension=label[7:9]) for label in labels]
+    chosen = pairs.choose(known, ["rope + pi", "rope+ntk", "rope"])
+    assert [s.label for s in chosen] == ["rope + pi", "rope + ntk x8", "rope"]

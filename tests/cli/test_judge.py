@@ -13,6 +13,8 @@ from extrap.cli import judge, judge_candidate, judge_recipes, report
 from extrap.figures.report import html_page
 from extrap.results import baselines
 from extrap.results.rows import write
+from extrap.runs.evaluate import config_hash
+from extrap.runs.job import Job
 from extrap.utils.errors import UserError
 from tests.support.jobs import TINY, job
 from tests.support.plausible import study_rows
@@ -75,8 +77,9 @@ def invented(elsewhere: Path, frame, monkeypatch) -> None:
     monkeypatch.setattr(baselines, "rows", lambda study: others)
     monkeypatch.setattr(judge, "_comparable", lambda *_: None)
 
-    def train(asked: judge_candidate.Candidate, *_: object) -> None:
+    def train(asked: judge_candidate.Candidate, experiment: str, this: Job, *_: object) -> None:
         own = others[others["scheme"] == "alibi"].assign(scheme=asked.label, study=asked.study)
+        own["config"] = config_hash(this, "kv")
         own["run"] = own["run"].str.replace("alibi", asked.label)
         for task, rows in own.drop(columns="sheet").groupby("task"):
             file = f"{asked.label}__direct__{task}.csv"

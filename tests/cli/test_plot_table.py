@@ -2,16 +2,21 @@
 
 import json
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from extrap.cli import table
+from extrap.cli import plot, table
 from extrap.figures.report.text import number
 from extrap.results import rows
+from extrap.results.ranking import RETRIEVAL, places
+from extrap.results.series import whole
 from extrap.results.summary import summary
 from tests.support import plausible
 from tests.support.plausible import IDENTITY, run_rows
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -55,6 +60,18 @@ def test_verdicts(demo, frame):
         [row | {"status": "diverged"} for row in run_rows("rope") if row["task"] == "train"]
     )
     assert summary(diverged)["verdict"].tolist() == ["diverged"]
+
+
+def test_a_seed_whose_training_diverged_is_told(frame):
+    curve = [row for row in run_rows("rope", 2) if row["task"] == "train"]
+    lost = [row | {"status": "diverged"} for row in curve]
+    lost.append(lost[0] | {"metric": "diverged_at", "axis": "", "at": None, "value": 40.0})
+    sound = run_rows("rope") + run_rows("rope", 1)
+    found, known = (summary(frame(rows)).iloc[0] for rows in (sound + lost, sound))
+    assert found["verdict"] == f"1 of 3 seeds diverged; {known['verdict']}"
+    assert found["trained text"] == known["trained text"] and found["seeds"] == 3
+    _, (place,) = places(whole(frame(sound + lost)), RETRIEVAL)
+    assert place.below == 1
 
 
 def gated(scheme, seed, values):
@@ -164,6 +181,10 @@ def test_the_table_of_a_paper_has_intervals_the_best_and_the_gate(tmp_path, caps
     table.main([*asked, "--markdown"])
     said = capsys.readouterr().out
     assert said.startswith("| series |") and " †" in said and "**" in said
+    labels = ["--label", "alibi=Ours – steep", "--label", "nope=Ours – none"]
+    table.main([*asked[:3], *labels, "--markdown"])
+    said = capsys.readouterr().out
+    assert "| Ours – steep |" in said and "| Ours – none |" in said
 
 
 def test_the_worst_seed_and_depth_of_each_score(tmp_path, capsys):
@@ -195,3 +216,20 @@ def test_the_worst_seed_and_depth_of_each_score(tmp_path, capsys):
         ("Ours", "kv", "padded", "8x"),
         ("rope", "kv", "padded", "8x"),
     }
+
+
+def test_a_series_alone_is_trained_if_its_plain_reading_is(tmp_path, capsys):
+    """The extension lost what the run had learned: a low score, and no dagger."""
+    lost = [row | {"status": "not trained"} for row in run_rows("rope", extension="pi", factor=8)]
+    rows.write(tmp_path / "s" / "rows" / "a.csv", run_rows("rope") + lost)
+    for series in ([], ["--series", "rope+pix8"]):
+        table.main(["s", "--results", str(tmp_path), "--markdown", *series])
+        lines = capsys.readouterr().out.splitlines()
+        (own,) = [line for line in lines if line.startswith("| rope + pi x8 |")]
+        assert "†" not in own
+
+
+def test_a_figure_beside_another_study_finds_its_packed_rows():
+    committed = plot._other(ROOT / "results", "demo")
+    assert committed is not None and {*committed["study"]} == {"demo"}
+    assert plot._other(ROOT / "results", "no-such-study") is None

@@ -79,6 +79,14 @@ def test_a_control_is_no_second_run_of_its_scheme(frame, study):
         )
 
 
+def test_two_settings_of_a_size_are_two_schemes(frame, study):
+    other = study.assign(run=study["run"].str.replace("cafe", "f00d"), value=study["value"] / 2)
+    found = scale_axis.points(pd.concat([study, other]), scale_axis.NEEDS)
+    own = scale_axis.points(study, scale_axis.NEEDS)
+    assert len(found) == 2 * len(own)
+    assert all(name.endswith("]") for name in found["scheme"])
+
+
 def test_seeds_below_the_gate_count(frame):
     lost = [
         row | ({"status": "not trained"} if row["task"] == "kv" and row["seed"] == 1 else {})

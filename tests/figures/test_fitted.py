@@ -11,6 +11,7 @@ from matplotlib.text import Text
 
 from extrap import figures
 from extrap.cli import plot
+from extrap.figures.drawing import depth_panels
 from extrap.figures.drawing.dimensions import HIGH, fitted
 from extrap.figures.drawing.fitting import made_for
 from extrap.figures.drawing.formats import latex, pgf
@@ -115,6 +116,11 @@ def test_a_protocol_and_a_length_pick_one_panel(results, capsys):
     plot.main([*words, "--results", str(results)])
     text = (results / "demo" / "figures" / "paper" / "kv_depth.svg").read_text()
     assert text.count("axes_") == 1 and ">records 4 L<" in text
+
+
+def test_lengths_far_beyond_the_trained_one_have_panels():
+    assert depth_panels._lengths([0.5, 1, 3, 8, 12, 16, 64]) == [0.5, 1, 8, 16, 64]
+    assert depth_panels._lengths([3, 12]) == [3, 12], "asked for alone"
 
 
 def test_a_figure_without_the_picked_panels_is_not_drawn(results, capsys):

@@ -53,6 +53,14 @@ def test_a_sentence_at_the_top_says_what_the_leaderboard_says(frame, text):
     assert "do not tell it apart from <b>twin</b>" in html_page.page(twins, images=False)
 
 
+def test_a_length_that_is_no_power_of_two_is_reached_as_well(frame):
+    rows = frame(study_rows(("alibi",), (0, 1, 2)))
+    numbers = {"train_length": 80, "length": rows["length"] * 80 // 64, "value": rows["value"]}
+    found_at = (rows["task"] == "kv") & (rows["metric"] == "accuracy")
+    rows = rows.assign(**numbers | {"value": rows["value"].mask(found_at, 0.95)})
+    assert "1 of 1 series keep 85 %" in html_page.page(rows, images=False)
+
+
 def test_report_and_table_count_the_same_seeds(frame):
     """The runs that pass the gate, if any does."""
     rows = frame(study_rows(("rope", "alibi"), (0, 1, 2)))

@@ -1,5 +1,6 @@
 """Figures of the evaluation suite: lines, bars and cells are the rows."""
 
+from types import SimpleNamespace
 from typing import get_args
 
 import numpy as np
@@ -174,6 +175,16 @@ def test_ranks_are_over_tasks_and_untrained_lengths(several):
     assert not figures.served(ALL["reciprocal_rank"], select(several, scheme="rope"))
     apart = several["protocol"].eq("copy") == several["scheme"].eq("rope")
     assert not figures.served(ALL["reciprocal_rank"], several[apart]), "no task of both"
+
+
+def test_equal_means_share_a_rank_whatever_their_last_bit():
+    def scores(*values):
+        return SimpleNamespace(rows=pd.DataFrame({"protocol": "copy", "seed": 0, "value": values}))
+
+    up, down = (0.9, 0.905, 0.91), (0.91, 0.905, 0.9)
+    assert np.mean(up) == pytest.approx(np.mean(down)) and sum(up) != sum(down)
+    found = reciprocal_rank.ranks({"a": scores(*up), "b": scores(*down), "c": scores(0.1)})
+    assert found[0].tolist() == pytest.approx([2 / 3, 2 / 3, 1 / 3])
 
 
 def test_one_window_is_drawn_less_windows_of_the_training_length(one):

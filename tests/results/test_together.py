@@ -56,3 +56,27 @@ def test_what_cannot_be_compared_is_refused_by_name(change: dict, line: str) -> 
         together(Path("results"), ["mine", "theirs"])
     with pytest.raises(UserError, match="STUDY=mine: given twice"):
         together(Path("results"), ["mine", "mine"])
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_rows_of_two_people_under_one_name_are_two_series() -> None:
+    kept("demo", ("rope", "alibi"))
+    theirs = [row | {"study": "demo"} for row in study_rows(("rope",), (0, 1))]
+    write(Path("theirs", "demo", "rows", "a.csv"), theirs)
+    rows = together(Path("results"), ["demo", "theirs/demo"])
+    assert {*rows["study"]} == {"demo", "demo-2"}
+    assert {s.scheme for s in series(rows)} == {"rope-demo", "rope-demo-2", "alibi"}
+    with pytest.raises(UserError, match="demo: given twice"):
+        together(Path("results"), ["demo", "results/demo"])
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_every_two_of_three_studies_are_held_together() -> None:
+    kept("a", ("rope",))
+    rows = [row | {"study": "b"} for row in study_rows(("nope",), (0, 1)) if row["task"] == "nll"]
+    write(Path("results", "b", "rows", "a.csv"), rows)
+    rows = [row | {"study": "c"} for row in study_rows(("alibi",), (0, 1))]
+    rows = [row | ({"value": 0.5} if row["metric"] == "chance" else {}) for row in rows]
+    write(Path("results", "c", "rows", "a.csv"), rows)
+    with pytest.raises(UserError, match=r"chance 0\.\d+ in a, 0\.5 in c"):
+        together(Path("results"), ["a", "b", "c"])

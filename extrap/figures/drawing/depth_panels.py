@@ -58,7 +58,7 @@ def depth_figure(
     rows = rows.assign(panel=rows["at" if counted else "multiple"])
     shown = [p for p in protocols if p in set(rows["protocol"])]
     known = sorted(rows["panel"].unique())
-    columns = known[-4:] if counted else [m for m in known if m in MULTIPLES]
+    columns = known[-4:] if counted else _lengths(known)
     # a series may be split by the gate of one protocol alone
     parts = {p: series(rows[rows["protocol"] == p]) for p in shown}
     narrow = (WIDTH.get() or PAGE) < NARROW  # no room for words beside a row, which goes on
@@ -88,6 +88,14 @@ def depth_figure(
     bars = f"bars: 95 % Wilson over {trials} trials"
     entitle(figure, title, f"{spread_note(rows, bars)} · {marks}")
     return figure
+
+
+def _lengths(known: list[float]) -> list[float]:
+    """Returns the multiples of L that have panels: MULTIPLES and further powers of two, or all
+    where a reader asked for others alone.
+    """
+    powers = [m for m in known if m in MULTIPLES or (m > 8 and math.log2(m).is_integer())]
+    return powers or known
 
 
 def _grid(grid: tuple[int, int], groups: list[list[Series]], narrow: bool):

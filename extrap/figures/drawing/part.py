@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from extrap.results.series import select, series
+from extrap.results.series import judged, select, series
 from extrap.utils.errors import UserError, choose
 
 
@@ -38,7 +38,9 @@ class Part(NamedTuple):
                 raise UserError("--series", name, "no such series", listed)
             for s in fitting:
                 keep.extend(s.rows.index)
-        found = rows[rows.index.isin(keep)] if self.series else rows
+        found = rows
+        if self.series:  # a plain reading, which may not be among them, says who is trained
+            found = rows.assign(status=judged(rows))[rows.index.isin(keep)]
         read = found["multiple"].dropna()
         for option, names, there in (
             ("--protocol", self.protocols, {*found["protocol"]} - {""}),

@@ -97,7 +97,8 @@ def _lead(found: Sequence[Series], order: Sequence[Place], of: Score, multiple: 
         said += f" The last of {len(order)}, {name[last.series]}, has {words(of, last.far)}."
     if of.sign > 0:
         lengths = [(one, found[one.series].rows["train_length"].iloc[0]) for one in order]
-        kept = sum(one.length.tokens / trained >= multiple for one, trained in lengths)
+        reached = [one.length.tokens / trained for one, trained in lengths]
+        kept = sum(length > multiple * (1 - 1e-9) for length in reached)  # a mean of logarithms
         said += f" {kept} of {len(order)} series keep 85 % of their score at L to this length."
     return said
 

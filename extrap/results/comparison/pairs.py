@@ -34,10 +34,9 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
     found = []
     for name in names:
         short = name.replace(" ", "")
-        fitting = []
-        for label, s in spelled:
-            if short in (label, FACTOR.sub("", label)):
-                fitting.append((label, s))
+        fitting = [(label, s) for label, s in spelled if short == label]
+        if not fitting:
+            fitting = [(label, s) for label, s in spelled if short == FACTOR.sub("", label)]
         if not fitting:
             fitting = [(label, s) for label, s in spelled if short == s.extension]
         if not fitting:

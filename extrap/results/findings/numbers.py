@@ -47,10 +47,11 @@ from extrap.results.findings.statement import (
     selection,
     statement,
 )
-from extrap.results.findings.statistics import TIED, NotMeasured, measured, selected
+from extrap.results.findings.statistics import NotMeasured, measured, selected
 from extrap.results.findings.verdict import VERDICTS, Finding, judge
 from extrap.results.rows import COLUMNS
 from extrap.results.stats.intervals import exact_share
+from extrap.results.stats.ranks import TIED
 from extrap.utils import markdown
 from extrap.utils.errors import UserError
 from extrap.utils.hints import fits

@@ -42,12 +42,10 @@ from extrap.results.findings.statement import (
 )
 from extrap.results.series import settings
 from extrap.results.stats.intervals import student
-from extrap.results.stats.ranks import concordance, permutation_p, spearman
+from extrap.results.stats.ranks import TIED, concordance, permutation_p, spearman
 from extrap.results.tuned import is_own
 
 COLUMNS = ["value", "down", "up"]
-TIED = 9
-"""Decimals that ranks see: equal means of different numbers may differ by an ulp."""
 SIZES = {"small": 0, "middle": 600_000, "large": 2_000_000}
 """Least number of parameters of each word that `params` takes."""
 

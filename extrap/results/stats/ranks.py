@@ -13,6 +13,8 @@ MANY = 10**6
 """Degrees of freedom of a variance that a formula gives."""
 EXACT = 40_320
 """Orders of eight items, the most that are all counted."""
+TIED = 9
+"""Decimals that ranks see: equal means of different numbers may differ by an ulp."""
 
 
 def spearman(a: pd.Series, b: pd.Series) -> float:

@@ -22,7 +22,7 @@ from extrap.figures.drawing import (
     thin_lines,
 )
 from extrap.results.rows import comparable
-from extrap.results.series import CONTROLS, select
+from extrap.results.series import CONTROLS, select, told_apart
 from extrap.results.stats.intervals import mean_over_seeds
 from extrap.results.stats.ranks import spearman
 
@@ -53,7 +53,8 @@ def sizes(params: pd.Series) -> pd.Series:
 def points(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
     """Returns one value per run (scheme, train_length, size, seed), at the greatest multiple of L
     that all runs have: the mean over depths if there are some. Controls, whose runs have the same
-    names, are left out if there are other runs.
+    names, are left out if there are other runs. Schemes of several settings or data have names of
+    their own.
     """
     rows = comparable(select(rows, **needs))
     mixtures = rows[~rows["data"].isin(CONTROLS)]
@@ -64,6 +65,9 @@ def points(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
     furthest = max((m for m in common if m <= FURTHEST), default=1)
     rows = rows[rows["multiple"] == furthest]
     rows = rows.assign(size=sizes(rows["params"]), lost=rows["status"] == "not trained")
+    if rows["data"].nunique() > 1:
+        rows["scheme"] += " (" + rows["data"] + ")"
+    rows["scheme"] += told_apart(rows, ["scheme", "train_length", "size"])
     by = ["scheme", "train_length", "size", "seed", "multiple"]
     groups = rows.groupby(by, as_index=False)
     return groups.agg(value=("value", "mean"), lost=("lost", "any"))
