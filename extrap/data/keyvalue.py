@@ -183,7 +183,11 @@ class PairForm(Form):
         """Returns the offset of the gold record in the body."""
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        check_keys(vocabulary, self.records(length), length)
+        records = self.records(length)
+        if records < 1:
+            problem = f"{length} tokens hold no record beside its question"
+            raise UserError(option, problem=problem, remedy="give longer lengths")
+        check_keys(vocabulary, records, length)
 
     def question(self, context: Context, depth: float) -> Questions:
         length = context.length

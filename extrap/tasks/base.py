@@ -170,6 +170,9 @@ class AtLengths(Task):
             problem = f"expected multiples of the training length of at least {self.least:g}"
             raise self.error("multiples", problem, "leave smaller ones out")
         lengths = self.lengths(setting.length)
+        if lengths[0] < 1:
+            problem = f"the shortest multiple of train_length={setting.length} is no token"
+            raise self.error("multiples", problem, "leave it out")
         if len({*lengths}) < len(self.multiples):
             problem = f"two multiples of train_length={setting.length} are the same length"
             raise self.error("multiples", problem, "leave one out")

@@ -61,23 +61,25 @@ class ContextGain(LastHalf):
         half = train_length // 2
         contexts = self.lengths(train_length)
         by_cell = {("full", c): read[c] for c in (half, *contexts) if c in read}
-        by_cell |= {("crop", c): read[L] for c in contexts if c > L}
+        by_cell |= {("crop", c): read[L] for c in contexts if c > L and L in read}
         if "window" in read:
             by_cell |= {("window", c): read["window"] for c in contexts if c >= L + half}
         recorder = Recorder()
         reads = False
-        of_half, _ = read[half].of("full")
-        base = of_half.sum(1)
+        base = None
+        if half in read:  # an engine may read less
+            of_half, _ = read[half].of("full")
+            base = of_half.sum(1)
         for (protocol, c), losses in by_cell.items():
             cell = recorder.at(protocol=protocol, length=c)
             found, places = losses.of("full")
             losses.report(cell, found, places)
-            sums = found.sum(1)
-            finite = np.isfinite(sums + base).all()
             is_base = protocol == "full" and c == half
-            if is_base or not finite:
+            if is_base or base is None:
                 continue
-            gain = sums - base
+            gain = found.sum(1) - base
+            if not np.isfinite(gain).all():
+                continue
             _, high = cell.per_token("gain", gain, half)
             cell.scores("gain", gain / half)
             if protocol == "full" and c == L:

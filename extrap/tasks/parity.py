@@ -149,11 +149,12 @@ class EngineParity(AtLengths):
                     logits.append(of_last.cpu().double())
                 counter(tokens.numel())
                 likely = torch.cat(logits).log_softmax(-1)
-                same = likely.argmax(-1) == said[:, 0]
+                same = (likely.argmax(-1) == said[:, 0]).double()
+                same[likely.isnan().any(-1)] = torch.nan
                 change = (scores - likely.gather(1, said)).numpy()
                 every.append(change)
                 cell = cells.at(depth=depth)
-                cell.proportion("same", same.double().numpy())
+                cell.proportion("same", same.numpy())
                 _record(cell, change)
             _record(cells, np.concatenate(every, 1))
 
@@ -163,8 +164,10 @@ class EngineParity(AtLengths):
         found = [row for row in recorder.rows if row["metric"] == "apart"]
         whole = [row for row in found if "depth" not in row]
         parted = [row for row in found if row["value"] > self.tolerance]
-        if not parted:
-            most = max((row["value"] for row in whole), default=0.0)
+        if not whole:
+            line = "nothing is compared: no text has scores of both the engine and its model"
+        elif not parted:
+            most = max(row["value"] for row in whole)
             line = f"the engine and its model agree, to {most:.2g} nats a token"
         else:
             first = min(row["length"] for row in parted)

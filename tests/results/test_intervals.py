@@ -179,3 +179,14 @@ def test_one_seed_supports_no_interval():
     """Without a warning of numpy, which tests turn into an error."""
     assert np.isnan(stats.t_interval([0.3])).all()
     assert np.isnan(stats.t_interval([[0.3, 0.4]])).all()
+
+
+def test_documents_without_a_scored_token_move_no_interval():
+    rng = np.random.default_rng(0)
+    for known in (1, 4, 20):
+        counts = rng.integers(1, 9, known).astype(float)
+        sums = rng.random(known) * counts
+        padded = [np.append(one, np.zeros(40)) for one in (sums, counts)]
+        alone, among = stats.bootstrap_mean(sums, counts), stats.bootstrap_mean(*padded)
+        np.testing.assert_array_equal(alone, among)
+        assert np.isnan(among).all() == (known == 1)

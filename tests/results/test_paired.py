@@ -29,6 +29,19 @@ def test_one_seed_is_resampled_over_items():
         assert (moved.p < 0.05) == (moved.low > 0 or moved.high < 0)
 
 
+@pytest.mark.parametrize("known", [1, 6])
+def test_noise_of_few_documents_is_no_certain_difference(known):
+    """Of 64 documents, few hold a token that is scored."""
+    counts = np.zeros((1, 64))
+    counts[0, :known] = 3
+    noise = np.random.default_rng(known).normal(size=(1, 64)) * counts
+    found = paired.by_items(noise, np.zeros((1, 64)), counts)
+    if known == 1:
+        assert np.isnan(found.p) and np.isnan(found.low)
+    else:
+        assert found.p > 0.05 and found.low < 0 < found.high
+
+
 def test_one_item_of_one_seed_supports_nothing_and_ten_seeds_without_spread_are_certain():
     assert paired.by_items([[0.75]], [[0.5]]) == paired.Difference(0.25, None, None, None, 1, 1)
     certain = paired.by_items(np.full((10, 4), 0.5), np.zeros((10, 4)))

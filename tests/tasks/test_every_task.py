@@ -6,6 +6,7 @@ import torch
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.scheme import OutOfRange
 from extrap.tasks.base import Setting, Task
+from extrap.utils.errors import UserError
 from tests.support.discover import made, names, node
 from tests.support.draws import Listener, corpus
 
@@ -26,6 +27,8 @@ NAMES = [name for name in names("task") if name not in INSIDE]
 LOSSES = ["context-gain", "gap", "long-loss", "nll", "nll-position", "repeat"]
 OF_DATA = {"chance", "guess", "handed", "share"}
 """Metrics that no model changes."""
+OF_COORDINATES = ("gap",)
+"""Tasks whose length is a coordinate, past the tokens that are read."""
 IN_WINDOWS = {"context-gain": {"crop", "window"}, "nll-position": {"windowed"}}
 """Protocols that score texts past a table in windows of the training length."""
 
@@ -83,6 +86,27 @@ def test_lengths_past_a_table_are_absent_and_progress_ends_at_its_total(name):
     past = {row["protocol"] for row in result.rows if row.get("length", 0) > longest}
     assert past == IN_WINDOWS.get(name, set())
     assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
+
+
+@pytest.mark.parametrize("longest", [L // 2 - 1, L - 1])
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "repeat"])  # of no engine
+def test_a_reader_of_less_than_the_training_length_ends_in_no_traceback(name, longest):
+    """An engine may read less, its limit less the answer."""
+    result, _, _ = run(name, longest=longest)
+    windows = {"windowed"} & IN_WINDOWS.get(name, set())
+    measured = [row for row in result.rows if row.get("protocol") not in windows]
+    assert all(row.get("length", 0) <= longest for row in measured if name not in OF_COORDINATES)
+    assert {row["status"] for row in result.rows if row["metric"] == "accuracy"} <= {"not trained"}
+
+
+@pytest.mark.parametrize(
+    "name, multiples, line",
+    [("nll", [0.005, 1], "no token"), ("kv-before", [0.04, 1], "no record")],
+)
+def test_lengths_that_hold_nothing_are_refused(name, multiples, line):
+    task = made(node("task", name) | {"multiples": multiples}, f"task.{name}")
+    with pytest.raises(UserError, match=line):
+        task.check(Setting(corpus(), Vocabulary(keys=256, values=64), L))
 
 
 @pytest.mark.parametrize("name", LOSSES)

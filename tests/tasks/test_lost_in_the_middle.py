@@ -222,6 +222,21 @@ def test_the_longer_value_that_begins_alike_is_not_the_value(tmp_path):
         assert set(cells(result, "format").values()) == {1.0}
 
 
+def test_a_value_is_what_stands_in_the_prompt(tmp_path):
+    """JSON writes a backslash twice, and a reader copies both."""
+    pairs = [["alpha", r"C:\temp\a"], ["beta", 'say "b"'], ["gamma", "two\nlines"]]
+    line = json.dumps(dict(zip(FIELDS, (pairs, *pairs[0]), strict=True)))
+    (tmp_path / "few.jsonl").write_text("\n".join([line] * 3))
+    asked = task(path=str(tmp_path / "few.jsonl"), generate=30)
+
+    def copied(prompt):
+        return ' "' + re.search(r'"alpha": "(.*?)"[,}]', prompt)[1] + '"'
+
+    result = measure(asked, writer(copied), None, L)
+    for metric in SCORES:
+        assert set(cells(result, metric).values()) == {1.0}, metric
+
+
 @pytest.mark.parametrize(("end", "right"), [("[|endofturn|]", 1.0), ("3", 0.0)])
 def test_a_special_token_ends_a_value(tmp_path, end, right):
     made = Tokenizer.from_file(str(word_tokenizer.written(tmp_path) / "tokenizer.json"))

@@ -46,6 +46,9 @@ class Example:
     Args:
         distractors: (key, value) pairs in their order, the gold record not among them
         key, value: of the gold record
+
+    Keys and values are as they stand in the prompt between quotation marks: JSON has two letters
+    for a backslash or a line break.
     """
 
     distractors: tuple[tuple[str, str], ...]
@@ -70,19 +73,14 @@ class Example:
         """
         pairs = list(self.distractors)
         pairs.insert(index, (self.key, self.value))
-        records = [_record(key, value) for key, value in pairs]
-        question = f"Key: {json.dumps(self.key, ensure_ascii=False)}"
+        records = [f'"{key}": "{value}"' for key, value in pairs]
+        question = f'Key: "{self.key}"'
         before, behind = query in ("both", "first"), query in ("last", "both")
         front = f"{INSTRUCTION}\n\n" + f"{question}\n\n" * before + "JSON data:\n{"
         before_gold = [record + BETWEEN for record in records[:index]]
         at = len(front) + sum(map(len, before_gold))
         back = "}\n\n" + f"{question}\n" * behind + "Corresponding value:"
         return front + BETWEEN.join(records) + back, at
-
-
-def _record(key: str, value: str) -> str:
-    """Returns a record as it stands inside the braces."""
-    return json.dumps({key: value}, ensure_ascii=False)[1:-1]
 
 
 def most(characters: int) -> int:
@@ -140,4 +138,11 @@ def _example(row: Any) -> Example:
     for text in (*known, *known.values()):
         if not (isinstance(text, str) and text.encode()):  # half of a character has no bytes
             raise TypeError("no text")
-    return Example(tuple(pair for pair in records if pair[0] != key), key, value)
+    shown = {k: (_shown(k), _shown(v)) for k, v in records}
+    gold = shown.pop(key)
+    return Example((*shown.values(),), *gold)
+
+
+def _shown(text: str) -> str:
+    """Returns a text as JSON writes it between quotation marks."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]

@@ -41,7 +41,11 @@ class Mean:
 
     @property
     def p(self) -> float:
-        """Two-sided p of 0: where the interval of level 1 - p just touches it."""
+        """Two-sided p of 0: where the interval of level 1 - p just touches it; nan if an error is
+        unknown.
+        """
+        if any(np.isnan(variance) for variance, _ in self.errors):
+            return np.nan
         errors = [(variance, df) for variance, df in self.errors if variance > 0]
         if not errors:
             return float(self.value == 0)

@@ -70,22 +70,33 @@ def exact_share(successes: int, n: int) -> tuple[float, float]:
 def bootstrap_mean(sums, counts, samples: int = SAMPLES):
     """Returns (low, high) of the token-weighted mean sum(sums) / sum(counts) over documents.
 
-    From 10 documents on, percentiles (`expanded`) under resampling of documents with replacement;
-    below, `ratio_interval`. All trailing columns see the same resamples.
+    From 10 documents with scored tokens on, percentiles (`expanded`) under resampling of documents
+    with replacement; below, `ratio_interval`. All trailing columns see the same resamples.
 
     Args:
         sums, counts: (documents, ...), e.g. the summed loss and the number of scored tokens of a
             document at every length; the result has the trailing shape.
     Source: Efron and Tibshirani 1993, chapter 13 (percentile interval); arXiv 1411.5279.
     """
-    sums = np.asarray(sums, float)
-    counts = np.asarray(counts, float)
+    sums, counts = with_counts(sums, counts)
     if len(sums) < FEW:
         return ratio_interval(sums, counts)
     drawn = times_drawn(len(sums), samples)
     of_sums = np.tensordot(drawn, sums, 1)
     of_counts = np.tensordot(drawn, counts, 1)
     return _percentiles(of_sums / of_counts, len(sums))
+
+
+def with_counts(sums, counts):
+    """Returns sums and counts of the units that have a count: the others say nothing, and resamples
+    of such units alone have no mean.
+    """
+    sums = np.asarray(sums, float)
+    counts = np.asarray(counts, float)
+    if counts.ndim > 1:
+        return sums, counts
+    known = counts > 0
+    return sums[known], counts[known]
 
 
 def ratio_interval(sums, counts):

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.results.stats.crossed import Mean, over_both, over_seeds
-from extrap.results.stats.intervals import FEW, bootstrap_mean, ratio_interval, student, times_drawn
+from extrap.results.stats.intervals import (
+    FEW,
+    bootstrap_mean,
+    ratio_interval,
+    student,
+    times_drawn,
+    with_counts,
+)
 
 
 @dataclass(frozen=True)
@@ -115,6 +122,7 @@ def _difference(found: Mean, seeds, items, low, high, *fixed) -> Difference:
 
 def _error(sums, counts) -> tuple[float, int]:
     """Returns (variance, degrees) of a mean over the items of one seed, as in its interval."""
+    sums, counts = with_counts(sums, counts)
     n = len(sums)
     if n < FEW:
         low, high = ratio_interval(sums, counts)
