@@ -17,6 +17,7 @@ class Chain(Extension):
     def __init__(self, first: SchemeExtension, then: Extension):
         self.first = first
         self.then = then
+        self.tuned_at = then.tuned_at if first.tuned_at is None else first.tuned_at
 
     def __call__(self, model: GPT) -> Reader:
         extended = self.first(model)

@@ -20,7 +20,7 @@ from extrap.extensions.base import SchemeExtension, replace_parts
 from extrap.extensions.dynamic_ntk import ByRow
 from extrap.model.parts import parts
 from extrap.model.rotary import Rotary, phase, turn
-from extrap.model.scheme import Scheme, Where
+from extrap.model.scheme import HOOKS, Scheme, Where
 from extrap.utils.bounds import Factor, Positive
 
 Ratios = Callable[[Tensor, Tensor, Where], Tensor]
@@ -82,7 +82,8 @@ def plain_rotary(part: Scheme) -> bool:
     if not issubclass(own, Rotary):
         return False
     plain = own.rotate is Rotary.rotate and own.angle is Rotary.angle
-    return plain and not part.uses("score", "mix")
+    others = [hook for hook in HOOKS if hook != "rotate"]
+    return plain and not part.uses(*others)
 
 
 class PerHead(Scheme):

@@ -171,7 +171,9 @@ class GPT(nn.Module):
         """True if so many texts of `tokens` tokens may be read on from their `known` first ones:
         their past fits, and the later tokens change nothing of it.
         """
-        return self.keeps(texts * tokens) and steady(self, self.sizes(), known, tokens)
+        if not self.keeps(texts * tokens) or has(self.scheme, "looks_ahead"):
+            return False
+        return steady(self, self.sizes(), known, tokens)
 
     def sizes(self) -> list[tuple[int, int, int]]:
         """Returns heads of queries, heads of keys and channels of every layer."""

@@ -249,8 +249,11 @@ def completed(job: Job, task: str, result: Result) -> list[dict]:
     L = job.source.length
     common["extension"] = job.extension_name
     found = []
+    measured = job.tasks.get(task)
     for row in result.rows:
-        factor = job.extension.effective(row.get("length") or L, L)
+        length = row.get("length") or L
+        read = measured.reads_at_once(row, L) if isinstance(measured, AtLengths) else length
+        factor = job.extension.effective(read, L)
         found.append(common | {"factor": factor} | row)
     return found
 

@@ -219,8 +219,13 @@ def _smaller(parts: Mapping[str, Any], share: float) -> dict[str, Any]:
 
 
 def own_factor(extension: Extension, length: int) -> float | None:
-    """Returns the factor of an extension; None if it follows the length of the text."""
-    factor = extension.effective(length, length)
+    """Returns the factor of an extension; None if it follows the length of the text. Raises
+    UserError for an option that does not fit the training length.
+    """
+    try:
+        factor = extension.effective(length, length)
+    except ValueError as error:
+        raise UserError(f"extension.{error}") from None
     return factor if extension.effective(1000 * length, length) == factor else None
 
 

@@ -13,7 +13,7 @@ and may have `losses`.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
@@ -107,7 +107,9 @@ class Task(ABC):
     """
 
     inner: ClassVar[bool] = False
-    """Whether it scores tokens inside a text, which a reader that looks ahead would know."""
+    """Whether it scores tokens inside a text, answers of several tokens among them, which a reader
+    that looks ahead would know.
+    """
 
     words: ClassVar[bool] = False
     """Whether its keys and values may be words of a tokenizer, so that a published checkpoint can
@@ -186,6 +188,12 @@ class AtLengths(Task):
         if 1 in self.multiples:
             return train_length
         return self.lengths(train_length)[0]
+
+    def reads_at_once(self, row: Mapping[str, Any], train_length: int) -> int:
+        """Returns the tokens of a forward behind a row, by which an extension that follows the
+        length of the text acts.
+        """
+        return row.get("length") or train_length
 
     def lengths(self, train_length: int) -> list[int]:
         """Returns the evaluated lengths in tokens, from the shortest."""

@@ -15,6 +15,7 @@ length. Past L the baselines show the gain without a longer window: if full is b
 gains from distant text. Sources: arXiv 2305.19466 (same last tokens), arXiv 2108.12409 (windows).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -55,6 +56,10 @@ class ContextGain(LastHalf):
             step = max(1, round(self.stride * L))
             plans["window"] = {"full": sliding(L, step, end - half, end)}
         return plans
+
+    def reads_at_once(self, row: Mapping[str, Any], train_length: int) -> int:
+        whole = row.get("protocol") == "full"
+        return super().reads_at_once(row, train_length) if whole else train_length
 
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
         L = train_length

@@ -16,6 +16,7 @@ tokens, and a temperature counts the keys that are there. A scheme that draws it
 has no rows of `jump`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -84,6 +85,9 @@ class Gap(TextLoss, Diagnostic):
         _, start = group
         jumped = partial(model.jumped, after=n, jump=start - n)
         return jumped, text
+
+    def reads_at_once(self, row: Mapping[str, Any], train_length: int) -> int:
+        return 2 * self.half(train_length)
 
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
         recorder = Recorder()

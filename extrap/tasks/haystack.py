@@ -91,6 +91,7 @@ class Haystack(AtDepths):
     """
 
     name: ClassVar[str] = "haystack"
+    inner: ClassVar[bool] = True
     words: ClassVar[bool] = True
     within: ClassVar[bool] = True
 

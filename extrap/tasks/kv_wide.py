@@ -24,6 +24,7 @@ class KVWide(Grid):
     """
 
     name: ClassVar[str] = "kv-wide"
+    inner: ClassVar[bool] = True
 
     multiples: Multiples = (1, 2, 4)
     width: Annotated[int, Interval(ge=1, le=WIDEST)] = 2

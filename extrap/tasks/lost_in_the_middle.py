@@ -167,6 +167,7 @@ class LostInTheMiddle(Task):
     """
 
     name: ClassVar[str] = "lost-in-the-middle"
+    inner: ClassVar[bool] = True
     asks: ClassVar = "answers"
 
     path: str | None = None

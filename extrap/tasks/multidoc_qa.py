@@ -132,6 +132,7 @@ class MultiDocQA(Task):
     """
 
     name: ClassVar[str] = "multidoc-qa"
+    inner: ClassVar[bool] = True
     asks: ClassVar = "answers"
 
     path: str | None = None

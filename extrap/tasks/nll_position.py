@@ -14,6 +14,7 @@ it is above, that text costs loss. Positions are pooled into bins whose borders 
 with a border at L. Source: arXiv 2205.09921 (figure 5).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -69,6 +70,10 @@ class NLLPosition(TextLoss):
             plans["full", n] = {"full": [whole]}
             plans["windowed", n] = {"windowed": windows}
         return plans
+
+    def reads_at_once(self, row: Mapping[str, Any], train_length: int) -> int:
+        windowed = row.get("protocol") == "windowed"
+        return train_length if windowed else super().reads_at_once(row, train_length)
 
     def report(self, read: dict[Any, Losses], train_length: int) -> Result:
         recorder = Recorder()

@@ -164,9 +164,15 @@ def scores(
 def as_pairs(x: Tensor, layout: Layout, pairs: int) -> tuple[Tensor, Tensor]:
     """Returns channels (..., D) as complex pairs (..., P) and the rest (..., D - 2 P)."""
     turned = 2 * pairs
-    order = pairing(layout, turned).to(x.device)
-    both = x[..., order].double()
-    rest = x[..., turned:].double()
+    every = range(x.shape[-1])
+    if isinstance(layout, list):
+        order = torch.tensor(layout[:turned]).view(-1, 2)
+        others = [channel for channel in every if channel not in layout[:turned]]
+    else:
+        order = pairing(layout, turned)
+        others = [*every[turned:]]
+    both = x[..., order.to(x.device)].double()
+    rest = x[..., others].double()
     return torch.view_as_complex(both.contiguous()), rest
 
 

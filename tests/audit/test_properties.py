@@ -18,6 +18,7 @@ from tests.support.made_schemes import (
     Slope,
     Squares,
     Steep,
+    SteepBesideASink,
     Steps,
     Swapped,
     TrainingNoise,
@@ -88,6 +89,7 @@ def test_blindness_counts_weights_that_float32_rounds_to_nothing():
     steep = torch.softmax(-torch.arange(8 * L).float(), 0)
     assert distance.blind(Made(Steep)) == float((steep == 0).float().mean()) > 0.7
     assert distance.blind(Made(Slope)) == 0
+    assert distance.blind(Made(SteepBesideASink)) > 0.7
     assert isnan(distance.blind(Made(OfKey))), "not defined that far"
 
 

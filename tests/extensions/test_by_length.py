@@ -128,5 +128,8 @@ def test_tasks_that_score_tokens_inside_a_text_are_refused():
     check(job("extension=ms-poe", "task=[kv]", tiny=("logger=none",)))
     with pytest.raises(NotApplicable):
         check(job("extension=ms-poe"))
+    for words in (["task=[kv-wide]", "data=wide"], ["task=[lost-in-the-middle]"]):
+        with pytest.raises(NotApplicable, match="depend on later ones"):
+            check(job("extension=ms-poe", *words, tiny=("logger=none",)))
     with pytest.raises(NotApplicable):
         check(job("extension=ms-poe", "task=[kv]", "finetune=full", tiny=("logger=none",)))

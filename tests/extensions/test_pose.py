@@ -7,8 +7,11 @@ from dataclasses import replace
 import pytest
 import torch
 
+from extrap.extensions.all_layers import AllLayers
 from extrap.extensions.by_parts import YaRN
+from extrap.extensions.chain import Chain
 from extrap.extensions.interpolation import Interpolation
+from extrap.extensions.log_n import ClippedLogN
 from extrap.extensions.pose import EndPrompt, PoSE, RandomisedYaRN
 from extrap.model.scheme import Shape
 from extrap.model.spectrum import frequencies_used
@@ -84,3 +87,15 @@ def test_randomised_yarn_draws_a_subset_of_the_longer_text_and_reads_as_yarn():
     assert torch.equal(s.eval().positions(t), t)
     yarn = frequencies_used(YaRN(4.0).extend(RoPE(SHAPE)), 8)
     assert torch.equal(frequencies_used(s, 8), yarn)
+
+
+def test_a_chain_is_tuned_on_the_windows_of_its_parts():
+    chain = Chain(PoSE(Interpolation(8.0)), ClippedLogN())
+    assert chain.tuned_at == 1 and Chain(Interpolation(8.0), ClippedLogN()).tuned_at is None
+
+
+def test_all_layers_of_pose_are_those_of_its_method():
+    for method in (PoSE(YaRN(4.0)), RandomisedYaRN(YaRN(4.0))):
+        with pytest.raises(ValueError, match="put AllLayers inside it"):
+            AllLayers(method)
+    PoSE(AllLayers(YaRN(4.0)))

@@ -12,6 +12,7 @@ from extrap.extensions.interpolation import Interpolation
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.stack import Stack
 from extrap.schemes.alibi import ALiBi
+from extrap.schemes.gape import GAPE
 from extrap.schemes.randomised import RandomisedPositions
 from extrap.schemes.rope import RoPE
 from extrap.schemes.sinusoidal import Sinusoidal
@@ -93,6 +94,8 @@ def test_an_option_out_of_bounds_is_named(name, option, values):
         ("longrope", {"short": [1.0] * 5}, ROPE),
         ("ms-poe", {}, RoPE(Shape(dim=6, heads=1))),
         ("ms-poe", {}, DynamicNTK(mode="row").extend(RoPE(SHAPE))),
+        ("ms-poe", {}, GAPE(SHAPE)),
+        ("wave-prune", {}, GAPE(SHAPE)),
         ("ms-poe", {}, RoPE(Shape(dim=24, heads=4, kv_heads=2))),
         *(("nbce", {"window": n}, ROPE) for n in (0, 64)),
         ("ntk-by-parts", {"beta_slow": 0.1, "beta_fast": 0.2}, scheme("hope", SHAPE)),

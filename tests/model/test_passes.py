@@ -147,3 +147,21 @@ def test_what_training_calls_is_one_graph(name):
     for a, b in zip(*grads, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-10)
     torch.compiler.reset()
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("scheme", ["nope", "rope"])
+def test_a_past_that_later_tokens_change_is_not_read_on(scheme):
+    """Parallel windows move the places of tokens in the middle as a text grows."""
+    plain = gpt(scheme, length=64)
+    model = made(node("extension", "parallel-windows"), "extension")(plain)
+    assert not any(model.continues(2, known, known + 16) for known in (60, 100, 200))
+    assert plain.continues(2, 100, 116)
+
+
+@torch.no_grad()
+def test_ranks_that_see_the_whole_text_are_never_read_on_and_generation_ends():
+    model = made(node("extension", "ms-poe"), "extension")(gpt("rope", length=32))
+    assert not any(model.continues(1, known, known + 16) for known in range(40, 90, 7))
+    prompts = [np.random.default_rng(n).integers(50, size=60) for n in range(4)]
+    assert (greedy(model, prompts, 4, 4096) >= 0).all()

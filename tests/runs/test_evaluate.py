@@ -17,7 +17,7 @@ from extrap.tasks.nll import NLL
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils import progress
 from extrap.utils.errors import UserError
-from tests.support.jobs import job
+from tests.support.jobs import TINY, job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -167,3 +167,18 @@ def test_a_task_that_knows_nothing_of_nan_has_no_rows_where_logits_are_no_number
     result = evaluations(this)["nll"]()
     assert [row["status"] for row in result.rows] == ["ok", "diverged"]
     assert isnan(result.rows[1]["value"]) and [i["length"] for i in result.items] == [lost]
+
+
+@pytest.mark.parametrize("task", ["gap", "context-gain", "nll-position"])
+def test_the_factor_of_a_row_is_that_of_the_text_that_was_read(task):
+    """`gap` reads half a window at far coordinates, `crop` and `windowed` read L tokens."""
+    options = [f"task.{task}.documents=4", f"task.{task}.multiples=[{1 + (task[0] == 'n')},4]"]
+    tiny = [word for word in TINY if not word.startswith("task.")]
+    this = job("scheme=rope", "extension=pi-adaptive", f"task=[{task}]", *options, tiny=tiny)
+    train(this)
+    evaluate(this)
+    found = rows.read(this.results)
+    found = found[(found["task"] == task) & (found["multiple"] == 4)]
+    short = found["protocol"].isin(["jump", "crop", "window", "windowed"])
+    assert set(found.loc[short, "factor"]) == {1.0}
+    assert set(found.loc[~short, "factor"]) <= {4.0}

@@ -239,6 +239,11 @@ CANNOT = [
 ]
 
 
+def test_an_option_of_the_extension_that_does_not_fit_is_one_line():
+    with pytest.raises(UserError, match=r"^extension\.width=200: must lie between 1 and L - 2"):
+        _ = tuned("extension=leaky-rerope", "extension.k=4", "extension.width=200").run
+
+
 @pytest.mark.parametrize(("overrides", "option"), CANNOT)
 def test_tuning_that_cannot_work_names_its_option(overrides, option):
     with pytest.raises(UserError) as error:

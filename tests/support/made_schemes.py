@@ -106,3 +106,10 @@ class Unit(Scheme):
 
     def rotate(self, q, k, at):
         return q @ torch.eye(self.shape.head_dim, dtype=q.dtype), k
+
+
+class SteepBesideASink(Steep):
+    """Steep, with a logit of 0 that has no value."""
+
+    def sink(self, at):
+        return torch.zeros(self.shape.heads)

@@ -10,7 +10,7 @@ from extrap.model.scheme import Shape
 from extrap.tasks.diagnosis import attention_stats as measures
 from extrap.tasks.diagnosis.measure_scheme import measure_scheme
 from extrap.tasks.scoring.recorder import Recorder
-from tests.support.discover import gpt, scheme
+from tests.support.discover import gpt, made, node, scheme
 
 
 def row(*logits: float) -> torch.Tensor:
@@ -90,6 +90,20 @@ def test_turns_and_the_phases_that_training_covered():
     assert found["coverage", 512, 0, None] == 1
     assert found["coverage", 512, 6, None] == pytest.approx(found["turns", 128, 6, None])
     assert found["coverage", 512, 12, None] == pytest.approx(1 / 4)
+
+
+def test_a_bias_is_that_in_force():
+    """Adaptive interpolation divides the distances of 4 L tokens by 4."""
+    model = gpt("alibi", length=64)
+    extended = made(node("extension", "bias-interpolation"), "extension")(model)
+    plain, found = (static(one.scheme, model.scheme, 256) for one in (model, extended))
+    assert found["bias", 256, 8, 0] == pytest.approx(plain["bias", 256, 8, 0] / 4)
+
+
+def test_pairs_that_an_extension_took_away_have_no_turns():
+    model = gpt("vo-rope", length=64, heads=4)
+    extended = made(node("extension", "ms-poe"), "extension")(model)
+    assert not [key for key in static(extended.scheme, model.scheme, 128) if key[0] == "turns"]
 
 
 def test_an_extension_brings_the_phases_back():

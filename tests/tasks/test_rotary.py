@@ -220,3 +220,10 @@ def test_rows_of_a_model_and_of_an_extension_that_slows_its_pairs():
     assert {m for one in rows for m in (row["metric"] for row in one.rows)} == {
         *("semantic", "positional", "band")
     }
+
+
+def test_pairs_of_a_list_of_channels_may_stand_behind_the_others():
+    """As in checkpoints of DeepSeek, whose first channels do not turn."""
+    x = torch.arange(12.0)
+    pairs, rest = rotary.as_pairs(x, [8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6, 7], 2)
+    assert pairs.tolist() == [8 + 9j, 10 + 11j] and rest.tolist() == list(range(8))

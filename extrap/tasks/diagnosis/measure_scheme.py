@@ -4,7 +4,8 @@ of the distance.
 turns     r_p = n theta_p / (2 pi): full circles of pair p within n tokens
 coverage  min(1, r_p(L) as trained) / min(1, r_p(n)): share of the phases met in n tokens that
           training met; below 1 some are new
-bias      added logit at a distance, per layer and head; all layers alike where the scheme shares it
+bias      added logit at a distance in a forward of the longest length, per layer and head; all
+          layers alike where the scheme shares it
 """
 
 from contextlib import suppress
@@ -14,7 +15,7 @@ from math import ceil, log2
 import torch
 
 from extrap.model.scheme import OutOfRange, Scheme
-from extrap.model.spectrum import turns
+from extrap.model.spectrum import biases_used, turns
 from extrap.tasks.scoring.recorder import Recorder
 
 
@@ -31,7 +32,7 @@ def measure_scheme(recorder: Recorder, scheme: Scheme, plain: Scheme, lengths: l
         for n in lengths:
             now = turns(scheme, n)
             here = recorder.at(length=n, axis="pair")
-            if trained is None or now is None:
+            if trained is None or now is None or len(trained) != len(now):
                 continue
             both = zip(now.tolist(), trained.tolist(), strict=True)
             for p, (r, before) in enumerate(both):
@@ -58,7 +59,7 @@ def _bias(recorder: Recorder, scheme: Scheme, n: int) -> None:
     distances = sorted(place for place in places if place < n)
     d = torch.tensor(distances, dtype=torch.float64)
     for layer in range(scheme.shape.layers):
-        bias = scheme.distance_bias(d, layer)
+        bias = biases_used(scheme, d, n, layer)
         if bias is None:
             continue
         of_heads = bias.double().tolist()

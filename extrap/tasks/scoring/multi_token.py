@@ -140,7 +140,7 @@ def _read_again(
                 known[i] = count
             else:
                 out[i] = tokens
-                known[i] = min(n + 1, count)
+                known[i] = min(max(n, known[i]) + 1, count)  # so that it ends for any model
                 if ended is not None and ended(out[i, : known[i]]):
                     out[i, known[i] :] = NONE
                     known[i] = count
