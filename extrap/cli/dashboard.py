@@ -151,7 +151,9 @@ def _question(study: Study) -> str:
     """Returns question and answer of the page of a study, or a question for any study."""
     page = place(RESULTS, study.name) / "README.md"
     text = read_text(page, PAGE) if page.is_file() else ""
-    said = re.findall(r"^\*\*(?:Asked|Answer):\*\* .*$", text, re.MULTILINE)
+    paragraph = r"^\*\*(?:Question|Answer):\*\* .*\n(?:[^<\n].*\n)*"
+    paragraphs = re.findall(paragraph, f"{text}\n", re.MULTILINE)
+    said = [" ".join(words.split()) for words in paragraphs]
     question = f"How far do the {len(study.series)} series of {study.name} read?"
     return "\n\n".join(said) or question
 

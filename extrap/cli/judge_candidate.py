@@ -134,5 +134,5 @@ def train(asked: Candidate, experiment: str, job: "Job", runs: int, *more: str) 
     if done.returncode == 130:
         raise KeyboardInterrupt
     if done.returncode:
-        remedy = f"`extrap status {asked.study}` says why; the same command continues"
+        remedy = f"`extrap status {job.study}` says why; the same command continues"
         raise UserError("", problem="a run failed", remedy=remedy)

@@ -8,6 +8,7 @@ from extrap.results.effective import effective
 from extrap.results.series import select
 from extrap.results.stats.intervals import mean_over_seeds
 from extrap.results.stats.ranks import TIED
+from extrap.results.tuned import whole_seeds
 
 FAR = 4
 """Multiple of the training length at which schemes are compared."""
@@ -60,7 +61,8 @@ def _spans(rows: pd.DataFrame | None) -> dict[str, pd.Series]:
 def _span(values: pd.Series | None) -> str:
     if values is None:
         return "-"
-    text = f"{values.mean():.2f}, {values.min():.2f} to {values.max():.2f}"
+    mean = round(float(values.mean()), TIED)
+    text = f"{mean:.2f}, {values.min():.2f} to {values.max():.2f}"
     return text.replace("0.", ".")
 
 
@@ -97,12 +99,12 @@ def tuned(rows: pd.DataFrame) -> list[tuple[str, ...]]:
     """Returns a line for each scheme under its own recipe (`results.tuned`), what finds most first.
 
     Beside it: what the scheme finds under recipe 1, the bench's own, and under all of them; means
-    over the seeds, below the gate or not.
+    over the seeds that have all recipes, below the gate or not.
 
     Args:
         rows: of a study of numbered recipes, as `verdict.table` leaves them.
     """
-    known = rows[rows["tuned"].notna()]
+    known = whole_seeds(rows[rows["tuned"].notna()])
     numbered = cells(known.assign(mark=known["status"]))
     recipes = numbered["recipe"].nunique()
     lines = [_tuned(str(scheme), own) for scheme, own in numbered.groupby("scheme")]

@@ -21,8 +21,8 @@ def own_recipes(rows: pd.DataFrame) -> pd.Series:
     """
     numbered = rows["recipe"].notna()
     within = rows[numbered & rows["multiple"].eq(1)]
-    gated = _whole_seeds(_picked(within, GATED))
-    text = _whole_seeds(_picked(within, LOSS))
+    gated = whole_seeds(_picked(within, GATED))
+    text = whole_seeds(_picked(within, LOSS))
     gated = gated.assign(passes=gated["status"].eq("ok"))
     recipes = gated.groupby(RECIPES)
     losses = text.groupby(RECIPES)
@@ -48,7 +48,7 @@ def _picked(rows: pd.DataFrame, of: dict[str, str]) -> pd.DataFrame:
     return rows.merge(wanted)
 
 
-def _whole_seeds(rows: pd.DataFrame) -> pd.DataFrame:
+def whole_seeds(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns the rows of the seeds that have as many recipes of a model as any seed has."""
     recipes = rows.groupby([*MODEL, "seed"])["recipe"].transform("nunique")
     most = recipes.groupby([rows[name] for name in MODEL]).transform("max")

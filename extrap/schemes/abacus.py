@@ -6,7 +6,8 @@ from the lowest digit on then share a row for digits of equal worth, however lon
 
     x_i <- x_i + P[c_i - 1 + k] for symbols,  x_i else;    k ~ U{0 .. offset} in training, 0 at test
 
-Each forward draws one k. It trains rows of places that no run of training reaches; without it those
+The authors add row 0 to every other token, a constant that embeddings of tokens can hold. Each
+forward draws one k. It trains rows of places that no run of training reaches; without it those
 rows stay random. Other parts of the stack (the paper: FIRE, RoPE or none) tell positions outside
 runs, and tell one run from another.
 """

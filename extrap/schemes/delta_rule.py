@@ -4,12 +4,16 @@ positions. arXiv 2412.06464 (Gated DeltaNet).
 S_t = a_t S_{t-1} (I - b_t k_t k_t^T) + b_t v_t k_t^T,   o_t = S_t q_t / sqrt(D),   S_t (D, D)
 a_t = exp(-exp(A) softplus(W_a x_t + c)),   b_t = sigmoid(W_b x_t)    (x: normed input of the layer)
 q_t, k_t = unit(silu(conv(.)));   values as they are
+At first each head draws e^A, uniform in (0, 16), and softplus(c), log-uniform in (.001, .1), as the
+authors do: gates lie between .2 and 1.
 The recurrence alone tells the order of tokens. Time and memory are linear in the length.
 
 A chunk at once: with g_t = a_1 .. a_t in the chunk and S the state before it, the corrections u_t =
 b_t (v_t - a_t S_{t-1} k_t) solve (I + N) U = b (V - g K S^T), N_ts = b_t (g_t / g_s) <k_t, k_s>,
 s < t;  o_t = g_t S q_t + sum_{s <= t} (g_t / g_s) <k_s, q_t> u_s.
 """
+
+from math import log
 
 import torch
 import torch.nn.functional as F
@@ -19,6 +23,10 @@ from extrap.model.functional import causal_convolution
 from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 
 CHUNK = 64
+FASTEST, LEAST = 16, 1e-4
+"""The greatest e^A at first, and the least."""
+PACES = (0.001, 0.1)
+"""The least softplus(c) at first, and the greatest."""
 
 
 class GatedDeltaRule(Scheme):
@@ -50,8 +58,10 @@ class GatedDeltaRule(Scheme):
         self.taps = nn.Parameter(taps_start * taps**-0.5)
         self.wa = nn.Parameter(wa * C**-0.5)
         self.wb = nn.Parameter(wb * C**-0.5)
-        self.A = nn.Parameter(torch.zeros(layers, H))
-        self.c = nn.Parameter(torch.full((layers, H), -3.0))
+        rate = torch.rand(layers, H) * FASTEST
+        self.A = nn.Parameter(rate.clamp(min=LEAST).log())
+        pace = torch.empty(layers, H).uniform_(*map(log, PACES)).exp()
+        self.c = nn.Parameter(pace.expm1().log())  # softplus(c) = pace
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
         q = wide(self.key(q, 0, at.layer))

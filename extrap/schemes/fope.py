@@ -3,7 +3,7 @@ arXiv 2412.17739.
 
 q~_i = F_h(i) q_i, k~_j = F_h(j) k_j;   pair p of head h is multiplied by
 F_hp(t) = sum_w A_hwp cos(w t) + i sum_w B_hwp sin(w t),   w over the frequencies base**(-2p/D) that
-exceed 2 pi / L; A, B = the identity + noise, one of each for every head, not trained
+exceed 2 pi / L; A, B = the identity + noise, one of each for every head of a layer, not trained
 Slower pairs, which training never turns once, stand still: they are the zero frequency. With A = B
 = 1 this is RoPE without its slow pairs. The noise makes products of two frequencies w != w', so
 that logits depend on i and j, and not on i - j alone.
@@ -63,26 +63,22 @@ class FoPE(Scheme):
         leads = torch.zeros(W, P)
         leads[leading, led] = 1
         for name in ("A", "B"):
-            series = torch.empty(G, W, P)
-            nn.init.xavier_normal_(series, gain=noise)
+            series = torch.empty(shape.layers, G, W, P)
+            for of_layer in series:
+                nn.init.xavier_normal_(of_layer, gain=noise)
             self.register_buffer(name, leads + series)
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        def series() -> tuple[Tensor, Tensor]:
-            of_q = self.series(at.q, q.dtype)
-            if at.k is at.q:
-                return of_q, of_q
-            return of_q, self.series(at.k, k.dtype)
-
-        of_q, of_k = at.once(self, series, q.dtype)
+        of_q = self.series(at.q, at.layer, q.dtype)
+        of_k = of_q if at.k is at.q else self.series(at.k, at.layer, k.dtype)
         return self.turned(q, of_q), self.turned(k, of_k)
 
-    def series(self, t: Tensor, dtype: torch.dtype) -> Tensor:
+    def series(self, t: Tensor, layer: int, dtype: torch.dtype) -> Tensor:
         """Returns F (G, T, P), complex, at coordinates t (T,), for channels of dtype."""
         theta = self.theta.to(t.device)
         angle = t[:, None] * theta
-        real = angle.cos() @ self.A.double()
-        imaginary = angle.sin() @ self.B.double()
+        real = angle.cos() @ self.A[layer].double()
+        imaginary = angle.sin() @ self.B[layer].double()
         turns = torch.complex(real, imaginary)
         return turns if dtype == torch.float64 else turns.to(torch.complex64)
 

@@ -29,7 +29,9 @@ class PaTH(Scheme):
         rank: of V U
         taps: tokens in the convolution of w, the current one among them
 
-    Parameters: rank (C + H D) + taps H D + (C + 1) H per layer. Needs the causal mask.
+    Each head of queries has its w; fla's kernel has one for each head of keys, which differs where
+    heads share keys. Parameters: rank (C + H D) + taps H D + (C + 1) H per layer. Needs the causal
+    mask.
 
     Kind: relative
     Past L: defined; products of more reflections than in training

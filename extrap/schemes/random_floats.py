@@ -3,7 +3,8 @@ stack under any scheme. arXiv 2602.14050.
 
 t_1 <= .. <= t_T, the order statistics of T draws from Uniform(0, M)
 The range is the same whatever T: a longer text lies denser in it, where randomised positions
-(randomised.py) are whole numbers of a range that must hold the longest text.
+(randomised.py) are whole numbers of a range that must hold the longest text. We read summaries of
+the paper, and they differ on the test: one draws there as well, one has (2i - 1) M / (2 T).
 """
 
 import torch

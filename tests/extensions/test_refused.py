@@ -117,6 +117,7 @@ def test_an_option_out_of_bounds_is_named(name, option, values):
         ("self-extend", {"factor": 16.0, "window": 16}, ROPE),
         ("streaming-llm", {"sinks": 4, "recent": 61}, ROPE),
         ("streaming-llm", {"sinks": 64}, ROPE),
+        ("lm-infinite", {"recent": 65}, ROPE),
         *(("jet-long", {"width": n}, ROPE) for n in (0, 64)),
         ("string", {"shift": 65}, ROPE),
         *(("string", {"shift": 10, "local": n}, ROPE) for n in (10, 11)),

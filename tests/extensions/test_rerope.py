@@ -2,6 +2,8 @@
 tests/model/test_distance_maps.py.
 """
 
+from math import log
+
 import pytest
 import torch
 
@@ -17,7 +19,7 @@ from extrap.model.distance_maps import DualChunk, Near, grouped
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from tests.support import discover
-from tests.support.scheme_case import close, text
+from tests.support.scheme_case import at, close, text
 
 SHAPE = Shape(dim=16, heads=2, length=64)
 
@@ -77,3 +79,12 @@ def test_rows_carry_the_factor_that_a_given_number_is_of(factor):
     extended = SelfExtend(4.5, 32).map(RoPE(Shape(dim=8, heads=1, length=L)))
     eights = grouped(RoPE(SHAPE), 32, 8)
     assert farthest(extended, 288) == farthest(eights, 288), "the smallest by which 4.5 L fit"
+
+
+def test_logits_of_string_are_hotter_by_the_square_of_its_factor():
+    """Its authors multiply queries and keys by .1 ln 2 + 1 each."""
+    rope = RoPE(SHAPE)
+    for m, times in ((None, (0.1 * log(2) + 1) ** 2), (2.0, 4.0)):
+        extended = STRING(attention_factor=m).extend(rope)
+        assert extended.temperature(at(extended, 60)).flatten().tolist() == [times]
+    assert isinstance(STRING(attention_factor=1).extend(rope), Near)

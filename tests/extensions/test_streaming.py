@@ -95,6 +95,15 @@ def test_sinks_of_lm_infinite_are_no_farther_than_the_training_length():
     close(kernels.attention(scheme, q, k, v, at), expected, 1e-11)
 
 
+def test_the_window_of_lm_infinite_holds_the_training_length_beside_its_sinks():
+    """As its authors convert a model: `local_branch` the training length, `global_branch` 10."""
+    scheme = LMInfinite().extend(RoPE(Shape(dim=16, heads=2, length=8)))
+    i = torch.arange(30)
+    at = Where.whole(i.double(), scheme.scale, sees=scheme.sees)
+    n = i[:, None] - i
+    assert torch.equal(at.visible, lower(30) & ((i < 10) | (n < 8)))
+
+
 @pytest.mark.parametrize(
     "method", [ReRoPE(), LeakyReRoPE(), SelfExtend(), STRING(), DualChunkAttention()]
 )

@@ -23,7 +23,7 @@ scheme=rope | scheme._target_=extrap.model.scheme.Scheme -> scheme.base
 scheme=rope | +scheme.bse=3
 extension=yarn | scheme=alibi -> extension
 extension=self-extend | extension.window=63
-extension=lm-infinite | extension.sinks=60 | extension.recent=60
+extension=lm-infinite | extension.recent=65
 extension=log-n | scheme=log-n -> extension
 extension=ntk-log-n | extension.then={_target_:extrap.schemes.rope.RoPE} -> extension.then._target_
 extension=nbce | task=diagnostics

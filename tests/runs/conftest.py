@@ -26,5 +26,7 @@ def study(tmp_path, monkeypatch):
     """A study of a run that learned retrieval and one that did not."""
     monkeypatch.chdir(tmp_path)
     written("rope", "learned")
-    Path("results/demo/README.md").write_text("# Demo\n\n**Asked:** how far do they read?\n")
+    Path("results/demo/README.md").write_text(
+        "# Demo\n\n**Question:** how far do they read,\nand who reads furthest?\n"
+    )
     return read("demo")

@@ -16,7 +16,7 @@ from tests.support.wandb_server import ENTITY, Kept, serving, started
 pytestmark = pytest.mark.subprocess
 
 EXTRAP = [sys.executable, "-m", "extrap", "dashboard", "demo"]
-QUESTION = "**Asked:** how far do they read?"
+QUESTION = "**Question:** how far do they read, and who reads furthest?"
 
 
 @pytest.fixture

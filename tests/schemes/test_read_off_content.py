@@ -103,7 +103,8 @@ def test_selective_rope_angles():
     total = torch.zeros(6, dtype=torch.float64)
     for t in range(T):
         for m in range(min(t + 1, 4)):
-            unit = x[0, t - m] / x[0, t - m].norm()
+            halves = x[0, t - m].chunk(2)  # the channels of two heads
+            unit = torch.cat([half / half.norm() for half in halves])
             total = total + s.taps[1, :, 3 - m] * (s.up[1] @ s.down[1] @ unit)
         for h in range(2):
             for p in range(3):
@@ -164,3 +165,11 @@ def test_wall_overflows_nowhere_in_long_texts():
     assert logits.isfinite().all()
     close(logits[0, 0, -1, -4:], 2 * 0.5 ** torch.arange(3.0, -1, -1), 1e-6)
     assert float(logits[0, 0, -1, 0]) == 0
+
+
+@torch.no_grad()
+def test_selective_rope_starts_nearly_without_positions():
+    """Its authors draw all three matrices with .02: some 1e-4 rad a token, and not 1."""
+    shape = Shape(dim=64, heads=4, length=64)
+    x = hidden(shape, 64)
+    assert float(SelectiveRoPE(shape).angles(x, 0).diff(dim=2).std()) < 1e-3

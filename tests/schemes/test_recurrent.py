@@ -2,6 +2,8 @@
 against its recurrence or quadratic form.
 """
 
+from math import log
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -196,3 +198,13 @@ def test_linear_rope_divides_by_nothing_zero(cls, dtype):
     o = s.attend(q, k, v, at(s, 70))
     assert o.dtype == dtype and o.isfinite().all()
     close(o[:, :, 0], v[:, :, 0], 1e-2)
+
+
+def test_gates_of_the_delta_rule_start_as_the_authors_draw_them():
+    """e^A ~ U(0, 16), softplus(c) log-uniform in (.001, .1), as in transformers (olmo_hybrid)."""
+    s = GatedDeltaRule(Shape(dim=2000, heads=1000, layers=8))
+    rate, pace = s.A.detach().exp(), torch.nn.functional.softplus(s.c.detach())
+    assert float(rate.min()) < 0.05 and 15.9 < float(rate.max()) <= 16
+    assert float(rate.mean()) == pytest.approx(8, abs=0.3)
+    assert 0.000999 < float(pace.min()) < 0.00102 and 0.098 < float(pace.max()) < 0.1001
+    assert float(pace.log().mean()) == pytest.approx((log(0.001) + log(0.1)) / 2, abs=0.06)

@@ -115,9 +115,11 @@ LONG = Shape(dim=32, heads=2, length=10**5)
 @pytest.mark.parametrize("shape, W, P", [(EIGHT, 3, 3), (THOUSAND, 5, 4), (LONG, 8, 4)])
 def test_fope(shape, W, P):
     s, T = FoPE(shape), 5
-    assert s.A.shape == s.B.shape == (2, W, P)
+    assert s.A.shape == s.B.shape == (shape.layers, 2, W, P)
     q, k, _ = qkv(shape, T)
-    turned = s.rotate(q, k, at(s, T))
+    last = shape.layers - 1
+    A, B = s.A[last], s.B[last]
+    turned = s.rotate(q, k, at(s, T, layer=last))
     for x, y in zip((q, k), turned, strict=True):
         for h in range(2):
             for t in range(T):
@@ -126,8 +128,8 @@ def test_fope(shape, W, P):
                     c, d = 1.0, 0.0
                     if p < P:
                         theta = [10000 ** (-n / 8) for n in range(W)]
-                        c = sum(float(s.A[h, n, p]) * cos(t * theta[n]) for n in range(W))
-                        d = sum(float(s.B[h, n, p]) * sin(t * theta[n]) for n in range(W))
+                        c = sum(float(A[h, n, p]) * cos(t * theta[n]) for n in range(W))
+                        d = sum(float(B[h, n, p]) * sin(t * theta[n]) for n in range(W))
                     expected = complex(a, b) * complex(c, d)
                     assert y[0, h, t, 2 * p] == pytest.approx(expected.real, abs=1e-12)
                     assert y[0, h, t, 2 * p + 1] == pytest.approx(expected.imag, abs=1e-12)
@@ -144,7 +146,7 @@ def test_noise_of_fope_is_that_of_xavier_over_all_heads(shape):
     torch.manual_seed(0)
     made = [(FoPE(shape, noise=0.3), FoPE(shape, noise=0.0)) for _ in range(20)]
     drawn = [getattr(s, n) - getattr(plain, n) for s, plain in made for n in "AB"]
-    G, W, P = drawn[0].shape
+    _, G, W, P = drawn[0].shape
     variance = float(torch.stack(drawn).square().mean())
     assert variance == pytest.approx(2 * 0.3**2 / (P * (W + G)), rel=0.12)
 
@@ -249,3 +251,9 @@ def test_multi_axis_rope_knows_differences_of_coordinates_alone(t, width, layout
     order = torch.arange(8) if layout == "interleaved" else torch.arange(8).view(2, 4).T.flatten()
     expected = logits(q[..., order], k[..., order], distance, s.spectrum(len(t))) * s.scale
     close(scores(s, q, k, at(s, t)), expected, 1e-9)
+
+
+def test_every_layer_of_fope_has_a_noise_of_its_own():
+    """Each block of the authors' model makes its own embedding."""
+    s = FoPE(replace(EIGHT, layers=2))
+    assert not torch.equal(s.A[0], s.A[1])

@@ -1,7 +1,8 @@
 """Does a score rank schemes by what they find at 4 L? Accuracy at 4 L against five scores.
 
 A mark per scheme, the mean over seeds and heads: rotary schemes in grey, RoPE and the schemes
-without rotation in their colours. The study zoo trained these models and measured accuracy.
+without rotation in their colours. The study zoo measured accuracy, of its own trainings of the same
+runs.
 Over each panel the mean over seeds of Spearman's rank correlation.
 """
 
