@@ -49,7 +49,7 @@ of the order or the bound that the paper claims. Our models are small and read b
 about the shape of a curve, not about its height. The order of means decides; intervals stand in the
 figures and in the pages of the studies.
 
-**Repeat:** `make study STUDY=gallery` (about 20 minutes of one core for the rows that other studies
+**Repeat:** `make study STUDY=gallery` (some five minutes of a core for the rows that other studies
 lack), or one command of the table.
 """
 
