@@ -23,6 +23,9 @@ class ReRoPE(DistanceExtension):
 
     Args:
         width: w in tokens, at most L; null stands for L / 2
+
+    The author's code has w = L / 8, and L / 4 in the results of its README, and multiplies queries
+    by the clipped log of the length: extension=rerope-log-n does.
     """
 
     def __init__(self, width: int | None = None):
@@ -43,7 +46,7 @@ class LeakyReRoPE(DistanceExtension):
 
     k null: (s L - 1 - w) / (L - 1 - w) with the factor s; the farthest key of s L tokens then lies
     at L - 1, the farthest distance of training. With a k, the factor plays no part, and rows record
-    the factor of this k.
+    the factor of this k. The author's code has w = L / 8, and the log of ReRoPE's.
     """
 
     factor: float  # never null here

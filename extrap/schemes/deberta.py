@@ -27,8 +27,9 @@ class DeBERTa(Scheme):
             span rows, two sides of one table)
 
     Parameters: span x C + 2 C shared by all layers, C x C per layer and term; N(0, 0.02**2) as in
-    transformers. Raises ValueError for a span below 2, for a span whose last row training never
-    reaches, and for the paper's index without both terms.
+    transformers, whose Q of positions also has a bias, and v2 buckets of distance by choice. Raises
+    ValueError for a span below 2, for a span whose last row training never reaches, and for the
+    paper's index without both terms.
 
     Kind: relative
     Used by: DeBERTa v1 to v3

@@ -4,8 +4,9 @@ positions. arXiv 2412.06464 (Gated DeltaNet).
 S_t = a_t S_{t-1} (I - b_t k_t k_t^T) + b_t v_t k_t^T,   o_t = S_t q_t / sqrt(D),   S_t (D, D)
 a_t = exp(-exp(A) softplus(W_a x_t + c)),   b_t = sigmoid(W_b x_t)    (x: normed input of the layer)
 q_t, k_t = unit(silu(conv(.)));   values as they are
-At first each head draws e^A, uniform in (0, 16), and softplus(c), log-uniform in (.001, .1), as the
-authors do: gates lie between .2 and 1.
+At first each head draws e^A, uniform in (0, 16), and softplus(c), log-uniform in (.001, .1), and
+W_a and W_b are uniform within C^-.5, as in the authors' code: most gates lie between .2 and 1. The
+bias of their W_b is left out.
 The recurrence alone tells the order of tokens. Time and memory are linear in the length.
 
 A chunk at once: with g_t = a_1 .. a_t in the chunk and S the state before it, the corrections u_t =
@@ -53,11 +54,10 @@ class GatedDeltaRule(Scheme):
         C = shape.dim
         channels = H * shape.head_dim
         taps_start = torch.randn(layers, 2, channels, taps)
-        wa = torch.randn(layers, H, C)
-        wb = torch.randn(layers, H, C)
         self.taps = nn.Parameter(taps_start * taps**-0.5)
-        self.wa = nn.Parameter(wa * C**-0.5)
-        self.wb = nn.Parameter(wb * C**-0.5)
+        widest = C**-0.5
+        self.wa = nn.Parameter(torch.empty(layers, H, C).uniform_(-widest, widest))
+        self.wb = nn.Parameter(torch.empty(layers, H, C).uniform_(-widest, widest))
         rate = torch.rand(layers, H) * FASTEST
         self.A = nn.Parameter(rate.clamp(min=LEAST).log())
         pace = torch.empty(layers, H).uniform_(*map(log, PACES)).exp()

@@ -133,8 +133,9 @@ class FloaterQKV(Scheme):
         steps: of the integration, per unit of coordinates
 
     There are 3 x layers paths of one h, integrated side by side. The original keeps a sinusoid at
-    the input as well: a stack of the two. p_0 is Xavier normal. Parameters: 3 layers C + 2 C (C +
-    2).
+    the input as well: a stack of the two. It takes five steps a position by the rule of 3/8, and
+    lets a gradient into the path at every 400th update alone. p_0 is Xavier normal. Parameters: 3
+    layers C + 2 C (C + 2).
 
     Kind: absolute
     Past L: defined; the path goes on to states never trained

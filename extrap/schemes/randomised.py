@@ -25,7 +25,8 @@ class RandomisedPositions(Scheme):
 
     even      round(linspace(0, L_max - 1, T)); earlier tokens move as the text grows
     stride    i * floor(L_max / longest), the same in every text
-    sampled   a random subset as in training, one for each T, so that a measurement repeats
+    sampled   a random subset as in training, one for each T, so that a measurement repeats: the
+              authors sample at test, too; even spacing is Su's
 
     Except under stride it uses the number of given coordinates, not their values. Draws from
     torch's CPU generator. Past L_max (stride: longest) tokens the model raises

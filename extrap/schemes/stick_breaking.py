@@ -3,8 +3,8 @@ rest. arXiv 2410.17980.
 
 a_ij = b_ij prod_{j < m < i} (1 - b_im),   b_ij = sigmoid(s_ij),   j < i
 Recent keys come first without any positional encoding. Rows sum to at most 1, and the rest is lost;
-the first token attends to no key. The authors' code gives the rest to a learned vector; this does
-not.
+the first token attends to no key. The authors' code gives the rest to a learned vector, and norms
+the output of each head; this does neither.
 """
 
 from typing import Literal

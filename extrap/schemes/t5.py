@@ -24,8 +24,9 @@ class T5(Scheme):
             null stands for L / 2, so that training reaches the last bucket; the original
             has 128
 
-    Parameters: buckets x H, zero at first. Raises ValueError unless buckets is even and 2 <=
-    buckets and buckets / 2 < max_distance; warns if training never reaches the last bucket.
+    Parameters: buckets x H, zero at first (transformers: N(0, 1/C)). Raises ValueError unless
+    buckets is even and 2 <= buckets and buckets / 2 < max_distance; warns if training never reaches
+    the last bucket.
 
     Kind: relative
     Used by: T5, mT5, UL2

@@ -28,9 +28,10 @@ class TUPE(Scheme):
             `sinusoidal` uses sinusoids for p everywhere
         reset: `bos`, the positional logit of the first token is learned, or `none`
 
-    Parameters: rows x C (not if sinusoidal), 2 C (norm), 2 C x C, H (not without reset). Raises
-    ValueError for another kind of relative, rows < L, and for sinusoids of odd width or with rows;
-    warns for rows > L.
+    Parameters: rows x C (not if sinusoidal), 2 C (norm), 2 C x C, H (not without reset). U starts
+    as N(0, 1/C), theta as 0; the authors' code has N(0, .02**2), biases, and theta from a row of p.
+    Raises ValueError for another kind of relative, rows < L, and for sinusoids of odd width or with
+    rows; warns for rows > L.
 
     Kind: absolute
     Past L: undefined; raise, clamp or sinusoidal by choice

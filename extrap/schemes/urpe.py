@@ -17,7 +17,8 @@ class URPE(Scheme):
     """A Toeplitz matrix of learned factors that multiplies the weights after the softmax.
 
     Args:
-        span: number of distances with a factor of their own; null stands for L / 2
+        span: number of distances with a factor of their own; null stands for L / 2 (the authors: L,
+            or T5's buckets)
 
     Parameters: span x H, shared by all layers, 1 at first. Raises ValueError unless 2 <= span <= L.
 
