@@ -154,7 +154,7 @@ class Adapted(GPT):
             D = v.shape[-1]
             s = self.layers[n].scale
             if (sink := more.get("s_aux")) is not None:
-                at.memo[GivenSink, n] = sink
+                at.memo[GivenSink, n] = sink.to(at.q.device)
             q = q if s == usual else q * (s / usual)
             v = F.pad(v, (0, max(0, q.shape[-1] - D)))  # fused kernels want one width
             # a model on several devices: attention on the one that reads ids

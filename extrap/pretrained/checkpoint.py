@@ -26,6 +26,7 @@ from extrap.pretrained.quantised import check_accelerate, check_library
 from extrap.pretrained.scaling import scaling_of, unscaled, window_of
 from extrap.pretrained.seam import installed, one_line, reason, transformers
 from extrap.pretrained.size import as_large_as, check_layers
+from extrap.pretrained.vocabulary import OfTokenizer
 from extrap.utils.errors import UserError
 from extrap.utils.paths import PACKAGE, in_package
 from extrap.utils.untrusted import LARGER, fits_memory, read_json
@@ -144,13 +145,14 @@ class Checkpoint:
 
     @property
     def tokens(self) -> tuple[Any, ...]:
-        """What may name special tokens, the likeliest first: config.json, and as transformers reads
-        it, with the defaults of its family, the part that is the decoder's.
+        """What may name special tokens, the likeliest first: config.json; as transformers reads it,
+        with the defaults of its family, the part that is the decoder's; tokenizer_config.json.
         """
+        tokenizer = OfTokenizer(self.folder)
         try:
-            return self.settings, self.given.get_text_config()
+            return self.settings, self.given.get_text_config(), tokenizer
         except UserError:  # a folder for its tokenizer alone
-            return (self.settings,)
+            return self.settings, tokenizer
 
     @property
     def vocab(self) -> int:

@@ -15,13 +15,14 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from extrap.pretrained.gguf_rope import check_read, number, rope_parameters
-from extrap.pretrained.gguf_tokenizer import chat_entries, tokenizer
+from extrap.pretrained.gguf_rope import check_read, number, original, rope_parameters
+from extrap.pretrained.gguf_tokenizer import chat_entries, check_cut, tokenizer
 from extrap.pretrained.loading import load
 from extrap.pretrained.seam import installed, one_line, reason, transformers
 from extrap.pretrained.size import as_large_as
@@ -46,7 +47,11 @@ IN_LAYER = {
     "ffn_down": "mlp.down_proj",
 }
 DIVISORS = "rope_freqs.weight"
-VERSION = 3
+OF_GEMMA_27B = 46
+"""Layers of Gemma 2 27B, whose scale of attention no field of a file has; that of the others is the
+default of transformers. llama.cpp knows it by this number, too.
+"""
+VERSION = 4
 """The version of the content of a folder; extrap makes a folder of another version again."""
 
 
@@ -130,16 +135,40 @@ def _through_transformers(
     from safetensors.torch import save_file
 
     package = transformers()
+    kind = fields["general.architecture"]
+    check_cut(path, fields)
     alone: dict[str, Any] = {"data": [path], "gguf_file": path.name}
     with as_large_as([path], len(tensors), str(path)), one_line(path):
-        model = load(package.AutoModelForCausalLM, dtype=torch.float32, **alone)
+        options = {"dtype": torch.float32, "output_loading_info": True}
+        model, read = load(package.AutoModelForCausalLM, **options, **alone)
         tokenizer = load(package.AutoTokenizer, **alone)
         vars(model.config).pop("quantization_config", None)  # the weights are numbers now
+        if kind == "gemma2" and model.config.num_hidden_layers == OF_GEMMA_27B:
+            config = model.config
+            config.query_pre_attn_scalar = config.hidden_size // config.num_attention_heads
         model.config.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
     check_read(path, fields, tensors, model.config)
+    _check_tensors(path, tensors, model, read["missing_keys"])
     own = {t.data_ptr(): (name, t.contiguous()) for name, t in reversed(model.state_dict().items())}
     save_file(dict(own.values()), folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def _check_tensors(path: Path, tensors: list[str], model: Any, missing: Iterable[str]) -> None:
+    """Raises UserError for a tensor that a file lacks, and for norms and biases that transformers
+    leaves out; experts it reads under other names.
+    """
+    from transformers.modeling_gguf_pytorch_utils import TensorProcessor, get_gguf_hf_weights_map
+
+    remedy = "give the folder of the checkpoint"
+    if lost := sorted(missing):
+        raise UserError(path, problem=f"lacks the tensor {lost[0]}", remedy=remedy)
+    known = get_gguf_hf_weights_map(model, TensorProcessor())
+    added = [name for name in tensors if "norm" in name or name.endswith(".bias")]
+    unread = [name for name in added if name not in known]
+    if unread:
+        problem = f"transformers leaves out the tensor {unread[0]}"
+        raise UserError(path, problem=problem, remedy=remedy)
 
 
 def _named(path: Path, name: str) -> str:
@@ -188,6 +217,7 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
         "tie_word_embeddings": "output.weight" not in tensors,
         "rope_parameters": rope_parameters(path, kind, fields, head_dim // 2, divisors),
         "extrap_layout": LAYOUTS[kind],
+        "extrap_original": original(kind, fields),
         "bos_token_id": fields.get("tokenizer.ggml.bos_token_id"),
         "eos_token_id": fields.get("tokenizer.ggml.eos_token_id"),
     }

@@ -7,7 +7,7 @@ Source: https://github.com/ggml-org/llama.cpp, src/llama-model.cpp, src/llama-co
 """
 
 from collections.abc import Mapping, Sequence
-from math import log
+from math import isclose, log
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ FACTORS = ("rope.scaling.factor", "rope.scale_linear")
 ATTENTION = "rope.scaling.attn_factor"
 ORIGINAL = "rope.scaling.original_context_length"
 TYPE = "rope.scaling.type"
+BASE = "rope.freq_base"
 READ = (TYPE, *FACTORS, ATTENTION, ORIGINAL)
 INERT = {
     "rope.scaling.finetuned": (True, False),
@@ -62,7 +63,7 @@ def rope_parameters(
     scaling = fields.get(f"{kind}.{TYPE}", "linear")
     if scaling not in TYPES:  # it may be a list
         raise UserError(path, problem=f"{kind}.{TYPE}={scaling!s:.40} is not supported")
-    base = number(kind, fields, "rope.freq_base", 10000.0)
+    base = number(kind, fields, BASE, 10000.0)
     given = next((key for key in FACTORS if f"{kind}.{key}" in fields), None)
     factor = 1.0
     if given is not None and fields[f"{kind}.{given}"] != 0 and scaling != "none":
@@ -82,9 +83,16 @@ def rope_parameters(
         found |= {"rope_type": "longrope", "attention_factor": times} | both
     elif factor != 1:
         found |= {"rope_type": "linear", "factor": factor}
-    if "factor" in found and f"{kind}.{ORIGINAL}" in fields:
-        found["original_max_position_embeddings"] = int(number(kind, fields, ORIGINAL))
+    before = original(kind, fields)
+    if found["rope_type"] != "default" and before is not None:
+        found["original_max_position_embeddings"] = before
     return found
+
+
+def original(kind: str, fields: Mapping[str, Any]) -> int | None:
+    """Returns the context before the scaling, None if the file does not say it."""
+    known = f"{kind}.{ORIGINAL}" in fields
+    return int(number(kind, fields, ORIGINAL)) if known else None
 
 
 def number(kind: str, fields: Mapping[str, Any], key: str, default: float | None = None) -> float:
@@ -96,15 +104,21 @@ def number(kind: str, fields: Mapping[str, Any], key: str, default: float | None
 
 
 def check_read(path: Path, fields: Mapping[str, Any], tensors: Sequence[str], config: Any) -> None:
-    """Raises UserError for scaling in a file if the config that transformers makes of it has none.
+    """Raises UserError for a base or a scaling in a file that the config lacks which transformers
+    makes of it.
 
     tensors: their names.
     """
     rope = getattr(config.get_text_config(), "rope_parameters", None) or {}
     each = [rope, *(part for part in rope.values() if isinstance(part, dict))]
+    kind = fields["general.architecture"]
+    if (base := fields.get(f"{kind}.{BASE}")) is not None:
+        bases = [part["rope_theta"] for part in each if "rope_theta" in part]
+        if bases and not any(isclose(base, one, rel_tol=1e-5) for one in bases):
+            problem = f"{kind}.{BASE}={base!s:.40} is not supported: transformers leaves it out"
+            raise UserError(path, problem=problem, remedy="give the folder of the checkpoint")
     if any(part.get("rope_type", "default") != "default" for part in each):
         return
-    kind = fields["general.architecture"]
     scaled = [
         f"{kind}.{key}={fields[f'{kind}.{key}']!s:.40}"
         for key in scaling_keys(kind, fields)

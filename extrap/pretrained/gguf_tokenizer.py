@@ -16,6 +16,8 @@ QWEN2 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+AS_GPT2 = ("gpt-2", "phi-2", "mpt", "olmo", "jais")
+"""Ways of cutting with the pattern of GPT-2. Source: llama.cpp, src/llama-vocab.cpp"""
 LLAMA3 = QWEN2.replace(r"|\p{N}|", r"|\p{N}{1,3}|")
 
 
@@ -55,6 +57,17 @@ def chat_entries(fields: dict[str, Any]) -> dict[str, Any]:
         known = isinstance(i, int) and 0 <= i < len(words)
         found[f"{name}_token"] = words[i] if known else None
     return {name: value for name, value in found.items() if value is not None}
+
+
+def check_cut(path: Path, fields: dict[str, Any]) -> None:
+    """Raises UserError for a way of cutting that transformers does not know: it takes GPT-2's."""
+    from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
+
+    pre = fields.get("tokenizer.ggml.pre")
+    known = [*AS_GPT2, *GGUF_PRE_TOKENIZER_SPLITS]
+    if fields.get("tokenizer.ggml.model") == "gpt2" and pre not in known:
+        problem = f"tokenizer.ggml.pre={pre!s:.40} is not supported: transformers leaves it out"
+        raise UserError(path, problem=problem, remedy="give the folder of the checkpoint")
 
 
 def _cut(path: Path, pre: str | None) -> Any:

@@ -4,8 +4,14 @@ from copy import deepcopy
 from typing import Any
 
 KEPT = ("rope_theta", "partial_rotary_factor")
+OF_LLAMA_4 = ("llama_4_scaling_beta", "original_max_position_embeddings")
+"""Of a temperature by position that Ministral 3 has beside its scaling."""
 PLAIN = ("default", "proportional", "axial")
 """Types of rotation without a scaling."""
+
+
+GIVEN = "extrap_original"
+"""In a config of a GGUF file: the context before its scaling, null if the file does not say it."""
 
 
 def _rotations(config: Any) -> list[dict[str, Any]]:
@@ -32,6 +38,8 @@ def window_of(config: Any) -> int | None:
     text = config.get_text_config()
     found = _scaled(config)
     names = "original_max_position_embeddings"
+    if hasattr(text, GIVEN):
+        return getattr(text, GIVEN)
     given = [*(part.get(names) for part in found), getattr(text, names, None)]
     if any(part["rope_type"] == "dynamic" for part in found):
         given.append(text.max_position_embeddings)
@@ -42,7 +50,8 @@ def unscaled(config: Any) -> Any:
     """Returns a copy of a config whose rotations are plain."""
     config = deepcopy(config)
     for part in _scaled(config):
-        kept = {name: part[name] for name in KEPT if name in part}
+        names = (*KEPT, *OF_LLAMA_4) if part.get(OF_LLAMA_4[0]) is not None else KEPT
+        kept = {name: part[name] for name in names if name in part}
         part.clear()
         part.update(kept, rope_type="default")
     return config

@@ -18,6 +18,7 @@ from extrap.data.turns import Turns
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.pretrained.chat import turns
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_json
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 WORD = re.compile("[\u0120\u2581][a-z]{3,8}")
@@ -54,6 +55,26 @@ def fits(tokens: Encoder, size: int) -> bool:
     if len(beyond) > EXTRA:
         return False
     return all(SPECIAL.fullmatch(tokens.word(i)) for i in beyond)
+
+
+class OfTokenizer:
+    """The BOS that tokenizer_config.json of a folder names, looked up when it is asked for."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    @property
+    def bos_token_id(self) -> int | None:
+        path = self.folder / "tokenizer_config.json"
+        file = self.folder / "tokenizer.json"
+        if not (path.is_file() and file.is_file()):
+            return None
+        named = read_json(path, 2**26).get("bos_token")
+        word = named.get("content") if isinstance(named, dict) else named
+        if not isinstance(word, str):
+            return None
+        tokens = encoder(str(self.folder), f"{self.folder}: its tokenizer.json")
+        return next((i for i in range(tokens.ids) if tokens.word(i) == word), None)
 
 
 class PublishedVocabulary(Vocabulary):

@@ -165,6 +165,10 @@ class FineTuned:
         before, tuned = plain.state_dict(), self.tuning.merge(weights)
         names = self._extended(plain)[1]
         found = {names[name]: tensor for name, tensor in tuned.items() if name in names}
+        for name, tensor in before.items():  # a tied head has the tensor of the embedding
+            own = next((one for one in found if before[one].data_ptr() == tensor.data_ptr()), None)
+            if own is not None:
+                found[name] = found[own]
         return self.tuning.kept(before | found, plain)
 
     def _extended(self, model: GPT) -> tuple[GPT, dict[str, str]]:
@@ -247,9 +251,12 @@ class Shared(nn.Parameter):
 
 def shared(model: nn.Module) -> dict[int, str]:
     """Makes the parameters of a model shared, in place; returns their names by id, by which they
-    are found in copies, where an extension may have moved them into a stack.
+    are found in copies, where an extension may have moved them into a stack. One that several
+    modules have, as a tied head, stays one.
     """
+    before = list(model.parameters())
+    made = {id(p): Shared(p.data, p.requires_grad) for p in before}
     for module in model.modules():
         for name, p in list(module.named_parameters(recurse=False)):
-            setattr(module, name, Shared(p.data, p.requires_grad))
+            setattr(module, name, made[id(p)])
     return {id(p): name for name, p in model.named_parameters()}

@@ -52,7 +52,8 @@ class Reading:
             of the hub
         train_length: L in tokens; null takes it from the config
         dtype: of the weights
-        bos: id of the token in front of a window of text; null takes it from the config
+        bos: id of the token in front of a window of text; null takes it from the config, or from
+            tokenizer_config.json
         chat: retrieval uses the turns of the checkpoint's chat template: the user's text is the
             context, and the query opens the answer; running text stays as it is
         scaling: chain keeps the scaling of rotations that the config brings, and an extension acts
@@ -244,13 +245,10 @@ def first_token(given: int | None, *configs: Any) -> int:
     configs, mappings or objects, name, else the first EOS. Raises UserError if there is none.
     """
     names = ("bos_token_id", "eos_token_id")
-    found: list[Any] = [given]
+    if given is not None:
+        return given
     for name, config in product(names, configs):
-        if isinstance(config, Mapping):
-            found.append(config.get(name))
-        else:
-            found.append(getattr(config, name, None))
-    for bos in found:
+        bos = config.get(name) if isinstance(config, Mapping) else getattr(config, name, None)
         first = bos[0] if isinstance(bos, list) and bos else bos
         if isinstance(first, int):
             return first

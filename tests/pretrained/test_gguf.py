@@ -7,6 +7,7 @@ import torch
 
 from extrap.pretrained import gguf
 from extrap.pretrained.checkpoint import Checkpoint
+from extrap.pretrained.gguf_tokenizer import check_cut
 from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
 from tests.support import tiny_gguf
@@ -151,3 +152,23 @@ def test_text_comes_back(pre, llama, tmp_path):
 )
 def test_text_is_cut_as_the_file_says(pre, text, pieces, llama, tmp_path):
     assert tokenizer(llama, tmp_path, pre).encode(text).tokens == pieces
+
+
+def test_what_transformers_would_leave_out_of_a_file_is_one_line(tmp_path):
+    model = tiny.made("gemma3", vocab_size=300, num_hidden_layers=6)
+    names = ["blk.0.attn_q.weight", "blk.0.attn_q_norm.weight", "output_norm.weight"]
+    gguf._check_tensors(tmp_path, names, model, [])
+    with pytest.raises(UserError, match=r"leaves out the tensor blk.0.attn_q.bias"):
+        gguf._check_tensors(tmp_path, [*names, "blk.0.attn_q.bias"], model, [])
+    with pytest.raises(UserError, match=r"lacks the tensor model.norm.weight"):
+        gguf._check_tensors(tmp_path, names, model, {"model.norm.weight"})
+
+
+@pytest.mark.parametrize("pre, known", [("gpt-2", True), ("qwen2", True), ("stablelm2", False)])
+def test_a_way_of_cutting_that_transformers_does_not_know_is_refused(tmp_path, pre, known):
+    fields = {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": pre}
+    if known:
+        check_cut(tmp_path, fields)
+        return
+    with pytest.raises(UserError, match=f"tokenizer.ggml.pre={pre} is not supported"):
+        check_cut(tmp_path, fields)

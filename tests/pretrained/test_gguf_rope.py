@@ -5,8 +5,10 @@ from math import log
 import numpy as np
 import pytest
 import torch
+from transformers import AutoConfig
 
 from extrap.pretrained.checkpoint import Checkpoint
+from extrap.pretrained.gguf_rope import check_read
 from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
 from tests.support import tiny_gguf
@@ -98,3 +100,25 @@ def test_scaling_that_transformers_leaves_out_is_one_line(tmp_path):
     path = tiny_gguf.gemma(tmp_path / "gemma.gguf", model, **fields)
     with pytest.raises(UserError, match=r"gemma3.rope.scaling.factor=8.0 is not supported"):
         Checkpoint(str(path), tmp_path / "cache")
+
+
+def test_a_base_that_transformers_leaves_out_is_one_line(tmp_path):
+    """Of starcoder2 and stablelm it reads no rope.freq_base."""
+    fields = {"general.architecture": "starcoder2", "starcoder2.rope.freq_base": 999999.44}
+    config = AutoConfig.for_model("starcoder2")
+    with pytest.raises(UserError, match=r"starcoder2.rope.freq_base=999999.44 is not supported"):
+        check_read(tmp_path, fields, [], config)
+    config.rope_parameters["rope_theta"] = 999999.4375
+    check_read(tmp_path, fields, [], config)
+
+
+@pytest.mark.parametrize("said", [16, None])
+def test_replaced_a_file_with_divisors_has_the_window_that_it_says(tmp_path, said):
+    fields = {} if said is None else {SCALING + "original_context_length": said}
+    path = tiny_gguf.written(tmp_path / "model.gguf", made(PLAIN), divisors=DIVISORS, **fields)
+    checkpoint = Checkpoint(str(path), tmp_path / "cache", scaling="replace")
+    if said is not None:
+        assert checkpoint.length() == said
+        return
+    with pytest.raises(UserError, match="give model"):
+        checkpoint.length()

@@ -18,8 +18,10 @@ from extrap.runs import experiment, source, train, validate
 from extrap.runs.evaluate import entry, evaluate
 from extrap.runs.folder import Named
 from extrap.runs.published import first_token
+from extrap.runs.training.lightning_module import Lit
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.utils.errors import UserError
+from tests.support import tiny_checkpoints as tiny
 from tests.support.checkpoint_jobs import L, asked, measured, placed, saved
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -145,6 +147,27 @@ def test_a_checkpoint_is_tuned_and_read_with_the_tuned_weights(place, elsewhere)
         evaluate(asked(*words, *TUNED, "finetune.steps=8", "stage=evaluate"))
 
 
+FULL = [word for word in TUNED if "lora" not in word and "rank" not in word]
+FULL += ["finetune=full", "extension=pi", "extension.factor=2", "finetune.weight_decay=.1"]
+
+
+def test_a_tied_head_and_its_embedding_stay_one_weight(place, elsewhere, monkeypatch):
+    saved(elsewhere / "tied", "llama", tie_word_embeddings=True, **tiny.rope("default"))
+    words = ["model.checkpoint=tied", "task.nll.multiples=[1]", *FULL]
+    this = asked(*words)
+    steps = []
+    monkeypatch.setattr(Lit, "on_before_optimizer_step", lambda lit, *_: steps.append(
+        [p.shape for p in lit.parameters() if p.shape[0] == lit.model.embedding.weight.shape[0]]
+    ))  # fmt: skip
+    experiment.work(this)
+    before, after = this.source.model(), this.source.trained(this.run)
+    assert after.head.weight is after.embedding.weight
+    assert not torch.equal(after.embedding.weight, before.embedding.weight)
+    assert {len(shapes) for shapes in steps} == {1}, "one table, in one group of the optimiser"
+    with pytest.raises(UserError, match="embedding has its weight in common with another matrix"):
+        validate.check(asked("model.checkpoint=tied", *TUNED, "finetune.targets=[embedding]"))
+
+
 def test_a_tuned_checkpoint_is_named_by_all_that_tunes_it(place):
     own = asked(*TUNED).run.name
     for word in ("train.beta2=0.9", "finetune.lr=.03", "data.text.size=8", "extension=ntk"):
@@ -200,6 +223,15 @@ def test_the_bos_of_the_decoder_comes_before_the_eos_of_the_whole(elsewhere):
     assert first_token(None, *Checkpoint("gemma").tokens) == 2
     assert first_token(None, {"eos_token_id": 1}, SimpleNamespace(bos_token_id=2)) == 2
     assert first_token(None, {"eos_token_id": [1, 106]}) == 1
+
+
+def test_the_bos_of_the_tokenizer_comes_before_an_eos(place, elsewhere):
+    saved(elsewhere / "folder", "gpt2", bos_token_id=None, eos_token_id=3)
+    folder = elsewhere / "folder"
+    assert first_token(None, *Checkpoint("folder").tokens) == 3
+    word = asked().source.vocabulary.encoder.word(7)
+    (folder / "tokenizer_config.json").write_text(json.dumps({"bos_token": {"content": word}}))
+    assert first_token(None, *Checkpoint("folder").tokens) == 7
 
 
 def test_a_config_that_names_no_end_of_text_asks_for_one(place, elsewhere):

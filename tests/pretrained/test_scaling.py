@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from transformers import AutoConfig
 
 from extrap.extensions.by_parts import YaRN
 from extrap.pretrained.checkpoint import Checkpoint
@@ -69,3 +70,12 @@ def test_a_line_says_whether_an_extension_replaces_it(elsewhere):
         validate.check(replaced)
     assert replaced.source.label == f"{chained.source.label}-unscaled"
     assert replaced.run.name != chained.run.name
+
+
+def test_a_temperature_beside_the_scaling_stays():
+    """Ministral 3 reads two more numbers of its rope_parameters in every forward."""
+    config = AutoConfig.for_model("ministral3")
+    plain = unscaled(config).rope_parameters
+    assert plain["rope_type"] == "default" and "factor" not in plain
+    for name in ("llama_4_scaling_beta", "original_max_position_embeddings"):
+        assert plain[name] == config.rope_parameters[name]

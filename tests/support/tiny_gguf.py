@@ -151,6 +151,7 @@ def bloom(path: Path, model) -> Path:
     out.add_head_count_kv(c.n_head)
     out.add_layer_norm_eps(c.layer_norm_epsilon)
     out.add_tokenizer_model("gpt2")
+    out.add_tokenizer_pre("gpt-2")
     out.add_token_list(words())
     out.add_token_merges(MERGES)
     names = get_tensor_name_map(MODEL_ARCH.BLOOM, c.n_layer)

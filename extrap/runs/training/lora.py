@@ -37,6 +37,12 @@ class LowRank(nn.Module):
         return weight + self.scale * (self.B @ self.A)
 
 
+def _shared(model: nn.Module, weight: Tensor) -> bool:
+    """True if several modules have a weight."""
+    own = [p for module in model.modules() for p in module._parameters.values()]
+    return sum(p is weight for p in own) > 1
+
+
 @dataclass(frozen=True, kw_only=True)
 class LoRA(Tuning):
     """Low-rank adaptation: matrices stay as they are and get a low-rank addition.
@@ -47,7 +53,8 @@ class LoRA(Tuning):
         targets: matrices by name, each in every block that has it
 
     Biases, norms and parameters of the scheme stay as they are. A tied head goes with the
-    embedding. Raises ValueError for targets that the model does not have. Source: arXiv 2106.09685
+    embedding; in a published model it is refused. Raises ValueError for targets that the model does
+    not have. Source: arXiv 2106.09685
     """
 
     lr: Positive = 3e-3
@@ -65,7 +72,13 @@ class LoRA(Tuning):
             )
         model.requires_grad_(False)
         for name, matrix in matrices.items():
-            if name.rpartition(".")[2] in self.targets:
+            role = name.rpartition(".")[2]
+            if role in self.targets:
+                if _shared(model, matrix.weight):
+                    raise ValueError(
+                        f"targets=[{','.join(self.targets)}]: {role} has its weight in common with "
+                        "another matrix, and an addition would part them; leave it out"
+                    )
                 addition = LowRank(matrix.weight, self.rank, self.alpha)
                 parametrize.register_parametrization(matrix, "weight", addition)
 
