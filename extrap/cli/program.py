@@ -26,6 +26,12 @@ OF_TRAINING = (
     *(f"data.{n}" for n in ("length", "text", "retrieval", "more", "curriculum")),
 )
 """Options of training, which a checkpoint without tuning leaves unread."""
+OF_TUNING = ("steps", "lr", "warmup", "final", "weight_decay", "log_every", "save_every")
+REPLACED = (
+    *(f"train.{name}" for name in (*OF_TUNING, "tokens")),
+    *(f"data.{name}" for name in ("length", "lengths", "spread", "curriculum")),
+)
+"""Options of training that a tuned checkpoint leaves unread: tuning has its own."""
 
 
 def job(found: Composed, given: Any = None) -> "Job":
@@ -70,7 +76,7 @@ def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...
 
     if not of_others(plain):
         return
-    unread = own if plain["finetune"] else (*own, *OF_TRAINING)
+    unread = (*own, *(REPLACED if plain["finetune"] else OF_TRAINING))
     for override in overrides:
         option, _, value = override.partition("=")
         option = option.lstrip("+~").partition("@")[0].replace("/", ".")

@@ -15,6 +15,7 @@ import hashlib
 import json
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ from extrap.utils import files as atomic
 from extrap.utils import markdown
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_links
+from extrap.utils.untrusted import read_json
 
 if TYPE_CHECKING:
     from extrap.cli.listed import Listed
@@ -196,8 +198,15 @@ def _without(rows: pd.DataFrame, jobs: Sequence[dict], rules: Sequence[left_out.
 
 
 def write(folder: Path, contents: dict[str, bytes]) -> str:
-    """Writes a bundle and the sums of its files; returns its folder."""
+    """Writes a bundle and the sums of its files in place of an earlier one; returns its folder."""
     check_links(folder)
+    earlier: dict[str, Any] = {}
+    with suppress(UserError):  # one that was damaged
+        earlier = read_json(folder / SUMS) if (folder / SUMS).is_file() else {}
+    for name in {*earlier} - {*contents}:
+        path = folder / name
+        if path.resolve().is_relative_to(folder.resolve()) and path.is_file():
+            path.unlink()
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     for name, content in (contents | {SUMS: _json(sums)}).items():
         atomic.replace(folder / name, content)

@@ -133,10 +133,11 @@ def _through_transformers(
 ) -> None:
     """Writes the model that transformers makes of the file, or raises UserError."""
     from safetensors.torch import save_file
+    from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
 
     package = transformers()
     kind = fields["general.architecture"]
-    check_cut(path, fields)
+    check_cut(path, fields, GGUF_PRE_TOKENIZER_SPLITS)
     alone: dict[str, Any] = {"data": [path], "gguf_file": path.name}
     with as_large_as([path], len(tensors), str(path)), one_line(path):
         options = {"dtype": torch.float32, "output_loading_info": True}

@@ -5,6 +5,7 @@ every digit from its neighbours before the pattern of GPT-2; a reader that does 
 and takes GPT-2's merges digits that training never saw together.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +60,12 @@ def chat_entries(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def check_cut(path: Path, fields: dict[str, Any]) -> None:
-    """Raises UserError for a way of cutting that transformers does not know: it takes GPT-2's."""
-    from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
-
+def check_cut(path: Path, fields: dict[str, Any], known: Collection[str]) -> None:
+    """Raises UserError for a way of cutting that transformers, which knows these, takes for GPT-2's
+    and which is another.
+    """
     pre = fields.get("tokenizer.ggml.pre")
-    known = [*AS_GPT2, *GGUF_PRE_TOKENIZER_SPLITS]
-    if fields.get("tokenizer.ggml.model") == "gpt2" and pre not in known:
+    if fields.get("tokenizer.ggml.model") == "gpt2" and pre not in (*AS_GPT2, *known):
         problem = f"tokenizer.ggml.pre={pre!s:.40} is not supported: transformers leaves it out"
         raise UserError(path, problem=problem, remedy="give the folder of the checkpoint")
 

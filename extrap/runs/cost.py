@@ -10,7 +10,7 @@ share_of_peak      of training: 6 N + 12 layers C T operations a token (arXiv 22
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -100,5 +100,6 @@ def _evaluations(entry: Entry) -> Iterable[Cost]:
 
 
 def total(found: Iterable[Cost]) -> Cost:
-    """Returns the sum of costs; its memory is the largest of theirs."""
-    return sum(found, start=Cost())
+    """Returns the sum of costs; its memory is the largest of theirs. Several works have no rate."""
+    whole = sum(found, start=Cost())
+    return replace(whole, tokens_per_second=None, share_of_peak=None)

@@ -70,7 +70,9 @@ def _train(job: Job, training: Training) -> None:
     options = job.source.trainer
     spent = curve.cost(options.processes)
     rate = (spent.tokens_per_second or 0.0) / options.processes
-    share = share_of_peak(rate, lit.model, job.source.length, options.precision)
+    device = lit.trainer.strategy.root_device  # Lightning moved the model to the CPU as it ended
+    length = training.batches.mixture.length
+    share = share_of_peak(rate, lit.model, device, length, options.precision)
     spent = replace(spent, share_of_peak=share)
     run.mark("diverged" if why else "trained", lit.trainer.global_step, spent.plain())
     job.dashboard.spent(spent.plain())
@@ -87,8 +89,13 @@ def too_large(job: Job, error: torch.OutOfMemoryError) -> UserError:
 
 
 def warn(job: Job, training: Training) -> None:
-    """Prints a line before a training that needs more than a day, or more memory than there is."""
-    options, on = job.source.trainer, job.source.device
+    """Prints a line before a training that needs more than a day, or more memory than there is. Of
+    a model in shards one device holds a part, which nothing here measures.
+    """
+    options = job.source.trainer
+    if options.strategy == "fsdp":
+        return
+    on = job.source.device
     if training.run.checkpoint.exists() or not large(training, job.source.params):
         return
     if (line := calibrate(training, options, on).warning) is not None:

@@ -197,3 +197,13 @@ def test_jobs_that_this_machine_cannot_hold(driver, here, job, given, option, sa
     with pytest.raises(UserError, match=said) as found:
         made.check([Process("a", [], Once("s", "a", "direct", {}), **job)])
     assert found.value.option == option
+
+
+@pytest.mark.parametrize("gpus, per_device, places", [(1, 1, 8), (4, 1, 2), (4, 3, 6)])
+def test_a_sweep_foretells_as_many_jobs_side_by_side_as_run(driver, gpus, per_device, places):
+    driver.write_text(listed(8))
+    launcher = import_module("hydra_plugins.extrap_local.launcher").LocalLauncher
+    made = launcher(n_jobs=None, per_device=per_device)
+    several = [Process("a", [], Once("s", "a", "direct", {}), gpus=gpus, processes=gpus)] * 16
+    made.check(several)
+    assert made._places(several) == places

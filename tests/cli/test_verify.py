@@ -327,3 +327,11 @@ def test_a_metric_that_other_rows_of_the_version_have_may_not_lack(tmp_path) -> 
     for more, said in ((others, "1 of its rows are missing"), (others[:0], "1 more computed")):
         bundle = SimpleNamespace(rows=pd.concat([own, more]), rules=[])
         assert said in verify._beside(bundle, job, "kv", found, True)[0]
+
+
+def test_a_second_bundle_has_no_file_of_the_first(tmp_path):
+    (tmp_path / "mine.txt").write_text("beside it")
+    publish.write(tmp_path, {"a.svg": b"1", "runs/r/weights.pt": b"2"})
+    publish.write(tmp_path, {"a.svg": b"3"})
+    left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")}
+    assert left == {"a.svg", "mine.txt", publish.SUMS}

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from extrap.cli import layers
+from extrap.cli import layers, program
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.results import rows
 from extrap.runs import experiment, source, train, validate
@@ -22,7 +22,8 @@ from extrap.runs.training.lightning_module import Lit
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
-from tests.support.checkpoint_jobs import L, asked, measured, placed, saved
+from tests.support.checkpoint_jobs import TINY, L, asked, measured, placed, saved
+from tests.support.jobs import composed
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -174,6 +175,14 @@ def test_a_tuned_checkpoint_is_named_by_all_that_tunes_it(place):
         assert asked(*TUNED, word).run.name != own
     for word in ("data.vocabulary.keys=99", "train.steps=50", "trainer.precision=32"):
         assert asked(*TUNED, word).run.name == own
+
+
+@pytest.mark.parametrize("word", ["train.lr=1e-5", "train.steps=5000", "data.length=64"])
+def test_an_option_of_training_that_tuning_replaces_is_refused(place, word):
+    values, _ = composed(*TINY, "model.checkpoint=model.gguf", *TUNED)
+    with pytest.raises(UserError, match=f"^{word}: .* leaves this option unread"):
+        program._check_read(values, [word], ())
+    program._check_read(values, ["train.beta2=.9", "finetune.lr=1e-5"], ())
 
 
 def test_a_checkpoint_too_large_to_be_tuned_says_what_to_do(place, monkeypatch):

@@ -67,14 +67,13 @@ def test_the_share_of_the_peak_of_a_gpu(monkeypatch):
     attention; the GPU can do 12e12.
     """
     model = job("model.dim=16", "model.heads=2").source.model()
-    assert meter.share_of_peak(1e9, model, 64, "bf16-mixed") is None
+    assert meter.share_of_peak(1e9, model, torch.device("cpu"), 64, "bf16-mixed") is None
     numbers = sum(p.numel() for p in model.parameters())
     device = type("Device", (), {"type": "cuda"})()
-    monkeypatch.setattr(torch.Tensor, "device", device, raising=False)
     throughput = pytest.importorskip("lightning.fabric.utilities.throughput")
     monkeypatch.setattr(throughput, "get_available_flops", lambda *_: 12e12)
     expected = (6 * numbers + 12 * 2 * 16 * 64) / 12
-    assert meter.share_of_peak(1, model, 64, "32-true") * 1e12 == pytest.approx(expected)
+    assert meter.share_of_peak(1, model, device, 64, "32-true") * 1e12 == pytest.approx(expected)
 
 
 def test_a_cost_from_a_folder_of_others_is_numbers_or_nothing():
@@ -83,3 +82,9 @@ def test_a_cost_from_a_folder_of_others_is_numbers_or_nothing():
     assert read(None) == read([]) == Cost()
     said = words({"phase": "train", "rate": 52000.4, "memory": 1.23e9, "device": "GPU 3"})
     assert said == ["train", "GPU 3", "1.2 GB", "52,000 tokens/s"]
+
+
+def test_several_works_have_no_rate_in_common():
+    slow, fast = (Cost(2.0, tokens_per_second=n, share_of_peak=0.4) for n in (10.0, 9000.0))
+    whole = total([slow, fast])
+    assert (whole.seconds, whole.tokens_per_second, whole.share_of_peak) == (4.0, None, None)

@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -146,3 +147,11 @@ def test_a_censored_effective_length_keeps_its_sign():
     name = "effective length is a lower bound"
     bounds = {label for label, best in shown.best.items() if name in best}
     assert bounds == {line["series"] for line in shown.lines if line.get("bound")}
+
+
+def test_a_study_of_losses_has_the_lowest_perplexity_first():
+    best = {"a": {"perplexity at 4 L": 900.0}, "b": {"perplexity at 4 L": 3.0}, "c": {}}
+    study = SimpleNamespace(ranked=["perplexity at 4 L"], best=best)
+    assert [line[0] for line in workspace._leaderboard(study)[1:]] == ["b", "a", "c"]
+    study = SimpleNamespace(ranked=["found"], best={"a": {"found": 0.1}, "b": {"found": 0.9}})
+    assert [line[0] for line in workspace._leaderboard(study)[1:]] == ["b", "a"]

@@ -8,6 +8,7 @@ import torch
 
 from extrap.runs import train as stage
 from extrap.runs.training.callbacks import Curve, RandomState
+from extrap.utils.errors import UserError
 from tests.support.jobs import equal, job, weights
 from tests.support.killed import killed
 
@@ -80,14 +81,36 @@ def test_a_checkpoint_holds_the_sums_of_all_processes():
     assert state["sums"] == {"text/nll": torch.tensor(3.0)}
 
 
-def test_fewer_devices_than_before_take_up_their_random_numbers(monkeypatch):
-    states = RandomState()
-    states.load_state_dict({"rng": [torch.get_rng_state()] * 3})  # a CPU and two GPUs
-    taken = []
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    monkeypatch.setattr(torch.cuda, "set_rng_state_all", taken.extend)
-    states.on_train_start(None, None)
-    assert len(taken) == 1
+def test_every_process_takes_up_the_random_numbers_of_the_one_that_wrote(monkeypatch):
+    """Each on its own device: in the process that wrote, another device never drew a number."""
+    own = torch.get_rng_state() + 1
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda: own)
+    written, taken = RandomState().state_dict(), []
+    assert len(written["rng"]) == 2 and torch.equal(written["rng"][1], own)
+    monkeypatch.setattr(torch.cuda, "set_rng_state", taken.append)
+    for more in ([], [torch.get_rng_state()]):  # of an older run, a state for each device
+        states = RandomState()
+        states.load_state_dict({"rng": [*written["rng"], *more]})
+        states.on_train_start(None, None)
+    assert len(taken) == 2 and all(torch.equal(state, own) for state in taken)
+
+
+def test_a_run_goes_on_with_the_forwards_of_a_step_that_it_began_with(monkeypatch):
+    """Lightning counts forwards from the start of the run: other numbers would mix batches."""
+    with killed(monkeypatch, 5):
+        stage.train(job())
+    line = "accumulate_grad_batches=2: this run began with 1 forwards a step"
+    with pytest.raises(UserError, match=line):
+        stage.train(job("+trainer.accumulate_grad_batches=2"))
+    stage.train(job())
+
+
+def test_a_model_in_shards_is_not_tried_on_one_device(monkeypatch):
+    this = job("trainer=fsdp", "trainer.devices=2", "data.text.size=4", "data.retrieval.size=4")
+    monkeypatch.setattr(stage, "large", lambda *_: True)
+    monkeypatch.setattr(stage, "calibrate", lambda *_: pytest.fail("the whole model on a GPU"))
+    stage.warn(this, this.training)
 
 
 LEARNS = [

@@ -2,6 +2,7 @@
 study's page by the charts in charts.yaml.
 """
 
+import math
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def workspace(study: Study, project: str, entity: str) -> Any:
             # the page of the study first: its table has to be among the runs that W&B reads
             order=[
                 ws.Ordering(ws.Metric("JobType"), ascending=False),
-                ws.Ordering(ws.Summary(best[0]), ascending=False),
+                ws.Ordering(ws.Summary(best[0]), ascending=_of_losses(study)),
             ],
             group_colors=study.colours,
             pinned_columns=[*PINNED, *(f"summary:{name}" for name in best)],
@@ -103,11 +104,22 @@ def report(study: Study, project: str, entity: str, question: str, findings: str
     return wr.Report(project=project, entity=entity, title=title, blocks=blocks, width="fluid")
 
 
+def _of_losses(study: Study) -> bool:
+    """True if series are ranked by a perplexity, of which less is better."""
+    return study.ranked[0].startswith("perplexity")
+
+
 def _leaderboard(study: Study) -> list[list[str]]:
     """Returns the series in order as cells, the header first."""
     names = study.ranked
     lines = [["series", *names]]
-    for label in sorted(study.best, key=lambda label: -study.best[label].get(names[0], 0.0)):
+    sign = 1 if _of_losses(study) else -1
+
+    def from_best(label: str) -> float:
+        value = study.best[label].get(names[0])
+        return math.inf if value is None else sign * value
+
+    for label in sorted(study.best, key=from_best):
         cells = [_cell(study.best[label].get(name)) for name in names]
         lines.append([label, *cells])
     return lines

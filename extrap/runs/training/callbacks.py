@@ -16,6 +16,9 @@ from extrap.runs.cost import Cost, read
 from extrap.runs.training.lightning_module import Lit
 from extrap.runs.training.meter import Meter, share_of_peak
 
+FORWARDS = "accumulate_grad_batches"
+"""The key of a checkpoint for the forwards of a step."""
+
 
 class Diverged(Exception):
     """The training loss is no longer a finite number."""
@@ -106,7 +109,8 @@ class Curve(L.Callback):
             "tokens_per_second": rate * trainer.world_size,
             "memory_gb": self.meter.memory() / 1e9,
         }
-        share = share_of_peak(rate, model, length, str(trainer.precision))
+        on = trainer.strategy.root_device
+        share = share_of_peak(rate, model, on, length, str(trainer.precision))
         if share is not None:
             pace["share_of_peak"] = share
         every = _scalars(self.points[-1]) | _scalars(pace)
@@ -115,7 +119,10 @@ class Curve(L.Callback):
     def on_save_checkpoint(
         self, trainer: L.Trainer, lit: L.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """Saves the sums of all processes, of which one alone writes: their mean, for each."""
+        """Saves the sums of all processes, of which one alone writes: their mean, for each; and the
+        forwards of a step, by which Lightning counts.
+        """
+        checkpoint[FORWARDS] = trainer.accumulate_grad_batches
         for name, total in self._sums.items():
             self._sums[name] = trainer.strategy.reduce(total, reduce_op="mean")
 
@@ -187,11 +194,15 @@ class RandomState(L.Callback):
     def on_train_start(self, trainer: L.Trainer, lit: L.LightningModule) -> None:
         if self._saved is not None:
             torch.set_rng_state(self._saved[0])
-            # of the devices that are here; there may have been more
-            torch.cuda.set_rng_state_all(self._saved[1:][: torch.cuda.device_count()])
+            if len(self._saved) > 1 and torch.cuda.is_available():
+                torch.cuda.set_rng_state(self._saved[1])
 
     def state_dict(self) -> dict[str, Any]:
-        return {"rng": [torch.get_rng_state(), *torch.cuda.get_rng_state_all()]}
+        """The state of the process that writes, and of its device: every process draws alike, each
+        on a device of its own.
+        """
+        of_device = [torch.cuda.get_rng_state()] if torch.cuda.is_available() else []
+        return {"rng": [torch.get_rng_state(), *of_device]}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._saved = [s.cpu() for s in state["rng"]]

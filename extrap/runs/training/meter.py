@@ -60,16 +60,18 @@ def _processor_seconds() -> float:
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 
-def share_of_peak(rate: float, model: GPT, length: int, precision: str) -> float | None:
+def share_of_peak(
+    rate: float, model: GPT, device: torch.device, length: int, precision: str
+) -> float | None:
     """Returns the operations of training over the operations that a GPU can do. Returns None on a
     processor, and if Lightning does not know the GPU.
 
     Args:
         rate: tokens per second on one GPU
+        device: that GPU
         length: tokens of a window
         precision: of the trainer, such as bf16-mixed
     """
-    device = model.embedding.weight.device
     if device.type != "cuda":
         return None
     from lightning.fabric.utilities.throughput import get_available_flops

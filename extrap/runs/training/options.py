@@ -35,7 +35,7 @@ class TrainerOptions:
         devices: number of devices on each node, or their indices
         num_nodes: number of nodes
         accumulate_grad_batches: forwards that a process divides its share of a batch into
-        accelerator, strategy: as in Lightning; strategy=fsdp is FSDP2
+        accelerator, strategy: as in Lightning, but for accelerator=auto; strategy=fsdp is FSDP2
         precision: of training, as in Lightning
         workers: processes that draw batches beside the training
         compile: torch.compile makes forward and backward; extrap has it for one device
@@ -46,7 +46,7 @@ class TrainerOptions:
     devices: Count | Annotated[list[Annotated[int, Ge(0)]], MinLen(1)] = 1
     num_nodes: Count = 1
     accumulate_grad_batches: Count = 1
-    accelerator: str = "auto"
+    accelerator: str = "cpu"
     strategy: str = "auto"
     precision: Literal["32-true", "64-true", "bf16-true", "bf16-mixed"] = "32-true"
     workers: Annotated[int, Interval(ge=0, le=8)] = 0
@@ -55,6 +55,9 @@ class TrainerOptions:
     lightning: Mapping[str, Any]
 
     def __post_init__(self) -> None:
+        if self.accelerator == "auto":
+            problem = "the launcher and the cost of a run have to know the device"
+            raise ValueError(f"accelerator=auto: {problem}; give cpu or gpu")
         if self.compile and self.processes > 1:
             raise ValueError("compile=true: works on one device only; leave it out on several")
 

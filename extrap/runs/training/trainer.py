@@ -11,10 +11,9 @@ import lightning as L
 from lightning.fabric.plugins.environments.lightning import LightningEnvironment
 from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
 from lightning.fabric.utilities.exceptions import MisconfigurationException
-from torch import nn
 
 from extrap.runs.checkpoint import check_weights, damaged, load, save
-from extrap.runs.training.callbacks import BetweenUpdates
+from extrap.runs.training.callbacks import FORWARDS, BetweenUpdates
 from extrap.runs.training.optim import Optim
 from extrap.runs.training.options import TrainerOptions
 from extrap.utils.errors import UserError
@@ -87,10 +86,11 @@ def rejected(options: TrainerOptions, error: Exception) -> UserError:
 
 class Checkpoints(TorchCheckpointIO):
     """The checkpoints of `module` for Lightning, whose own neither wait for the disk nor replace a
-    file at once.
+    file at once. Raises UserError for another number of forwards a step: Lightning counts them from
+    the start of the run, and batches would mix.
     """
 
-    def __init__(self, module: nn.Module):
+    def __init__(self, module: L.LightningModule):
         self.module = module
 
     def save_checkpoint(
@@ -107,4 +107,9 @@ class Checkpoints(TorchCheckpointIO):
         if not isinstance(checkpoint, dict) or "state_dict" not in checkpoint:
             raise damaged(path, "not a checkpoint of a training")
         check_weights(checkpoint["state_dict"], self.module, path)
+        now = self.module.trainer.accumulate_grad_batches
+        if (before := checkpoint.get(FORWARDS, now)) != now:
+            problem = f"this run began with {before} forwards a step, and goes on with them"
+            remedy = f"give {before}, or remove {path} to begin again"
+            raise UserError("trainer.accumulate_grad_batches", now, problem, remedy)
         return checkpoint

@@ -77,7 +77,8 @@ class LocalLauncher(Reader):
         if (line := foreseen(jobs, n_jobs)) is not None:
             print(f"extrap: {line}", file=sys.stderr)
         slots = Slots(self.devices, self.per_device) if self.devices else None
-        os.environ[SHARE] = str(max(1, cores() // n_jobs))
+        each = min(job.processes for job in jobs)
+        os.environ[SHARE] = str(max(1, cores() // (n_jobs * each)))
         try:
             with slots or nullcontext():
                 status = Status(jobs, n_jobs, live=sys.stderr.isatty())
@@ -87,7 +88,8 @@ class LocalLauncher(Reader):
 
     def _places(self, jobs: list[Process]) -> int:
         if self.devices:
-            return len(self.devices) * self.per_device
+            least = min((job.gpus for job in jobs if job.gpus), default=1)
+            return len(self.devices) // least * self.per_device
         return self.jobs_of_file or max(
             1, cores() // max(job.threads * job.processes for job in jobs)
         )
