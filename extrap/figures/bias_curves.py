@@ -28,8 +28,10 @@ def draw(rows):
     found = series(rows[rows["protocol"] == "trained"])
     margins = {"right": 0.7, "gap": 0.55, "between": 0.62}
     figure, axes = wrapped(len(found), ACROSS, (2.3, 1.7), **margins)
+    untrained = rows[rows["protocol"] == "untrained"]
     for panel, s in zip(axes, found, strict=True):
-        drawn = rows[(rows["protocol"] == "untrained") & rows["run"].isin(set(s.rows["run"]))]
+        own = untrained["run"].isin(set(s.rows["run"])) & (untrained["extension"] == s.extension)
+        drawn = untrained[own & untrained["factor"].isin(set(s.rows["factor"]))]
         for head in sorted(s.rows["head"].unique()):
             ink = INKS[int(head) % len(INKS)]
             for part, line, width, label in (

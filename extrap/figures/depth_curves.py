@@ -119,7 +119,7 @@ add(
 
 def _serial(rows, needs: dict):
     """The index of a record as its depth: 0 for the first, 1 for the last."""
-    rows = rows[(rows["axis"] == "index") | (rows["metric"] == "guess")]
+    rows = rows[(rows["axis"] == "index") | rows["metric"].isin(("guess", "chance"))]
     last = rows.groupby(["task", "length"])["at"].transform("max")
     rows = rows.assign(depth=rows["at"] / last, at=last + 1)
     needs = {name: value for name, value in needs.items() if name != "axis"}

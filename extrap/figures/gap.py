@@ -19,7 +19,8 @@ def draw(rows):
     alone = select(rows, **NEEDS | {"protocol": "alone"}, extension="direct")
     rows = select(rows, **NEEDS)
     found = series(rows)
-    one_scheme = len({s.scheme for s in found}) == 1 < len(found)
+    methods = {s.extension for s in found}
+    one_scheme = len({s.scheme for s in found}) == 1 and len(methods) == len(found) > 1
 
     def style(s: Series) -> Style:
         """Returns the style of the method where one scheme is read in several ways."""

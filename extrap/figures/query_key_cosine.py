@@ -5,7 +5,7 @@ between them can take what attention has no use for; where turns past the traini
 together, that sink is lost. arXiv 2603.18017.
 """
 
-from extrap.figures.drawing import note
+from extrap.figures.drawing import spread_note
 from extrap.figures.drawing.diagnostics import of_state
 from extrap.figures.drawing.length_panels import length_figure
 from extrap.results.series import select
@@ -22,7 +22,7 @@ def draw(rows):
     rows = of_state(select(rows, **NEEDS), "trained")
     layers = [f"layer {layer:g}" for layer in rows["layer"]]
     titles = {name: name for name in sorted(set(layers), key=lambda name: int(name[6:]))}
-    words = f"{note(rows)} · bands: 95 % over inputs"
+    words = spread_note(rows, "bands: 95 % over inputs")
     return length_figure(
         rows.assign(protocol=layers), titles, "cosine", "Mean query and mean key", words,
         size=(2.1, 1.9), limits=(-1.05, 1.05),

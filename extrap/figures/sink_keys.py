@@ -10,8 +10,9 @@ from typing import Any
 
 from matplotlib.ticker import MaxNLocator
 
-from extrap.figures.drawing import DOTS, QUIET, entitle, label_ends, note, panels
+from extrap.figures.drawing import DOTS, QUIET, End, entitle, label_ends, note, panels
 from extrap.figures.drawing.diagnostics import beside_columns, lines, of_state
+from extrap.figures.drawing.ends import all_ends
 from extrap.results.series import select, where_known
 
 NEEDS = {"task": "diagnostics", "metric": "mass"}
@@ -28,7 +29,7 @@ def draw(rows):
     data = sorted(trained["data"].unique())
     height, room = beside_columns(rows, 2.2)
     figure, axes = panels((1, len(data)), (2.4, height), right=room, gap=0.25)
-    ends = []
+    ends: list[list[End]] = []
     for panel, name in zip(axes[0], data, strict=True):
         before, after, even = (part[part["data"] == name] for part in (untrained, trained, uniform))
         dotted: dict[str, Any] = {
@@ -39,7 +40,7 @@ def draw(rows):
             "zorder": 2,
         }
         lines(panel, before, "layer", **dotted)
-        ends = lines(panel, after, "layer", thin=False, band=0.12 if one else 0)
+        ends.append(lines(panel, after, "layer", thin=False, band=0.12 if one else 0))
         dashes = {"color": QUIET, "linestyle": (0, (4, 2)), "linewidth": 0.9}
         panel.axhline(even["value"].mean(), label="uniform", **dashes)
         panel.set(title=f"trained: {name}", xlabel="layer", ylim=(0, None))
@@ -48,7 +49,7 @@ def draw(rows):
     top = max(panel.get_ylim()[1] for panel in axes[0])
     for panel in axes[0]:
         panel.set_ylim(0, top)
-    label_ends(axes[0, -1], [replace(end, elsewhere=True) for end in ends])
+    label_ends(axes[0, -1], [replace(end, elsewhere=True) for end in all_ends(ends)])
     axes[0, 0].set_ylabel("attention to token 0")
     words = f"{note(rows)} · {'band: 95 % over inputs' if one else 'means over seeds'}"
     words += " · dotted: untrained; dashed: equal attention to all keys seen"

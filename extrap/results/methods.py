@@ -53,7 +53,7 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     rows["method"] = without.replace(alone, "direct")
     rows["set_for"] = one_factor(rows)
     rows["status"] = judged(rows)
-    alike = ["parent", "data", "tuned", "how", "tuned_with", "extension", "set_for"]
+    alike = ["parent", "tuned", "how", "tuned_with", "extension", "set_for"]
     apart = told_apart(rows, alike)
     rows["parent"] = rows["parent"] + apart
     return rows

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
+from extrap.figures.drawing.ends import End, all_ends, label_ends, label_height, label_room
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.style import style_of
@@ -75,9 +75,11 @@ def state_panels(rows: pd.DataFrame, across: str, what: str, least: float, **str
     height, room = beside_columns(rows, least)
     margins: dict[str, Any] = {"right": room, "gap": 0.25, "between": 0.45, "left": 0.95}
     figure, axes = panels((len(lengths), len(shown)), (2.1, height), **margins)
+    of_row: list[list[End]] = []
     for (i, j), panel in np.ndenumerate(axes):
         name, part = shown[j]
-        ends = lines(panel, part[part["length"] == lengths[i]], "at", **stroke)
+        of_row = [*of_row, []] if j else [[]]
+        of_row[-1] = lines(panel, part[part["length"] == lengths[i]], "at", **stroke)
         panel.set_xscale("log", base=2)
         panel.xaxis.set_major_formatter("{x:g}")
         panel.set(ylim=(-0.02, 1.04), title=name if i == 0 else "")
@@ -85,5 +87,5 @@ def state_panels(rows: pd.DataFrame, across: str, what: str, least: float, **str
         panel.set_ylabel(f"{lengths[i]} tokens\n\n{what}" if j == 0 else "")
         panel.tick_params(labelleft=j == 0)
         if j == len(shown) - 1:
-            label_ends(panel, ends)
+            label_ends(panel, all_ends(of_row))
     return figure, axes

@@ -3,7 +3,8 @@ narrow for them.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -93,6 +94,17 @@ def spaced(wanted, gap: float) -> np.ndarray:
     return np.clip(flat, min(0, room), max(0, room)) + steps
 
 
+def all_ends(ends: list[list[End]]) -> list[End]:
+    """Returns the ends of the last of several panels, and of lines that only other panels show."""
+    *before, last = ends
+    named = {end.label for end in last}
+    away: dict[str, End] = {}
+    for end in chain.from_iterable(before):
+        if end.label not in named:
+            away.setdefault(end.label, replace(end, y=math.nan, elsewhere=True))
+    return [*last, *away.values()]
+
+
 def label_ends(axes, ends: list[End]) -> None:
     """Names lines beside the right border of a panel, each with a sample of its style, at the
     height where it ends.
@@ -105,7 +117,8 @@ def label_ends(axes, ends: list[End]) -> None:
     early = [(math.isnan(e.y) or e.x < last) and not e.elsewhere for e in ends]
     labels = []
     for end, cut in zip(ends, early, strict=True):
-        labels.append(f"{end.label} (to {end.x:g})" if cut else end.label)
+        known = cut and not math.isnan(end.x)
+        labels.append(f"{end.label} (to {end.x:g})" if known else end.label)
     if WIDTH.get():
         named = NAMED.setdefault(axes.figure, {})
         for label, end in zip(labels, ends, strict=True):

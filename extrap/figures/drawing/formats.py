@@ -24,6 +24,10 @@ LATEX = {
     "·": r"\textperiodcentered{}", "–": "--", "×": r"\ensuremath{\times}",
     "−": r"\ensuremath{-}", "±": r"\ensuremath{\pm}", "θ": r"\ensuremath{\theta}",
     "\n": " ", "π": r"\ensuremath{\pi}", "Σ": r"\ensuremath{\Sigma}",
+    "ρ": r"\ensuremath{\rho}", "●": r"\ensuremath{\bullet}", "○": r"\ensuremath{\circ}",
+    "◇": r"\ensuremath{\diamond}", "◆": r"\rotatebox{45}{\rule{.8ex}{.8ex}}",
+    "△": r"\ensuremath{\triangle}", "■": r"\rule{1ex}{1ex}",
+    "□": r"\fbox{\rule{0pt}{.6ex}\rule{.6ex}{0pt}}",
 }  # fmt: skip
 HEAD = re.compile(rb' (width|height)="([\d.]+)pt"')
 

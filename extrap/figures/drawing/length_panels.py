@@ -2,16 +2,14 @@
 and of accuracy are.
 """
 
-import math
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from extrap.figures.drawing.axes import SHARE, length_axis, mark_training, perplexity_axis
-from extrap.figures.drawing.ends import End, label_ends
+from extrap.figures.drawing.ends import End, all_ends, label_ends
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import curve
 from extrap.figures.drawing.style import style_of
@@ -82,7 +80,7 @@ def length_figure(
         if each:
             label_ends(panel, ends[protocol])
     if not each:
-        label_ends(axes[0, -1], _all(list(ends.values())))
+        label_ends(axes[0, -1], all_ends(list(ends.values())))
     axes[0, 0].set_ylabel(what)
     entitle(figure, title, note)
     return figure
@@ -101,14 +99,3 @@ def _one_scale(panels, ends: Iterable[End]) -> tuple[float, float]:
     lows, highs = zip(*(panel.get_ylim() for panel in panels), strict=True)
     greatest = max((end.y for end in ends), default=1.0)
     return min(lows), min(max(highs), BEYOND * greatest)
-
-
-def _all(ends: list[list[End]]) -> list[End]:
-    """Returns the ends of the last panel, and of lines that only other panels show."""
-    *before, last = ends
-    named = {end.label for end in last}
-    away: dict[str, End] = {}
-    for end in chain.from_iterable(before):
-        if end.label not in named:
-            away.setdefault(end.label, replace(end, y=math.nan, elsewhere=True))
-    return [*last, *away.values()]

@@ -59,12 +59,13 @@ def leaderboard(views: Sequence[View], found: Sequence[Series]) -> tuple[str, st
         means = [of.mean(one.near)]
         if other:
             means.append(loss.mean(other.get(one.series, NONE)))
-        counts = (int(rows["run"].nunique()), one.below)
+        seeds = int(rows["run"].nunique())
+        told = f"{seeds}, {one.diverged} diverged" if one.diverged else str(seeds)
         size = float(rows["params"].astype(float).max())
         cells = [found[one.series].label, *scores, *worst]
         cells += [(number(mean), mean) for mean in means]
         cells.append((str(one.length), one.length.tokens))
-        cells += [(str(count), float(count)) for count in counts]
+        cells += [(told, float(seeds)), (str(one.below), float(one.below))]
         cells.append(("-" if math.isnan(size) else f"{size:,.0f}", size))
         lines.append(cells)
     for line, (least, most) in zip(lines, spans, strict=True):

@@ -36,6 +36,8 @@ def sentence(of: Beside, differences: pd.DataFrame) -> str:
     if place.below:
         seeds = f"{place.below} seed{'s' * (place.below != 1)}"
         said += f"; {seeds} below the gate, so that its curve says nothing about length"
+    if place.diverged:
+        said += f"; {place.diverged} more diverged in training"
     here = differences[(differences["task"] == "kv") & differences["depth"].isna()]
     here = here[here["multiple"] == of.multiple]
     above = (here["low"] > 0).sum()
@@ -100,9 +102,9 @@ def section(
         body.append(table(recipes[0], recipes[1:], RECIPES))
     for title, frame in parts(of, differences).items():
         head = ["series", *(f"{column:g}" for column in frame.columns)]
-        lines = [
-            [str(other), *line] for other, line in zip(frame.index, frame.to_numpy(), strict=True)
-        ]
+        lines = []
+        for other, line in zip(frame.index, frame.to_numpy(), strict=True):
+            lines.append([str(other), *((cell, _sorted_by(cell)) for cell in line)])
         body.append(table(head, lines, title, kind="sorts"))
     if contracts:
         lines = [(says, Html(_held(why))) for says, why in contracts.items()]
@@ -110,6 +112,12 @@ def section(
     if cost:
         body.append(table(cost[0], cost[1:], "Cost beside NoPE, and the kernel of attention"))
     return "".join([*body, "</section>"])
+
+
+def _sorted_by(cell: str) -> float:
+    """Returns the number of a difference such as +0.12*, nan for a missing one."""
+    text = cell.rstrip("*").replace("−", "-")
+    return math.nan if text in ("", "-") else float(text)
 
 
 def _held(why: str) -> str:

@@ -34,7 +34,7 @@ TASKS = {
 
 def enough(rows) -> bool:
     found = untuned(methods(rows))
-    return len(_several(found)) > 0
+    return len(_several(of_main_parent(found))) > 0
 
 
 def untuned(rows):
@@ -57,6 +57,8 @@ def best(rows, shown: list[str]):
     sign = 1 if set(rows["metric"]) == {"nll"} else -1
     found = {}
     for method in shown:
+        if not rows["method"].eq(method).any():  # not of this task
+            continue
         read = rows[rows["method"].isin((method, "direct"))]
         means = read.groupby(["set_for", "multiple"])["value"].mean().unstack()
         signed = (sign * means).round(9)

@@ -93,7 +93,8 @@ def draw(rows):
         f"exists; without log-n · thin: seeds, thick: their mean{value} · "
         f"above {CUT * floor:.3g} is cut off{in_force_note(every, rows['method'])}"
     )
-    entitle(figure, "Perplexity by method of reading further", below)
+    parent = rows["parent"].iloc[0]
+    entitle(figure, f"Perplexity by method of reading further, {parent}", below)
     return figure
 
 

@@ -41,13 +41,17 @@ def enough(rows) -> bool:
 
 
 def _windows(rows):
-    """Returns the rows of ReRoPE with their window in training lengths, .5 without the option."""
-    rows = rows[rows["method"] == "rerope"]
+    """Returns the rows of ReRoPE, untuned, with their window in training lengths, .5 without the
+    option.
+    """
+    rows = rows[(rows["method"] == "rerope") & rows["tuned"].isna()]
     options = rows["options"]
     width = options.str.extract(r"^(?:first\.)?width=(\d+)$")[0].astype(float)
     rows = rows[(options == "") | width.notna()]
     share = width / rows["train_length"].astype(float)
-    return rows.assign(width=share.fillna(0.5))
+    rows = rows.assign(width=share.fillna(0.5))
+    place = ["run", "task", "metric", "log_n", "protocol", "length", "depth", "axis", "at", "width"]
+    return rows.drop_duplicates(place)  # with and without the option
 
 
 def _whole(rows):

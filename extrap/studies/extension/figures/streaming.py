@@ -38,7 +38,8 @@ def enough(rows) -> bool:
 def draw(rows):
     rows = compared(select(methods(rows), **NEEDS))
     rows = rows[rows["method"].isin(SHOWN) & ~rows["log_n"]]
-    rows = rows[rows["parent"] == min(rows["parent"])]
+    parent = min(rows["parent"])
+    rows = rows[rows["parent"] == parent]
     labels = [*SHOWN.values()]
     figure, ((panel,),) = panels((1, 1), (3.2, 2.5), labels=labels, top=0.86)
     ends = []
@@ -51,5 +52,5 @@ def draw(rows):
     mark_training(panel, trained)
     panel.set_ylabel("nats per token, same last segment")
     label_ends(panel, ends)
-    entitle(figure, "Reading on with sinks and windows", note(rows))
+    entitle(figure, f"Reading on with sinks and windows, {parent}", note(rows))
     return figure

@@ -61,5 +61,5 @@ def draw(rows):
     panel.set_xlim(least - 0.01, most + 0.01)
     label_ends(panel, ends)
     below = f"{note(rows)} · dotted: the slope of the paper; stars: least loss"
-    entitle(figure, "The temperature of YaRN", below)
+    entitle(figure, f"The temperature of YaRN, {rows['parent'].iloc[0]}", below)
     return figure

@@ -155,7 +155,7 @@ def apart(panel, sizes: pd.Series, ends: list[End]) -> list[End]:
     """
     if sizes.nunique() == 1:
         _, right = panel.get_xlim()
-        return [replace(end, x=right) for end in ends]
+        return [replace(end, x=right, elsewhere=bool(np.isnan(end.y))) for end in ends]
     largest = sizes.max()
     return [replace(end, elsewhere=end.x < largest) for end in ends]
 

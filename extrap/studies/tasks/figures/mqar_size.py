@@ -5,6 +5,8 @@ be to hold so many records? Read at the training length. A line is one scheme, h
 seeds are below the gate.
 """
 
+from itertools import chain
+
 from extrap.figures.drawing import SHARE, entitle, label_ends, level, note, panels
 from extrap.results.series import select
 from extrap.studies.reference.figures import scale_axis
@@ -23,11 +25,15 @@ def draw(rows):
     rows = select(rows, **NEEDS)
     rows = rows[rows["length"] == rows["train_length"]]
     protocols = {int(name.rpartition("-")[2]): name for name in rows["protocol"].unique()}
-    schemes = sorted(rows["scheme"].unique())
+    points = {
+        protocol: scale_axis.points(rows, NEEDS | {"protocol": protocol})
+        for protocol in protocols.values()
+    }
+    schemes = sorted({*chain.from_iterable(found["scheme"] for found in points.values())})
     shape = (1, len(protocols))
     figure, axes = panels(shape, (2.0, 1.8), labels=schemes, gap=0.25)
     for panel, (records, protocol) in zip(axes[0], sorted(protocols.items()), strict=True):
-        found = scale_axis.points(rows, NEEDS | {"protocol": protocol})
+        found = points[protocol]
         level(panel, chance, "chance")
         ends = []
         for scheme in schemes:
