@@ -55,14 +55,21 @@ def scored(rows: pd.DataFrame, metrics: Collection[str] = SCORES) -> pd.DataFram
 
 def _making(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns the rows that scores are made of."""
-    kind = _kind(rows)
-    place = [rows[name] for name in PLACE]
-    of_cells = kind.groupby(place, dropna=False)
-    rows = rows[kind == of_cells.transform("min")]
+    rows = leading(rows)
     groups = rows.groupby(PLACE, dropna=False)
     parts = groups["value"].transform("size")
     curve = _kind(rows) == CURVE
     return rows[~curve | (parts == 1)]
+
+
+def leading(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of the first kind that each cell has."""
+    kind = _kind(rows)
+    if kind.nunique() < 2:
+        return rows
+    place = [rows[name] for name in PLACE]
+    of_cells = kind.groupby(place, dropna=False)
+    return rows[kind == of_cells.transform("min")]
 
 
 def _kind(rows: pd.DataFrame) -> pd.Series:

@@ -101,6 +101,8 @@ def learning(values, bound: float = PASSED) -> tuple[tuple[float, float], float]
     fewer = bdtr(k, n, needed)
     more = bdtrc(k - 1, n, needed) if k else 1.0
     p = min(1.0, 2 * float(min(fewer, more)))
+    if not 0 <= at_bound <= 1:  # no share of seeds that pass gives this mean
+        p = 0.0
     return (min(ends), max(ends)), p
 
 

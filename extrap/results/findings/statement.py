@@ -122,7 +122,8 @@ class Statement:
         """Whether it says of gates, each between 0 and 1, that seeds learn a task or do not."""
         terms = [self.rows | term.rows for term in chain.from_iterable(self.contrasts)]
         gates = all(rows.get("metric") == "gate" for rows in terms)
-        return gates and not self.compares and self.statistic in LEARNING and not self.unit
+        plain = self.across == "mean" and not self.log and not self.unit
+        return gates and plain and not self.compares and self.statistic in LEARNING
 
     @property
     def claim(self) -> str:

@@ -2,7 +2,8 @@
 or trials lies below and above it.
 
 A term is the mean of the rows that it selects: over the values that it lists (each counts alike),
-then over what it leaves open. With weights w and terms m:
+then over what it leaves open; where a cell has rows of a whole text and of its depths, and the term
+names neither, of the whole alone (results.cells). With weights w and terms m:
 
 sum                 sum of w m
 least, greatest     of several such sums
@@ -31,6 +32,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
+from extrap.results.cells import leading
 from extrap.results.findings.statement import (
     DEVIATION,
     OF_UNITS,
@@ -128,12 +130,12 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
     weights = []
     states = []
     for terms in statement.contrasts:
-        read = []
+        parts = []
         for term in terms:
             part, status = _term(statement, term, rows)
             states.append(status)
-            read.append(_deviations(part) if statement.across == DEVIATION else part)
-        values.append(read)
+            parts.append(_deviations(part) if statement.across == DEVIATION else part)
+        values.append(parts)
         weights.append([term.times for term in terms])
     p = 0.0
     items = 0
@@ -145,8 +147,11 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
         found = _combined(statement, sums)
     if found.empty:
         raise NotMeasured("no seed has all that is compared")
-    failed = pd.concat(states).ne("ok")
-    below = failed.groupby(level=0).any()
+    read = pd.concat(states)
+    if statement.statistic not in OF_UNITS:  # of the seeds that have all that is compared
+        read = read[read["replicate"].isin(found.index)]
+    failed = read["status"].ne("ok")
+    below = failed.groupby(read["run"]).any()
     value, down, up = (found[name] for name in COLUMNS)
     return Read(value, down, up, len(below), int(below.sum()), p, items)
 
@@ -165,12 +170,18 @@ def _correlated(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame
     return found, p, items
 
 
-def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
-    """Returns (COLUMNS by seed and value of `over`, status by run) of the rows of a term."""
+def _term(
+    statement: Statement, term: Term, rows: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Returns (COLUMNS by seed and value of `over`; run, replicate and status) of the rows of a
+    term.
+    """
     selection = statement.rows | term.rows
     found = selected(rows, selection)
     if found.empty:
         raise NotMeasured(f"no rows of {_words(selection)}")
+    if not {"depth", "axis", "at"} & {*selection}:
+        found = leading(found)
     listed = {name: value for name, value in selection.items() if isinstance(value, list)}
     listed.pop("factor", None)
     over = [statement.over] if statement.over else []
@@ -196,8 +207,7 @@ def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.Data
     if kept.empty:
         raise NotMeasured(f"not all of {_words(listed)}")
     readings = _means(kept, ["replicate", *over])
-    status = found.set_index("run")["status"]
-    return readings, status
+    return readings, found[["run", "replicate", "status"]]
 
 
 def _deviations(readings: pd.DataFrame) -> pd.DataFrame:
@@ -248,9 +258,9 @@ def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
         return sums[0]
     table: Any  # its columns are pairs: a name of COLUMNS, and a contrast or a value of `over`
     if statement.over is None:
+        common = reduce(pd.Index.intersection, [part.index for part in sums])
         numbered = pd.concat(dict(enumerate(sums)), names=["contrast"])
-        table = numbered.unstack("contrast")
-        table = table[table["value"].notna().all(axis=1)]
+        table = numbered.unstack("contrast").loc[common]
     else:
         table = sums[0].unstack(statement.over)
     values = table["value"].round(TIED)
