@@ -24,6 +24,7 @@ import torch
 from extrap.pretrained.gguf_rope import check_read, number, original, rope_parameters
 from extrap.pretrained.gguf_tokenizer import chat_entries, check_cut, tokenizer
 from extrap.pretrained.loading import load
+from extrap.pretrained.scaling import GIVEN
 from extrap.pretrained.seam import installed, one_line, reason, transformers
 from extrap.pretrained.size import as_large_as
 from extrap.utils import files as atomic
@@ -51,7 +52,7 @@ OF_GEMMA_27B = 46
 """Layers of Gemma 2 27B, whose scale of attention no field of a file has; that of the others is the
 default of transformers. llama.cpp knows it by this number, too.
 """
-VERSION = 4
+VERSION = 5
 """The version of the content of a folder; extrap makes a folder of another version again."""
 
 
@@ -203,7 +204,9 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
         problem = f"{kind}.rope.dimension_count={turned} of {head_dim} is not supported"
         raise UserError(path, problem=problem)
     divisors = tensors[DIVISORS].tolist() if DIVISORS in tensors else None
-    return {
+    rope = rope_parameters(path, kind, fields, head_dim // 2, divisors)
+    scaled = {} if rope["rope_type"] == "default" else {GIVEN: original(kind, fields)}
+    return scaled | {
         "model_type": kind,
         "hidden_size": dim,
         "num_hidden_layers": size("block_count"),
@@ -216,9 +219,8 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
         "vocab_size": len(tensors["token_embd.weight"]),
         "hidden_act": "silu",
         "tie_word_embeddings": "output.weight" not in tensors,
-        "rope_parameters": rope_parameters(path, kind, fields, head_dim // 2, divisors),
+        "rope_parameters": rope,
         "extrap_layout": LAYOUTS[kind],
-        "extrap_original": original(kind, fields),
         "bos_token_id": fields.get("tokenizer.ggml.bos_token_id"),
         "eos_token_id": fields.get("tokenizer.ggml.eos_token_id"),
     }

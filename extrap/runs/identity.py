@@ -16,6 +16,12 @@ LATER = {"temperature": None}
 """Options of extensions that are younger than committed rows, and their values in these rows."""
 
 
+AGAIN = {"FoPE": 2, "GatedDeltaRule": 2, "PassedState": 2, "SelectiveRoPE": 2, "LMInfinite": 2}
+"""Classes that compute something else than before under the same options, and the version: runs and
+evaluations of before keep their names and do not mix with new ones.
+"""
+
+
 def as_before(options: Any) -> Any:
     """Returns the configuration of an extension without the options of LATER at these values, so
     that runs keep their names, and evaluations their hashes.
@@ -31,7 +37,8 @@ def as_before(options: Any) -> Any:
 def identity_hash(value: Any) -> str:
     """Returns the `fingerprint` of a configuration with classes without their module, so that code
     may move: `extrap.schemes.rope.RoPE` counts as `RoPE`, a class of a plug-in as
-    `my_package.RoPE`. Class names of extrap are unique (tests/contracts/test_class_names.py).
+    `my_package.RoPE`; one of AGAIN has its version behind it. Class names of extrap are unique
+    (tests/contracts/test_class_names.py).
     """
     return fingerprint(_without_modules(value))
 
@@ -45,4 +52,6 @@ def _without_modules(value: Any, key: str = "") -> Any:
         return value
     package, _, rest = str(value).partition(".")
     name = rest.rpartition(".")[2]
-    return name if package == "extrap" else f"{package}.{name}"
+    if package != "extrap":
+        return f"{package}.{name}"
+    return f"{name} {AGAIN[name]}" if name in AGAIN else name

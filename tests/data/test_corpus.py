@@ -254,6 +254,16 @@ def test_a_line_begins_a_document_wherever_the_pattern_matches_in_it(tmp_path):
     ]
 
 
+def test_a_pattern_with_empty_lines_in_front_takes_none_of_the_text_before(tmp_path):
+    (tmp_path / "a.txt").write_text("preface\n\n\nCHAPTER 1\none\n\nCHAPTER 2\ntwo\n")
+    found = list(Files(path=str(tmp_path / "a.txt"), begins=r"\n\nCHAPTER").documents())
+    assert found == [
+        ("a.txt", b"preface\n\n\n"),
+        ("a.txt#CHAPTER 1", b"CHAPTER 1\none\n\n"),
+        ("a.txt#CHAPTER 2", b"CHAPTER 2\ntwo\n"),
+    ]
+
+
 @pytest.mark.parametrize("joins", [(None, ""), ("", None)])
 def test_rows_joined_by_nothing_are_another_text_than_rows_apart(joins, tmp_path, cache):
     rows = [{"text": f"paragraph {i} of a text\n"} for i in range(200)]

@@ -3,7 +3,7 @@
 import pytest
 
 from extrap.runs.evaluate import planned
-from extrap.runs.identity import identity_hash
+from extrap.runs.identity import AGAIN, fingerprint, identity_hash
 from extrap.runs.job import make
 from tests.support.jobs import job
 
@@ -41,6 +41,10 @@ def test_a_class_is_known_without_its_module():
     node = {"_target_": "extrap.schemes.rope.RoPE", "base": 1e4}
     assert identity_hash(node) == identity_hash(node | {"_target_": "extrap.elsewhere.RoPE"})
     assert identity_hash(node) != identity_hash(node | {"_target_": "extrap.schemes.rope.ALiBi"})
+    for changed in AGAIN:
+        both = [{"_target_": f"{package}.x.{changed}"} for package in ("extrap", "mine")]
+        assert identity_hash(both[0]) == fingerprint({"_target_": f"{changed} {AGAIN[changed]}"})
+        assert identity_hash(both[1]) == fingerprint({"_target_": f"mine.{changed}"})
     assert identity_hash({"parts": [node]}) == identity_hash(
         {"parts": [node | {"_target_": "extrap.RoPE"}]}
     )

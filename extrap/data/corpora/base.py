@@ -190,6 +190,8 @@ class Source(ABC):
         identity = [encoder.name, type(self).__qualname__, options, state]
         if encoder.sized and self.longest is not None:
             identity.append("cut in tokens")
+        if getattr(self, "begins", None) is not None:
+            identity.append("begun by lines")
         return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
 

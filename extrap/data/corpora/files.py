@@ -119,8 +119,10 @@ class Files(Source):
             return set()
         try:
             with bounded(SECONDS + len(whole) / 2**20, MEMORY):
-                found = [match.start() for match in re.finditer(f"(?m){self.begins}", whole)]
-            return {whole.rfind("\n", 0, at) + 1 for at in found}
+                found = list(re.finditer(f"(?m){self.begins}", whole))
+            empty = (len(match[0]) - len(match[0].lstrip("\n")) for match in found)
+            starts = [match.start() + n for match, n in zip(found, empty, strict=True)]
+            return {whole.rfind("\n", 0, at) + 1 for at in starts}
         except Exceeded as error:
             problem = f"{error} on {name}"
             remedy = "give a simpler pattern"
