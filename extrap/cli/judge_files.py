@@ -77,6 +77,7 @@ def cells(board: pd.DataFrame, multiple: float) -> list[list[str]]:
         spread = "" if math.isnan(one.low) else f" [{number(one.low)}, {number(one.high)}]"
         depth = "-" if math.isnan(one.depth) else f"{number(one.worst_depth)} at {one.depth:g}"
         seeds = f"{one.seeds}, {one.below} below the gate" if one.below > 0 else f"{one.seeds}"
+        seeds += f", {one.diverged} diverged" if one.diverged > 0 else ""
         lines.append(
             [
                 f"> {one.series}" if one.yours else one.series,

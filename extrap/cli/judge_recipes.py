@@ -118,7 +118,8 @@ def ranks(asked: Candidate, recipes: Sequence[Recipe]) -> tuple[str, list[list[s
         here = {name: float(recipe.given[option]) for option, name in NAMED.items()}
         here["train_length"] = float(recipe.given["data.length"])
         same = others.merge(pd.DataFrame([here]))
-        own = every[every["scheme"] == recipe.label].assign(scheme=asked.label)
+        model = recipe.job.run.name.removesuffix(f"-s{recipe.job.run.seed}")
+        own = every[every["run"].str.startswith(f"{model}-s")].assign(scheme=asked.label)
         series = whole(joined(own, same))
         _, order = places(series, RETRIEVAL)
         yours = [i for i, s in enumerate(series) if set(s.rows["study"]) == {STUDY}]

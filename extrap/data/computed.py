@@ -138,6 +138,11 @@ class HintedAddition(Addition):
     def answer_width(self, n: int) -> int:
         return 2 * (n + 1)
 
+    def chance(self, vocabulary: Vocabulary, n: int) -> float:
+        """Returns that of addition, by one of the places at which hints may start."""
+        starts = vocabulary.keys - (n + 1) + 1 - HINTS
+        return super().chance(vocabulary, n) / starts
+
 
 @dataclass(frozen=True, kw_only=True)
 class PermutationProduct(Algorithmic):

@@ -65,16 +65,18 @@ def joined(own: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     return comparable(rows)
 
 
-def beside(rows: pd.DataFrame, study: str, config: str) -> Beside:
+def beside(rows: pd.DataFrame, study: str, label: str, config: str) -> Beside:
     """Returns the places of the series of `joined` rows.
 
     Args:
         study: yours
-        config: the hash of an evaluation of the candidate's retrieval, in one of its runs
+        label: of the candidate
+        config: the hash of an evaluation of its retrieval, in one of its runs
     """
     found = whole(rows)
     yours = [i for i, s in enumerate(found) if set(s.rows["study"]) == {study}]
-    candidates = [i for i in yours if config in set(found[i].rows["config"])]
+    named = [i for i in yours if found[i].scheme == label]
+    candidates = [i for i in named if config in set(found[i].rows["config"])]
     multiple, order = places(found, RETRIEVAL)
     placed = {one.series for one in order}
     if not placed.intersection(candidates):
@@ -112,6 +114,7 @@ def board(of: Beside) -> pd.DataFrame:
             "least": one.length.least,
             "seeds": s.rows["run"].nunique(),
             "below": one.below,
+            "diverged": one.diverged,
             "parameters": float(sizes.max()),
         }
         lines.append(line)

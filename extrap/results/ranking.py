@@ -63,7 +63,8 @@ class Place(NamedTuple):
     length       its effective length
     worst_seed   the worst score of a seed
     worst_depth  the worst mean over seeds at a depth, and `depth`; nan without depths
-    below        seeds below the gate of the task, and seeds that diverged in training
+    below        seeds below the gate of the task
+    diverged     seeds whose training diverged, of which nothing else is known
     """
 
     series: int
@@ -76,6 +77,7 @@ class Place(NamedTuple):
     worst_depth: float
     depth: float
     below: int
+    diverged: int
 
 
 class Worst(NamedTuple):
@@ -133,7 +135,8 @@ def places(found: Sequence[Series], of: Score) -> tuple[float, list[Place]]:
             worst_seed=lowest.of_seed,
             worst_depth=lowest.at_depth,
             depth=lowest.depth,
-            below=len({*rows.loc[missed, "run"], *diverged(rows)}),
+            below=rows.loc[missed, "run"].nunique(),
+            diverged=len(diverged(rows)),
         )
         lines.append(line)
     return multiple, lines

@@ -82,9 +82,9 @@ def _train(job: Job, training: Training) -> None:
 def too_large(job: Job, error: torch.OutOfMemoryError) -> UserError:
     """Returns the error about a device without memory for a step."""
     problem = f"the device has no memory for a step ({str(error).splitlines()[0]:.100})"
-    remedy = (
-        "give trainer.recompute=true, +trainer.accumulate_grad_batches=2 or a smaller data.tokens"
-    )
+    remedy = "give trainer.recompute=true"
+    if not any(os.path.lexists(one.run.checkpoint) for one in job.trainings):
+        remedy += ", +trainer.accumulate_grad_batches=2 or a smaller data.tokens"
     return UserError("trainer.accelerator", job.source.trainer.accelerator, problem, remedy)
 
 

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 
 from extrap.data.nth import Copies, NthForm, Places
 from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.base import Setting
 from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Depths, Multiples, OneOrMore
 
@@ -42,6 +43,13 @@ class NthRecord(Grid):
     copies: Copies = 5
     places: Places = "drawn"
     count: OneOrMore[Literal["start", "end"]] = ("start", "end")
+
+    def check(self, setting: Setting) -> None:
+        super().check(setting)
+        ranks = [round(depth * (self.copies - 1)) for depth in self.depths]
+        if len({*ranks}) < len(ranks):
+            problem = f"several of these depths are one of task.{self.name}.copies={self.copies}"
+            raise self.error("depths", problem, "give as many depths as records, or fewer")
 
     def forms(self, vocabulary: Vocabulary) -> dict[str, NthForm]:
         form = partial(NthForm, self.copies, places=self.places, layout=vocabulary.layout)

@@ -72,14 +72,18 @@ class ListRecall(AtDepths):
         correct = right(named, items[:, :, None])
         recall, restricted = correct.max(3)
         found = {"recall": recall, "restricted": restricted}
-        places = [round(depth * (m - 1)) for depth in self.depths]
-        for depth, place in zip(self.depths, places, strict=True):
+        depths = list(self.depths)
+        places = [round(depth * (m - 1)) for depth in depths]
+        if len({*places}) < len(places):  # a few items: each once, at its own depth
+            places = sorted({*places})
+            depths = [place / max(1, m - 1) for place in places]
+        for depth, place in zip(depths, places, strict=True):
             cell = cells.at(depth=depth)
             for metric, hits in found.items():
                 cell.proportion(metric, hits[:, place])
         guess = form.guess(vocabulary, exam.length)
         chance = m / (vocabulary.keys - MARKS)
-        cells.curve(recall[:, places], self.depths)
+        cells.curve(recall[:, places], depths)
         for metric, hits in found.items():
             cells.share(metric, hits)
         cells.scores("recall", recall.mean(1))

@@ -29,6 +29,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from extrap.data.keyvalue import Records
 from extrap.data.trials.base import SEED, Trials
 from extrap.model.parts import parts
 from extrap.model.rotary import Layout, Rotary, Turning, pairing
@@ -80,6 +81,9 @@ class RotaryScores(AtLengths, Diagnostic):
             remedy = f"give greater multiples, or fewer task.{self.name}.keys and queries"
             raise self.error("multiples", problem, remedy)
         setting.corpus.check("validation", longest + 1)
+        if "records" in self.contents:
+            for n in ns:
+                Records().check(f"task.{self.name}", setting.vocabulary, n)
 
     def run(self, model: Inside, setting: Setting, progress: Progress) -> Result:
         ns = self.lengths(setting.length)

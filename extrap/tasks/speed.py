@@ -12,6 +12,7 @@ rows measured side by side say something about schemes; the bytes are exact.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 from typing import ClassVar
 
 import numpy as np
@@ -85,8 +86,7 @@ def _seconds(way: Callable[[], Tensor], repeats: int) -> tuple[float, float, flo
             torch.cuda.synchronize()
         times.append(time.perf_counter() - start)
     timed = sorted(times[1:])
-    middle = timed[len(timed) // 2]
-    return timed[-1], middle, timed[0]
+    return timed[-1], median(timed), timed[0]
 
 
 def _kept(way: Callable[[], Tensor]) -> int:

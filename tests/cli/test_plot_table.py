@@ -71,7 +71,7 @@ def test_a_seed_whose_training_diverged_is_told(frame):
     assert found["verdict"] == f"1 of 3 seeds diverged; {known['verdict']}"
     assert found["trained text"] == known["trained text"] and found["seeds"] == 3
     _, (place,) = places(whole(frame(sound + lost)), RETRIEVAL)
-    assert place.below == 1
+    assert (place.below, place.diverged) == (0, 1)
 
 
 def gated(scheme, seed, values):

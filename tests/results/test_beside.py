@@ -30,7 +30,7 @@ def test_a_candidate_has_a_place_and_a_difference_by_length_and_depth(others) ->
     found_at = (own["task"] == "kv") & (own["metric"] == "accuracy")
     deep = found_at & (own["depth"] == 0.5)
     own.loc[deep, "value"] -= 0.25
-    found = beside(joined(own, others), "judge", "of mine")
+    found = beside(joined(own, others), "judge", "mine", "of mine")
     assert [found.found[one.series].label for one in found.order][:2] == ["alibi", "mine"]
     assert found.place.best == 2 and found.multiple == 4 and found.place.depth == 0.5
     line = board(found).set_index("series").loc["mine"]
@@ -50,7 +50,7 @@ def test_a_candidate_has_a_place_and_a_difference_by_length_and_depth(others) ->
 @pytest.mark.turns
 def test_pairs_rest_on_items_where_both_have_them(others) -> None:
     own = mine(others)
-    found = beside(joined(own, others), "judge", "of mine")
+    found = beside(joined(own, others), "judge", "mine", "of mine")
 
     def scores(stem: str) -> tuple[str, pd.DataFrame | None]:
         """Trials whose means are the rows, spread by one pattern."""
@@ -86,8 +86,17 @@ def test_other_text_and_another_length_are_no_neighbours(others, columns, option
     assert refused.value.option == option
 
 
+def test_the_candidate_has_the_label_of_this_command(others) -> None:
+    """The same model under another label has the same evaluations."""
+    named = mine(others).assign(scheme="ours", run=lambda rows: rows["run"] + "-ours")
+    rows = joined(pd.concat([mine(others), named]), others)
+    for label in ("mine", "ours"):
+        found = beside(rows, "judge", label, "of mine")
+        assert found.found[found.candidate].scheme == label
+
+
 def test_the_candidate_is_that_of_this_command_and_not_an_older_one(others) -> None:
     older = mine(others, factor=8.0, config="older", extension="ntk")
     own = mine(others, factor=4.0, extension="ntk")
-    found = beside(joined(pd.concat([older, own]), others), "judge", "of mine")
+    found = beside(joined(pd.concat([older, own]), others), "judge", "mine", "of mine")
     assert found.found[found.candidate].label == "mine + ntk x4" and len(found.yours) == 2

@@ -29,6 +29,19 @@ def test_one_seed_is_resampled_over_items():
         assert (moved.p < 0.05) == (moved.low > 0 or moved.high < 0)
 
 
+@pytest.mark.parametrize("seeds", [2, 3])
+def test_documents_without_a_scored_token_are_no_items(seeds):
+    rng = np.random.default_rng(seeds)
+    counts = np.zeros((seeds, 64))
+    counts[:, :6] = 3
+    noise = rng.normal(size=(seeds, 64)) * counts
+    found = paired.by_items(noise, 0 * noise, counts)
+    alone = paired.by_items(noise[:, :6], 0 * noise[:, :6], counts[:, :6])
+    assert (found.p, found.low, found.high) == (alone.p, alone.low, alone.high)
+    counts[:, 1:] = 0
+    assert np.isnan(paired.by_items(noise * (counts > 0), 0 * noise, counts).p)
+
+
 @pytest.mark.parametrize("known", [1, 6])
 def test_noise_of_few_documents_is_no_certain_difference(known):
     """Of 64 documents, few hold a token that is scored."""

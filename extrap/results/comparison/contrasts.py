@@ -2,6 +2,7 @@
 asked about.
 """
 
+import math
 from itertools import chain
 from typing import NamedTuple
 
@@ -85,7 +86,7 @@ def adjusted(pairs: list[list[Contrast]], together: bool) -> list[list[Contrast]
     adjusted: dict[int, float] = {}
     families: dict[Cell | None, list[Contrast]] = {}
     for one in chain.from_iterable(pairs):
-        if one.difference.p is None:
+        if one.difference.p is None or math.isnan(one.difference.p):
             continue
         place = None if together else one.cell
         families.setdefault(place, []).append(one)

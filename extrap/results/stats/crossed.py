@@ -88,13 +88,16 @@ def over_both(sums, counts=None) -> Mean:
     Args:
         sums: (S, I), at least two seeds; e.g. the summed loss of document i under seed s. Items are
             the same in every seed.
-        counts: (S, I), e.g. scored tokens; 1 where left out. One item alone adds no error of its
-            own: the mean then speaks about this item.
+        counts: (S, I), e.g. scored tokens; 1 where left out. Items without any have no say. One
+            item alone adds no error of its own: the mean then speaks about this item.
     Source: Owen 2007, doi.org/10.1214/07-AOAS122 (crossed random effects; weights of variance
         counted twice are conservative).
     """
     sums = np.asarray(sums, float)
     counts = np.ones_like(sums) if counts is None else np.asarray(counts, float)
+    several = sums.shape[1] > 1
+    known = counts.any(0)
+    sums, counts = sums[:, known], counts[:, known]
     seeds, items = sums.shape
     means = sums.sum(1) / counts.sum(1)
     value = float(means.mean())
@@ -105,4 +108,6 @@ def over_both(sums, counts=None) -> Mean:
         by_item = residual.mean(0)
         of_items = float(by_item.var(ddof=1)) / items
         errors.append((of_items, items - 1))
+    elif several:  # one of many has something that counts
+        errors.append((np.nan, 1))
     return Mean(value, tuple(errors))
