@@ -167,15 +167,19 @@ def test_a_rank_for_each_recipe(elsewhere, monkeypatch, frame) -> None:
     monkeypatch.setattr(baselines, "rows", lambda study: grid.assign(sheet="x"))
     own = [rows[rows["scheme"] == name].assign(study="judge-recipes") for name in ("alibi", "rope")]
     scales = (1.01, 0.5)
-    named = [
-        part.assign(scheme=LABEL, run="mine-" + part["run"], value=part["value"] * scale)
-        for part, scale in zip(own, scales, strict=True)
-    ]
-    mine = pd.concat([under(n, part) for n, part in enumerate(named)])
-    monkeypatch.setattr(judge_recipes, "read_with_sheets", lambda folder: mine)
     asked = judge_candidate.candidate(["scheme=t5", "scheme.buckets=16", "seed=0,1"], recipes=2)
     assert asked.label == LABEL
-    said, lines = judge_recipes.ranks(asked, judge_recipes.prepared(asked))
+    recipes = judge_recipes.prepared(asked)
+    parts = []
+    for n, (part, scale) in enumerate(zip(own, scales, strict=True)):
+        named = under(n, part.assign(scheme=LABEL, value=part["value"] * scale))
+        model = recipes[n].job.run.name.removesuffix("-s0")
+        parts.append(named.assign(run=[f"{model}-s{seed:g}" for seed in named["seed"]]))
+    # an older candidate of this label, a better one
+    older = parts[1].assign(run="older-" + parts[1]["run"], value=parts[0]["value"].to_numpy())
+    mine = pd.concat([*parts, older])
+    monkeypatch.setattr(judge_recipes, "read_with_sheets", lambda folder: mine)
+    said, lines = judge_recipes.ranks(asked, recipes)
     assert said.startswith("Rank 1 to 3 under 2 recipes of the study grid")
     assert [line[1] for line in lines] == ["rank", "1 of 3", "3 of 3"]
 

@@ -29,13 +29,13 @@ def write(tmp_path, text, packed=False):
 def test_examples_are_read_in_order_and_no_more_than_asked_for(tmp_path, packed):
     path = write(tmp_path, f"{line()}\n\n{line(key='k1', value='v1')}\nnot read", packed)
     one, two = read("task.x.path", path, 2)
-    assert one == Example((("k1", "v1"), ("k3", 'v"3')), "k2", "v2")
-    assert two.key == "k1" and two.values == ["v1", "v2", 'v"3']
+    assert one == Example((("k1", "v1"), ("k3", r"v\"3")), "k2", "v2"), "as JSON writes them"
+    assert two.key == "k1" and two.values == ["v1", "v2", r"v\"3"]
 
 
 @pytest.mark.parametrize("query", ["last", "both", "first"])
 def test_a_prompt_is_the_layout_with_the_record_at_its_index(query):
-    example = Example((("k1", "v1"), ("k3", 'v"3')), "k2", "v2")
+    example = Example((("k1", "v1"), ("k3", r"v\"3")), "k2", "v2")
     for index in range(3):
         records = [["k1", "v1"], ["k3", 'v"3']]
         records.insert(index, ["k2", "v2"])

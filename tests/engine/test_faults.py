@@ -7,7 +7,8 @@ import re
 import pytest
 
 import extrap
-from extrap.utils.errors import UserError
+from extrap.tasks.parity import EngineParity
+from extrap.tasks.scoring.recorder import Recorder
 from tests.support.engine_server import Serving, serving
 
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}
@@ -82,13 +83,6 @@ def test_layers_without_positions_that_an_engine_turns_are_found(place):
     assert SAID.search(said(place, Serving(smol(place, [1, 1])), reference)[1])
 
 
-@pytest.mark.filterwarnings("ignore:model.url", "ignore:task.parity: no rows")
-def test_an_engine_of_which_nothing_could_be_read_does_not_agree(place):
-    reference = place.saved(gemma(place))
-    asked = {"tasks": "parity", "reference": reference, "multiples": [1]}
-    with (
-        serving(Serving(gemma(place), limit=128)) as url,
-        pytest.raises(UserError, match="no rows"),
-        pytest.warns(UserWarning, match="nothing is compared"),
-    ):
-        extrap.evaluate(url, *place.WORDS, **asked)
+def test_an_engine_of_which_nothing_could_be_read_does_not_agree():
+    with pytest.warns(UserWarning, match="nothing is compared"):
+        EngineParity()._say(Recorder())
