@@ -157,7 +157,7 @@ def _verdict(
 
     folder = place(RESULTS, asked.study)
     rows = joined(read_with_sheets(folder), others)
-    found = beside(rows, asked.study, asked.label, config_hash(job, RETRIEVAL.task))
+    found = beside(rows, asked.study, job.label, config_hash(job, RETRIEVAL.task))
     scores = either(on_disk(folder), baselines.items(BASELINES[asked.group]))
     plugins = job.config["plugins"]
     cost = []

@@ -38,7 +38,7 @@ class ListRecall(AtDepths):
     recall      is the item among the m most likely tokens, m the number that is wanted, so that
                 chance (below) grows with the list: compare lengths above it. Wilson
                 interval by depth; the share of all items that are wanted without a depth, bootstrap
-                over lists
+                over lists. Of fewer items than depths, several depths are one item
     restricted  the same among key ids alone
     primacy, recency, u_depth, tilt, mid, gate    as there
     guess       of naming m items of the list at random: 1 for recall, which wants all
@@ -72,18 +72,14 @@ class ListRecall(AtDepths):
         correct = right(named, items[:, :, None])
         recall, restricted = correct.max(3)
         found = {"recall": recall, "restricted": restricted}
-        depths = list(self.depths)
-        places = [round(depth * (m - 1)) for depth in depths]
-        if len({*places}) < len(places):  # a few items: each once, at its own depth
-            places = sorted({*places})
-            depths = [place / max(1, m - 1) for place in places]
-        for depth, place in zip(depths, places, strict=True):
+        places = [round(depth * (m - 1)) for depth in self.depths]
+        for depth, place in zip(self.depths, places, strict=True):
             cell = cells.at(depth=depth)
             for metric, hits in found.items():
                 cell.proportion(metric, hits[:, place])
         guess = form.guess(vocabulary, exam.length)
         chance = m / (vocabulary.keys - MARKS)
-        cells.curve(recall[:, places], depths)
+        cells.curve(recall[:, places], self.depths)
         for metric, hits in found.items():
             cells.share(metric, hits)
         cells.scores("recall", recall.mean(1))

@@ -15,6 +15,7 @@ from extrap.figures.drawing import (
     panels,
     ticks,
 )
+from extrap.figures.drawing.ends import all_ends
 from extrap.results.methods import PROBES, methods
 from extrap.results.series import select
 from extrap.studies.extension.methods import of_main_parent, order, title
@@ -74,14 +75,18 @@ def draw(rows):
     shown = _several(rows)
     labels = [title(m) for m in shown]
     figure, axes = panels((1, len(parts)), (2.0, 2.0), labels=labels, gap=0.35, top=0.5)
+    of_parts: list[list[End]] = []
     for panel, (name, part) in zip(axes[0], parts.items(), strict=True):
         found = best(part, shown)
-        top = max(found.values())
-        ends = []
+        top = max(found.values(), default=1.0)
+        ends: list[End] = []
+        of_parts.append(ends)
         for i, method in enumerate(shown):
             shift = 2 ** (0.04 * (i - len(shown) / 2))
             own = {multiple: factor for (m, multiple), factor in found.items() if m == method}
             multiples = sorted(own)
+            if not multiples:  # not read in this task
+                continue
             factors = [own[multiple] * shift for multiple in multiples]
             label = title(method)
             style = method_style(method)
@@ -93,7 +98,7 @@ def draw(rows):
             ticks(axis, FACTORS, "{x:g}x")
         panel.set(title=name, xlabel="evaluation length", ylim=(0.8, 2 * top / 1.5))
         if panel is axes[0, -1]:
-            label_ends(panel, ends)
+            label_ends(panel, all_ends(of_parts))
     axes[0, 0].set_ylabel("best factor")
     below = f"{note(rows)} · untuned; 1: the plain reader; lines moved apart"
     entitle(figure, "The best factor per task", below)
