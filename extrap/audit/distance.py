@@ -112,11 +112,14 @@ def blind(subject: Subject) -> float:
 
 def log_weights(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
     """(B, H, T): logarithm of the size of the last query's weights, -inf for a hidden key."""
-    if scheme.uses("normalise", "sink", "attend", layer=at.layer):
+    if scheme.uses("normalise", "attend", layer=at.layer):
         a = last_logits(scheme, q, k, at, weighed=True)
         return a.abs().log()
     s = last_logits(scheme, q, k, at)
-    return s.log_softmax(-1)
+    total = s.logsumexp(-1, keepdim=True)
+    if (sink := scheme.sink(at)) is not None:
+        total = torch.logaddexp(total, sink.to(s)[:, None])
+    return s - total
 
 
 def size(s: Tensor) -> float:

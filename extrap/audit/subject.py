@@ -138,7 +138,7 @@ def last_logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where, weighed: bool =
     q, k = scheme.rotate(q, k, at)
     last = q[:, :, -1:]
     here = at.block(T - 1, T)
-    normalises = scheme.uses("normalise", "sink", layer=at.layer)
+    normalises = scheme.uses("normalise", layer=at.layer)
     read = weights if weighed and normalises else logits
     s = read(scheme, last, k, here)
     return s[:, :, 0]
