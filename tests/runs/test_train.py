@@ -77,7 +77,9 @@ def test_a_checkpoint_holds_the_sums_of_all_processes():
     curve.load_state_dict({"points": [], "sums": {"text/nll": torch.tensor(2.0)}, "steps": 1})
     state = curve.state_dict()
     other = SimpleNamespace(reduce=lambda own, reduce_op: (own + torch.tensor(4.0)) / 2)
-    curve.on_save_checkpoint(SimpleNamespace(strategy=other), None, {"callbacks": state})
+    trainer = SimpleNamespace(strategy=other, accumulate_grad_batches=1)
+    curve.on_save_checkpoint(trainer, None, checkpoint := {"callbacks": state})
+    assert checkpoint["accumulate_grad_batches"] == 1
     assert state["sums"] == {"text/nll": torch.tensor(3.0)}
 
 

@@ -47,7 +47,7 @@ def trainer(
         keep.append(BetweenUpdates(folder, "last", **often, enable_version_counter=False))
     # one process is in no cluster, where Lightning would wait for the other tasks
     alone = [LightningEnvironment()] if options.processes == 1 else []
-    given = {"accelerator": options.accelerator} | dict(options.lightning)
+    given: dict[str, Any] = {"accelerator": options.accelerator} | dict(options.lightning)
     if options.strategy == "fsdp":
         if optim.optimizer == "muon":
             problem = "needs whole matrices, which shards do not have"
