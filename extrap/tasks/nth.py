@@ -47,7 +47,7 @@ class NthRecord(Grid):
     def check(self, setting: Setting) -> None:
         super().check(setting)
         ranks = [round(depth * (self.copies - 1)) for depth in self.depths]
-        if len({*ranks}) < len(ranks):
+        if self.copies > 2 and len({*ranks}) < len(ranks):  # two have no middle
             problem = f"several of these depths are one of task.{self.name}.copies={self.copies}"
             raise self.error("depths", problem, "give as many depths as records, or fewer")
 

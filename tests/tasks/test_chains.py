@@ -10,8 +10,10 @@ from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.aggregate import Aggregation
 from extrap.tasks.alias import AliasRetrieval
+from extrap.tasks.base import Setting
 from extrap.tasks.mqar import MultiQueryRecall
 from extrap.tasks.nth import NthRecord
+from extrap.utils.errors import UserError
 from tests.support.hand import VOCABULARY, Texts, drawn_from, measure, solving, values
 
 L = 32
@@ -112,16 +114,13 @@ def by_slot(copies):
 
 @pytest.mark.turns
 def test_who_never_looks_at_the_key_cannot_answer_nth():
-    rates = {
-        places: [
-            rate
-            for (_, n, _), rate in values(
-                measure(nth(trials=200, copies=3, places=places), by_slot(3), TEXT, L), "accuracy"
-            ).items()
-            if n >= L
-        ]
-        for places in ("even", "drawn")
-    }
+    rates = {}
+    for places in ("even", "drawn"):
+        asked = nth(trials=200, copies=3, places=places, depths=(0, 0.5, 1))
+        found = values(measure(asked, by_slot(3), TEXT, L), "accuracy")
+        rates[places] = [rate for (_, n, _), rate in found.items() if n >= L]
+    with pytest.raises(UserError, match="several of these depths are one"):
+        nth(copies=3).check(Setting(TEXT, VOCABULARY, L))
     assert set(rates["even"]) == {1.0}
     assert max(rates["drawn"]) < 1 / 3
 
