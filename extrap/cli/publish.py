@@ -178,7 +178,7 @@ def _lengths(card: dict) -> str:
 def unmeasured(
     rows: pd.DataFrame, jobs: Sequence[dict], rules: Sequence[left_out.Rule]
 ) -> list[str]:
-    """Returns the evaluations of the jobs of which there is no row, in words."""
+    """Returns, in words, the evaluations that jobs list and no row measures."""
     there = {*zip(rows["run"], rows["config"], strict=True)}
     none = left_out.tasks(list(rules))
     found = []

@@ -139,7 +139,7 @@ class HintedAddition(Addition):
         return 2 * (n + 1)
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
-        """Returns that of addition, by one of the places at which hints may start."""
+        """Returns the chance of addition over the number of places where hints may start."""
         starts = vocabulary.keys - (n + 1) + 1 - HINTS
         return super().chance(vocabulary, n) / starts
 

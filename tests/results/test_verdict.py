@@ -310,3 +310,38 @@ def test_the_p_of_a_bound_is_small_where_the_interval_excludes_it(tmp_path):
     for bound, decided in ((0.6, True), (0.4, False), (0.1, True)):
         found = judged(tmp_path, ROPE, rows=AT_4X, below=bound)
         assert (found.p < 0.05) == decided
+
+
+def test_of_a_whole_and_its_depths_a_statement_reads_the_whole(tmp_path):
+    """Items at depths are some of those in the row of the whole."""
+    depths = [row("rope", seed, 4, 0.9, depth=at) for seed in range(3) for at in (0, 0.5, 1)]
+    whole = [row("rope", seed, 4, value, depth=None) for seed, value in enumerate(SEEDS)]
+    found = judged(tmp_path, [*whole, *depths], rows=AT_4X, below=0.5)
+    assert found.effect == pytest.approx(np.mean(SEEDS))
+
+
+def test_runs_of_seeds_that_are_not_compared_say_nothing_of_the_premise(tmp_path):
+    lost = [row("rope", seed, 4, 0.1, status="not trained") for seed in range(3, 10)]
+    other = [row("alibi", seed, 4, 0.8) for seed in range(3)]
+    terms = [{"scheme": "alibi"}, {"scheme": "rope", "times": -1}]
+    asked = {"rows": {"task": "kv", "multiple": 4}, "terms": terms, "above": 0}
+    found = judged(tmp_path, [*ROPE, *lost, *other], **asked)
+    assert (found.verdict, found.seeds, found.runs, found.below) == ("holds", 3, 6, 0)
+
+
+def test_a_diverged_reading_does_not_fall_out_of_the_greatest(tmp_path):
+    rows = [row(name, seed, 4, 0.3) for name in ("rope", "alibi") for seed in range(4)]
+    rows[-1] |= {"value": None, "low": None, "high": None, "status": "diverged"}
+    contrasts = [[{"scheme": "rope"}], [{"scheme": "alibi"}]]
+    asked = {"rows": {"task": "kv", "multiple": 4}, "contrasts": contrasts, "below": 0.5}
+    assert judged(tmp_path, rows, statistic="greatest", **asked).verdict == "undecided"
+
+
+def test_a_bound_that_no_share_of_seeds_meets_has_no_chance():
+    """Seeds at .7, none of which passes, and all that pass have at least .9."""
+    _, chance = learning([0.7, 0.72, 0.71, 0.7, 0.7], 0.5)
+    assert chance == 0
+    _, chance = learning([0.97] * 4, 0.95)
+    assert 0 < chance <= 1
+    _, chance = learning([0.95] * 4, 0.97)
+    assert chance == 0
