@@ -3,7 +3,7 @@ ones. transformers, models/inkling/modeling_inkling.py; no paper.
 
 b_ij = sum_r a_ir E_r[i - j] for i - j < extent, else 0
 a_i = W x_i + c, one a per head    (x: normed input of the layer)
-The shift c, 0 at first, is that of x-transformers; Inkling has none. A constant a is a learned bias
+The shift c starts at 0: x-transformers has it, Inkling has none. A constant a is a learned bias
 per head and distance, as in T5.
 """
 
