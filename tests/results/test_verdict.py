@@ -113,6 +113,15 @@ def test_every_combination_of_what_is_listed_must_be_there(tmp_path):
     assert judged(tmp_path, whole, rows=listed, below=0.7, **asked).effect == pytest.approx(0.45)
 
 
+def test_a_seed_that_diverged_in_training_leaves_nothing_decided(tmp_path):
+    ended = row("rope", 3, 1, 40, task="train", metric="diverged_at", status="diverged")
+    ended |= {"length": None, "depth": None, "protocol": ""}
+    found = judged(tmp_path, [*ROPE, ended], rows=AT_4X, below=0.6)
+    assert found.verdict == "undecided" and f"{ended['run']} diverged" in found.reason
+    other = ended | {"scheme": "alibi", "run": "alibi"}
+    assert judged(tmp_path, [*ROPE, other], rows=AT_4X, below=0.6).verdict == "holds"
+
+
 def test_two_seeds_support_no_verdict(tmp_path):
     found = judged(tmp_path, ROPE[:2], rows=AT_4X, below=0.9)
     assert found.verdict == "undecided" and "two seeds" in found.reason

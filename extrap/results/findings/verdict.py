@@ -3,7 +3,8 @@
 With the 95 % interval of the statistic: the statement holds where all of it lies beyond the
 threshold on the side that was declared, fails where all of it lies on the other side, and is
 undecided otherwise; the minimum detectable effect (MDE) then says which distance from the threshold
-would have been told from 0 in 80 % of studies with this spread.
+would have been told from 0 in 80 % of studies with this spread. Where a run that it reads diverged
+in training, it is undecided.
 
 How each statistic gets its interval: extrap.results.findings.interval. A rank correlation holds
 only where its exact permutation p is at most .05, too.
@@ -29,13 +30,16 @@ import pandas as pd
 
 from extrap.results.findings.design import limit
 from extrap.results.findings.interval import interval
-from extrap.results.findings.statement import Statement, read
-from extrap.results.findings.statistics import NotMeasured, Read, measured, prepared
+from extrap.results.findings.statement import RECIPE, Statement, read
+from extrap.results.findings.statistics import NotMeasured, Read, measured, prepared, selected
 from extrap.results.places import root
 from extrap.results.rows import comparable, open_study
 from extrap.results.series import judged
 from extrap.results.stats.intervals import LEVEL
 
+OF_A_RUN = {*RECIPE, "study", "scheme", "data", "seed", "train_length", "params", "size", "corpus"}
+OF_A_RUN |= {"tuned"}
+"""Columns of which all rows of a run have one value."""
 VERDICTS = ("holds", "fails", "undecided", "premise not met", "not measured")
 
 
@@ -100,6 +104,9 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
     except NotMeasured as reason:
         return Finding(statement, "not measured", str(reason))
     known: dict[str, Any] = {"seeds": len(found.value), "runs": found.runs, "below": found.below}
+    if ended := _diverged(statement, rows):
+        which = f"{', '.join(ended)} diverged in training, so a number is missing"
+        return Finding(statement, "undecided", which, **known)
     lost = [str(seed) for seed, value in found.value.items() if np.isnan(value)]
     if lost:
         which = f"seed {', '.join(lost)} has no finite number"
@@ -116,6 +123,20 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
         reason = f"{below}; without this premise, added after the rows: {verdict}"
         verdict = "premise not met"
     return Finding(statement, verdict, reason, effect, low, high, detectable, **known)
+
+
+def _diverged(statement: Statement, rows: pd.DataFrame) -> list[str]:
+    """Returns the names of the runs that diverged in training and that a statement would read
+    otherwise, as no seed is dropped by its outcome.
+    """
+    ended = rows[rows["metric"] == "diverged_at"]
+    names: set[str] = set()
+    for term in chain.from_iterable(statement.contrasts):
+        asked = statement.rows | term.rows
+        if asked.get("task") != "train":  # whose rows a run has to its last step
+            of_run = {name: value for name, value in asked.items() if name in OF_A_RUN}
+            names |= {*selected(ended, of_run)["run"]}
+    return sorted(names)
 
 
 def _verdict(statement: Statement, found: Read, low: float, high: float, detectable: float):
