@@ -129,6 +129,7 @@ def write(jobs: Sequence[Entry]) -> None:
         new = replace(entry, tasks=(before.tasks if before else {}) | entry.tasks)
         if new != before:
             atomic.replace_here(path, as_json(asdict(new)), sync=False)
+            known.add(path)  # two jobs of a sweep may differ in their tasks alone
             changed = True
     if changed:
         os.sync()  # once for all: a sweep may have ten thousand
@@ -207,6 +208,8 @@ def _state(entry: Entry, left: list[str], marks: Marks) -> tuple[State, str]:
 
 def _by_rows(entry: Entry, marks: Marks) -> tuple[State, str]:
     """Returns the state of a job without a run folder, or without anything in it."""
+    if not entry.tasks:  # it trains, and measures nothing
+        return State.MISSING, ""
     for task in entry.tasks:
         mark = marks.of(entry.file(task).name)
         # an extension that changes no frequencies has an empty file

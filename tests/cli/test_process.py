@@ -76,6 +76,18 @@ def test_a_job_waits_for_the_one_that_trains_its_run(monkeypatch):
     assert pool._now(waiting, [same]) is State.SKIPPED
 
 
+def test_jobs_of_one_run_and_extension_follow_each_other(monkeypatch):
+    """Side by side they would report into one file: a refused one would count as done."""
+    monkeypatch.setattr(Entry, "missing", lambda entry: [*entry.tasks])
+    monkeypatch.setattr(Named, "trained", True)
+    kv, nll, far = (
+        Process("", [], Entry("s", "a", extension, {task: "x"}))
+        for extension, task in (("direct", "kv"), ("direct", "nll"), ("pi", "kv"))
+    )
+    assert pool._now(nll, [kv]) is State.HELD
+    assert pool._now(far, [kv]) is State.WAITING
+
+
 def test_what_another_process_holds_comes_later_and_what_it_finished_is_skipped(capsys):
     looks = iter([["kv"], ["kv"], []])
 

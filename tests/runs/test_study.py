@@ -9,7 +9,7 @@ import pytest
 from extrap.cli import status
 from extrap.results import rows
 from extrap.runs.folder import Named
-from extrap.runs.study import Entry, State, entries, standing, studies
+from extrap.runs.study import Entry, State, entries, standing, studies, write
 from extrap.utils import lock
 from tests.support.plausible import run_rows
 from tests.support.program import until
@@ -205,3 +205,21 @@ def test_a_job_keeps_its_tasks_and_takes_their_newest_configuration():
     Entry("s", "rope-1-s0", "direct", {"kv": "new", "nll": "new"}, "extrap").write()
     [entry] = entries("s")
     assert entry.tasks == {"train": CONFIG, "kv": "new", "nll": "new"}
+
+
+def test_two_jobs_of_a_sweep_keep_the_tasks_of_both():
+    both = [Entry("s", "rope-1-s0", "direct", {task: CONFIG}, "extrap -m") for task in ("kv", "nll")]
+    write(both)
+    [entry] = entries("s")
+    assert entry.tasks == {"kv": CONFIG, "nll": CONFIG}
+
+
+def test_a_job_that_trains_alone_is_missing_until_it_began():
+    entry = asked("rope-1-s0", tasks=())
+    assert told(entry) == (State.MISSING, ["train"], "")
+    entry.fail("out of memory")
+    assert told(entry)[0] is State.FAILED
+    entry.folder.fail(None)
+    assert told(entry) == (State.MISSING, ["train"], "")
+    trained("rope-1-s0")
+    assert told(entry) == (State.DONE, [], "")

@@ -100,14 +100,16 @@ def _jump(waiting: deque[Process]) -> None:
 
 def _now(job: Process, running: list[Process], slots: Slots | None = None) -> State:
     """Returns the state of a job right before it starts: other sweeps may have started or finished
-    it, and a running job may train the same run. An error fails this job alone.
+    it, and a running job may train the same run, or measure it under the same extension. An error
+    fails this job alone.
     """
     entry = job.entry
     try:
         if not entry.missing():
             return State.SKIPPED
         trains = entry.run in [other.entry.run for other in running] and not entry.folder.trained
-        if trains or entry.busy():
+        reports = entry.log in [other.entry.log for other in running]  # both into one file
+        if trains or reports or entry.busy():
             return State.HELD
         if slots and job.gpus > len(slots.known):
             raise UserError(f"needs {job.gpus} of the {len(slots.known)} devices that are left")
