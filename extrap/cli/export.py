@@ -29,7 +29,7 @@ def export(name: str, folder: Path) -> None:
     """Makes the folder, whole or not at all. Raises UserError for a run that extrap did not train,
     for a run without an equal in transformers, and for a folder that exists.
     """
-    _check_free(folder)
+    check_free(folder)
     whole(folder, _read(name))
 
 
@@ -37,7 +37,7 @@ def whole(folder: Path, write: Callable[[Path], None]) -> None:
     """Makes a folder with a function, whole or not at all. Raises UserError for a folder that
     exists.
     """
-    _check_free(folder)
+    check_free(folder)
     half = atomic.draft(folder)
     try:
         write(half)
@@ -48,7 +48,8 @@ def whole(folder: Path, write: Callable[[Path], None]) -> None:
         shutil.rmtree(half, ignore_errors=True)
 
 
-def _check_free(folder: Path) -> None:
+def check_free(folder: Path) -> None:
+    """Raises UserError for a folder that exists, or whose place is no folder."""
     if os.path.lexists(folder):
         raise UserError("FOLDER", folder, "exists already", "give another name")
     atomic.check_way(folder)

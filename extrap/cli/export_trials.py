@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from extrap.cli.export import whole
+from extrap.cli.export import check_free, whole
 from extrap.cli.shared import argument, command
 from extrap.utils.errors import UserError, choose
 
@@ -24,6 +24,7 @@ TOKENIZER = "tokenizer.json, a folder, a hub name"
 def main(args: Namespace) -> str:
     from extrap.tasks.scoring import harness
 
+    check_free(args.out)
     whole(args.out, partial(harness.write, cells(args)))
     return str(args.out)
 

@@ -126,6 +126,7 @@ def test_lm_eval_finds_a_task_for_each_cell(words):
         (["kv", "--trials", "0"], "--trials=0: expected 1 or more"),
         (["kv", "--tokenizer", "none.json"], "there is no such file"),
         (["kv", "--out", "words"], "FOLDER=words: exists already"),
+        (["kvs", "--out", "words"], "FOLDER=words: exists already"),  # before any work
     ],
 )
 def test_a_mistake_is_one_line(words, more, expected, capsys):

@@ -43,6 +43,13 @@ def test_what_is_no_shard(text):
     assert found.value.option == "--shard"
 
 
+def test_a_second_shard_is_refused():
+    for words in (["--shard=1/2", "--shard=2/2"], ["--shard", "1/2", "-m", "--shard", "1/2"]):
+        with pytest.raises(UserError, match="a second shard"):
+            taken(words)
+    assert taken(["-m", "--shard", "1/2", "a=1"]) == (["-m", "a=1"], Shard(1, 2))
+
+
 def test_a_single_job_has_no_shards(worker):
     done = worker("seed=0", "--shard=1/2")
     line = "extrap: --shard=1/2: this command is a single job; sweep with -m, or leave it out"

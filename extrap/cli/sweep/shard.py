@@ -37,17 +37,21 @@ class Shard:
 
 def taken(words: Sequence[str]) -> tuple[list[str], Shard | None]:
     """Returns a command line without its shard, and the shard. Raises UserError for a shard that
-    is none.
+    is none, and for a second one.
     """
-    rest, given = list(words), None
-    for n, word in enumerate(words):
+    rest: list[str] = []
+    given: list[str] = []
+    left = iter(words)
+    for word in left:
         if word == FLAG:
-            given = words[n + 1] if n + 1 < len(words) else ""
-            del rest[n : n + 2]
+            given.append(next(left, ""))
         elif word.startswith(f"{FLAG}="):
-            given = word.partition("=")[2]
-            del rest[n]
-    return rest, None if given is None else _read(given)
+            given.append(word.partition("=")[2])
+        else:
+            rest.append(word)
+    if len(given) > 1:
+        raise UserError(FLAG, given[1], "a second shard", "give one; each command runs its own")
+    return rest, _read(given[0]) if given else None
 
 
 def _read(text: str) -> Shard:
