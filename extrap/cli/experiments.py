@@ -1,7 +1,7 @@
 """The experiments that make a study, and the commands that have started its jobs on this disk."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,19 @@ def experiments(study: str) -> list[str]:
     folder = Path(conf_dir()) / "experiment"
     own = [path for path in folder.rglob("*.yaml") if read_yaml(path).get("study") == study]
     return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in own)
+
+
+def lacking(experiment: str) -> list[str]:
+    """Returns the options that an experiment leaves to the command line: `path: ???`."""
+    return [*_missing(read_yaml(Path(conf_dir(), "experiment", f"{experiment}.yaml")))]
+
+
+def _missing(node: Any, option: str = "") -> Iterator[str]:
+    if isinstance(node, dict):
+        for name, value in node.items():
+            yield from _missing(value, f"{option}.{name}".lstrip("."))
+    elif node == "???":
+        yield option
 
 
 def commands(study: str) -> list[str]:

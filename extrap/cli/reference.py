@@ -141,8 +141,10 @@ def _shown(value: Any) -> str:
         return f"a {built.rpartition('.')[2]}" if built else _joined(value.values())
     if isinstance(value, list) and any(isinstance(part, dict) for part in value):
         return _joined(value)
+    if isinstance(value, list):
+        return f"`{value}`".replace(" ", "")
     plain = "null" if value is None else str(value).lower() if value in (True, False) else value
-    return f"`{plain}`".replace(" ", "")
+    return f"`{plain}`"
 
 
 def _joined(values: Any) -> str:

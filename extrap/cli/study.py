@@ -1,7 +1,8 @@
 """Run a study or go on with it: its experiments, then its figures, table, page and findings.
 
 A study and its parts (folders in it with rows) follow each other. Finished rows are never made
-again. `--dry-run` prints the commands alone.
+again. An experiment that leaves an option to you is named and skipped. `--dry-run` prints the
+commands alone.
 """
 
 import shlex
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from extrap.cli.experiments import experiments
+from extrap.cli.experiments import experiments, lacking
 from extrap.cli.shared import argument, command
 from extrap.results.places import has_rows, place
 from extrap.utils.errors import UserError
@@ -23,12 +24,25 @@ ONLY_PRINT = argument("--dry-run", action="store_true", help="print the commands
 @command("study", ONLY_PRINT)
 def main(args: Namespace) -> None:
     for words in commands(args.study):
+        if left := _left_to_you(words):
+            print(f"extrap study: {left}", file=sys.stderr, flush=True)
+            continue
         print("+ extrap", shlex.join(words), file=sys.stderr, flush=True)
         if args.dry_run:
             continue
         done = subprocess.run([sys.executable, "-P", "-m", "extrap", *words], check=False)
         if done.returncode:
             raise SystemExit(done.returncode)
+
+
+def _left_to_you(words: list[str]) -> str:
+    """Returns why the experiment of a command needs more words, "" if it needs none."""
+    name = words[0].removeprefix("experiment=")
+    missing = lacking(name) if name != words[0] else []
+    if not missing:
+        return ""
+    given = " ".join(f"{option}=..." for option in missing)
+    return f"{name} is skipped; extrap experiment={name} {given} runs it"
 
 
 def commands(study: str) -> list[list[str]]:

@@ -79,6 +79,23 @@ def test_a_failed_command_ends_the_study(monkeypatch, capsys):
     assert "STUDY=nobody: no experiment makes this study" in capsys.readouterr().err
 
 
+def test_an_experiment_that_leaves_an_option_to_you_is_skipped(monkeypatch, capsys):
+    started = []
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(
+        study.subprocess, "run", lambda words, check: started.append(words[4:]) or Done
+    )
+    study.main(["grid"])
+    assert ["experiment=grid"] in started and ["experiment=grid-text"] not in started
+    assert ["table", "grid-text"] in started
+    line = "grid-text is skipped; extrap experiment=grid-text data.corpus.path=... runs it"
+    assert line in capsys.readouterr().err
+
+
+class Done:
+    returncode = 0
+
+
 class Failed:
     returncode = 3
 
