@@ -64,19 +64,19 @@ def _crossing(
     if base <= 0:
         return np.nan, False
     bar = SHARE * base if bar is None else bar
+    if base < bar:
+        return float(train_length), False
     before = train_length
     for length, score in scores.items():
         if length <= train_length:
             continue
         if score < bar:
             room = scores[before] - bar
-            if room <= 0:
-                return float(before), False
             part = np.float64(room / (scores[before] - score))
             crossed = before * (length / before) ** part
             return float(crossed), False
         before = length
-    return float(before), base >= bar
+    return float(before), True
 
 
 def effective(rows: pd.DataFrame) -> Effective:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results.cells import cells, counted
-from extrap.results.effective import effective
+from extrap.results.effective import NOTHING, effective
 from extrap.results.series import select
 from extrap.results.stats.intervals import mean_over_seeds
 from extrap.results.stats.ranks import TIED
@@ -72,7 +72,7 @@ def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Seri
     found = select(scores, **FOUND)
     learned = found[found["mark"] == "ok"]
     shown = counted(found)
-    length = effective(learned)
+    length = effective(learned) if len(learned) else NOTHING
     values = shown.loc[shown["multiple"] == FAR, "value"]
     seeds = found["run"].nunique()
     passed = learned["run"].nunique()
@@ -92,7 +92,7 @@ def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Seri
         _perplexities(scores),
         str(seeds) if passed == seeds else f"{seeds}, {seeds - passed} below the gate",
     )
-    return (length.tokens, score), line
+    return (np.nan_to_num(length.tokens), score), line
 
 
 def tuned(rows: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -104,7 +104,8 @@ def tuned(rows: pd.DataFrame) -> list[tuple[str, ...]]:
     Args:
         rows: of a study of numbered recipes, as `verdict.table` leaves them.
     """
-    known = whole_seeds(rows[rows["tuned"].notna()])
+    plain = rows["extension"].eq("direct")
+    known = whole_seeds(rows[plain & rows["tuned"].notna()])
     numbered = cells(known.assign(mark=known["status"]))
     recipes = numbered["recipe"].nunique()
     lines = [_tuned(str(scheme), own) for scheme, own in numbered.groupby("scheme")]

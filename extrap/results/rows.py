@@ -247,14 +247,15 @@ def comparable(rows: pd.DataFrame) -> pd.DataFrame:
         named = ", ".join(f"{corpus} ({run})" for corpus, run in runs.items())
         problem = "a figure or a table cannot mix rows of different corpora"
         raise UserError("corpus", named, problem, "give each corpus a study of its own")
-    asked = rows[["run", "seed", "extension", "factor", "task", "config"]].drop_duplicates()
+    named = ["study", "run", "seed", "extension", "factor", "task", "config"]
+    asked = rows[named].drop_duplicates()
     names = zip(asked["run"], asked["seed"], strict=True)
     asked["model"] = [run.removesuffix(f"-s{seed}") for run, seed in names]
-    one = asked.groupby(["run", "extension", "task", "config"])["factor"]
+    one = asked.groupby(["study", "run", "extension", "task", "config"])["factor"]
     follows = one.transform("nunique").gt(1)
     factor = asked["factor"].fillna(1.0)
     asked["set_for"] = factor.mask(follows, 0.0)
-    for (*_, task), part in asked.groupby(["model", "extension", "set_for", "task"]):
+    for (*_, task), part in asked.groupby(["study", "model", "extension", "set_for", "task"]):
         if part["config"].nunique() == 1:
             continue
         own = part.groupby("run")["config"].agg(set)

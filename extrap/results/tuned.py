@@ -20,7 +20,8 @@ def own_recipes(rows: pd.DataFrame) -> pd.Series:
     columns `recipe`, `multiple` and `size` of `findings.statistics.prepared`.
     """
     numbered = rows["recipe"].notna()
-    within = rows[numbered & rows["multiple"].eq(1)]
+    plain = rows["extension"].eq("direct")
+    within = rows[numbered & plain & rows["multiple"].eq(1)]
     gated = whole_seeds(_picked(within, GATED))
     text = whole_seeds(_picked(within, LOSS))
     gated = gated.assign(passes=gated["status"].eq("ok"))

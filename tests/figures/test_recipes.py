@@ -31,6 +31,9 @@ def disputes(frame):
     return frame(dispute_rows())
 
 
+WIDTHS = np.array([4.0, 8.0, 16.0])
+
+
 def lines(panel) -> dict:
     return {line.get_label(): line.get_xydata() for line in panel.lines}
 
@@ -99,7 +102,7 @@ def test_a_training_length_with_some_recipes_counts_for_no_share(frame):
 
 def test_the_slope_of_the_band_over_the_width(frame):
     rows = frame(band_rows())
-    assert frequency_band.slopes(frequency_band.recipes(rows)) == pytest.approx([-1.1, -1, -0.9])
+    assert frequency_band.slopes(frequency_band.recipes(rows), WIDTHS) == pytest.approx([-1.1, -1, -0.9])
     figure = frequency_band.draw(rows)
     note = " ".join(figure.texts[-1].get_text().split())
     assert "rope: -1.00 [-1.25, -0.75]" in note
@@ -111,7 +114,7 @@ def test_the_slope_of_the_band_over_the_width(frame):
 def test_a_seed_without_a_width_has_no_slope(frame):
     rows = frame(band_rows())
     some = rows[(rows["seed"] > 0) | (rows["scheme"] != "rope_width4")]
-    assert len(frequency_band.slopes(frequency_band.recipes(some))) == 2
+    assert len(frequency_band.slopes(frequency_band.recipes(some), WIDTHS)) == 2
 
 
 def test_the_rank_correlations_over_a_score_are_those_of_the_findings():

@@ -34,6 +34,10 @@ def test_a_model_that_scores_nothing_has_none(scores):
     assert np.isnan(found.tokens) and str(found) == "-"
 
 
+def test_a_base_below_the_bar_has_the_training_length():
+    assert crossing(pd.Series({64: 0.7, 128: 0.84}), 64, 0.765) == (64, False)
+
+
 def curve(run, values, half=0.05, train_length=64):
     return [{"run": run, "length": n, "train_length": train_length, "value": v,
              "low": v - half, "high": v + half} for n, v in values.items()]  # fmt: skip

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from extrap.results.rows import write
+from extrap.results.rows import comparable, write
 from extrap.results.series import series
 from extrap.results.together import together
 from extrap.utils.errors import UserError
@@ -80,3 +80,17 @@ def test_every_two_of_three_studies_are_held_together() -> None:
     write(Path("results", "c", "rows", "a.csv"), rows)
     with pytest.raises(UserError, match=r"chance 0\.\d+ in a, 0\.5 in c"):
         together(Path("results"), ["a", "b", "c"])
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_seeds_of_a_model_in_two_studies_may_have_other_hashes_and_lengths() -> None:
+    kept("mine", ("rope",))
+    kept("theirs", ("rope",), config="other")
+    rows = together(Path("results"), ["mine", "theirs"])
+    assert len(comparable(rows)) == len(rows)
+    longer = [row | {"study": "theirs"} for row in study_rows(("alibi",), (0, 1))]
+    for row in [row for row in longer if row["task"] == "nll"]:
+        more = {"run": "longer-s0", "scheme": "longer", "train_length": 2 * row["train_length"]}
+        longer.append(row | more | {"tokens": 10 * (row.get("tokens") or 100)})
+    write(Path("results/theirs/rows/b.csv"), longer)
+    assert "longer" in {*together(Path("results"), ["mine", "theirs"])["scheme"]}

@@ -15,6 +15,7 @@ def rows(table: list[tuple[int, str, float, float, float, float]], seed: int = 0
     found = []
     for recipe, status, near, loss, far, far_loss in table:
         about = {"scheme": "rope", "size": 10, "train_length": 64, "recipe": recipe, "seed": seed}
+        about["extension"] = "direct"
         for multiple, accuracy, nll in ((1.0, near, loss), (4.0, far, far_loss)):
             at = about | {"multiple": multiple, "status": status}
             kv = {"task": "kv", "metric": "accuracy", "protocol": "records", "value": accuracy}
@@ -75,3 +76,10 @@ def test_the_leaderboard_stands_by_what_own_recipes_find(frame):
     assert first[:5] == ("rope", "2", ".70", ".90", ".80, .70 to .90")
     assert last[:5] == ("alibi", "2", ".50", ".90", ".70, .50 to .90")
     assert head[4] == "mean and span over 2 recipes"
+
+
+def test_a_reading_under_an_extension_has_no_part_in_the_choice():
+    found = rows([(1, "ok", 0.95, 1.7, 0.9, 1.7), (2, "ok", 0.94, 1.6, 0.1, 4.0)])
+    yarn = rows([(1, "ok", 0.95, 0.1, 0.9, 1.7), (2, "ok", 0.94, 9.0, 0.1, 4.0)])
+    both = pd.concat([found, yarn.assign(extension="yarn")], ignore_index=True)
+    assert [*own_recipes(both)] == [2]

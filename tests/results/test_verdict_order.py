@@ -1,9 +1,11 @@
 """Statements over a column: extremes, ranks, orders, contrasts, and units of several runs."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
+from extrap.results.findings import statistics
 from tests.results.test_verdict import judged, row
 
 SCHEMES = {"rope": 0.2, "alibi": 0.6, "t5": 0.5, "nope": 0.3}
@@ -156,3 +158,42 @@ def test_a_rank_correlation_is_as_uncertain_as_its_schemes_are_few(tmp_path):
 def test_one_seed_of_many_schemes_has_an_interval_over_schemes(tmp_path):
     found = judged(tmp_path, ordered(1, 12), above=0.7, **RANKS)
     assert found.verdict == "holds" and found.seeds == 1 and 0.7 < found.low < 1
+
+
+def test_labels_of_other_options_stay_whole():
+    labels = ["t5_buckets16_steps2000", "rope_base5e5", "my_scheme2", "rope_lr5e-05_width1.2.3"]
+    found = statistics.recipes(pd.DataFrame({"scheme": labels}))
+    assert [*found["scheme"]] == ["t5_buckets16", "rope", "my_scheme2", "rope_width1.2.3"]
+    assert found["steps"].dropna().tolist() == [2000]
+    assert found["base"].dropna().tolist() == [5e5]
+    assert found["lr"].dropna().tolist() == [5e-05]
+    two = pd.DataFrame({"scheme": ["t5_lr0.001_steps2000", "t5_lr0.003_steps2000"]})
+    assert statistics.recipes(two, ["steps"])["scheme"].nunique() == 2
+
+
+def test_a_seed_with_fewer_items_has_no_order(tmp_path):
+    fields = {"rows": {"task": "kv"}, "statistic": "rank_correlation", "over": "scheme"}
+    fields |= {"terms": [{"multiple": 4}, {"multiple": 8}], "above": 0}
+    rows = ordered(seeds=3, items=6)
+    assert judged(tmp_path, rows, **fields).verdict == "holds"
+    some = [one for one in rows if (one["seed"], one["scheme"]) != (2, "scheme-5")]
+    found = judged(tmp_path, some, **fields)
+    assert found.verdict == "undecided" and "seed 2" in found.reason
+
+
+def test_equal_ranks_of_three_seeds_may_be_chance(tmp_path):
+    rows = [row(f"scheme-{i}", seed, 4, i / 10) for i in range(4) for seed in range(3)]
+    fields = {"rows": {"task": "kv"}, "statistic": "rank", "over": "scheme", "of": "scheme-3"}
+    found = judged(tmp_path, rows, **fields, above=2.5)
+    assert (found.effect, found.p) == (4, 0.25)
+
+
+def test_ranked_numbers_and_listed_seeds_are_selected(tmp_path):
+    rows = [
+        row(f"rope_layers{n}", seed, 4, n / 10) | {"run": f"{n}-s{seed}"}
+        for n in (2, 4, 6)
+        for seed in range(3)
+    ]
+    fields = {"statistic": "rank", "over": "layers", "of": "6", "above": 2.5}
+    found = judged(tmp_path, rows, rows={"task": "kv", "seed": [0, 1]}, **fields)
+    assert (found.effect, found.seeds) == (3, 2)

@@ -77,6 +77,8 @@ def interval(statement: Statement, found: Read) -> Interval:
         low = min(low, least)
         high = max(high, most)
         p = max(p, chance)
+    if statement.statistic == "rank" and np.ptp(values) == 0:  # ranks are few: seeds often agree
+        p = _sign_p(values, bound)
     return Interval(mean.value, low, high, mean.detectable, p)
 
 
@@ -143,6 +145,6 @@ def _sign_p(values, bound: float) -> float:
     """Returns the two-sided p value of the sign test, which inverts to order statistics."""
     above = int((values > bound).sum())
     below = int((values < bound).sum())
-    fewer = min(above, below)
+    fewer = len(values) - max(above, below)  # values at the bound speak for neither side
     tail = float(bdtr(fewer, len(values), 0.5))
     return min(1.0, 2 * tail)

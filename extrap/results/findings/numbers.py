@@ -48,7 +48,7 @@ from extrap.results.findings.statement import (
     statement,
 )
 from extrap.results.findings.statistics import NotMeasured, measured, selected
-from extrap.results.findings.verdict import VERDICTS, Finding, judge
+from extrap.results.findings.verdict import VERDICTS, Finding, diverged, judge
 from extrap.results.rows import COLUMNS
 from extrap.results.stats.intervals import exact_share
 from extrap.results.stats.ranks import TIED
@@ -240,6 +240,8 @@ def _of_each(take: str, made: Statement, rows: pd.DataFrame, where: str) -> floa
         values = measured(made, rows).value
     except NotMeasured as reason:
         raise Missing(where, problem=reason) from None
+    if ended := diverged(made, rows):
+        raise Missing(where, problem=f"{', '.join(ended)} diverged in training")
     if take == "beyond":
         above = values > made.threshold
         below = values < made.threshold

@@ -25,6 +25,7 @@ several terms add in squares, with the two sides of a negative term exchanged. R
 """
 
 import math
+from collections.abc import Sequence
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
@@ -48,6 +49,8 @@ from extrap.results.stats.ranks import TIED, concordance, permutation_p, spearma
 from extrap.results.tuned import is_own
 
 COLUMNS = ["value", "down", "up"]
+NUMBER = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+"""What follows the name of an option in a label."""
 SIZES = {"small": 0, "middle": 600_000, "large": 2_000_000}
 """Least number of parameters of each word that `params` takes."""
 
@@ -89,20 +92,21 @@ def prepared(rows: pd.DataFrame) -> pd.DataFrame:
     return out.assign(tuned=is_own(out))
 
 
-def recipes(rows: pd.DataFrame) -> pd.DataFrame:
-    """Returns rows with the options that labels name as columns, nan if a label names none, and
-    with the scheme alone as `scheme`: `rope_steps375` becomes rope and 375.
+def recipes(rows: pd.DataFrame, names: Sequence[str] = RECIPE) -> pd.DataFrame:
+    """Returns rows with the options of `names` that labels name as columns, nan if a label names
+    none, and with the rest of the label as `scheme`: `rope_steps375` becomes rope and 375.
     """
     label = rows["scheme"]
     each = label.drop_duplicates()  # of a hundred thousand rows, a few
     known = pd.DataFrame(index=each)
-    for name in RECIPE:
-        number = each.str.extract(rf"_{name}([\d.]+)", expand=False)
+    for name in names:
+        number = each.str.extract(rf"_{name}({NUMBER})(?=_|$)", expand=False)
         known[name] = number.to_numpy(float)
-    scheme = each.str.replace(r"(_[a-z]+[\d.]+)+$", "", regex=True)
+    named = rf"_(?:{'|'.join(names)}){NUMBER}(?=_|$)"
+    scheme = each.str.replace(named, "", regex=True)
     known["scheme"] = scheme.to_numpy()
     of_rows = known.reindex(label)
-    columns = {name: of_rows[name].to_numpy() for name in (*RECIPE, "scheme")}
+    columns = {name: of_rows[name].to_numpy() for name in (*names, "scheme")}
     return rows.assign(**columns)
 
 
@@ -163,8 +167,9 @@ def _correlated(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame
     b = second["value"].unstack().round(TIED)
     a, b = a.align(b, join="inner")
     items = a.shape[1]
-    orders = {seed: spearman(a.loc[seed], b.loc[seed]) for seed in a.index}
-    found = _exact(pd.Series(orders, dtype=float))
+    orders = pd.Series({seed: spearman(a.loc[seed], b.loc[seed]) for seed in a.index}, dtype=float)
+    whole = a.notna().all(axis=1) & b.notna().all(axis=1)  # an order of fewer is another one
+    found = _exact(orders.where(whole))
     unknown = found["value"].isna().any()
     p = 1.0 if unknown else permutation_p(a, b)
     return found, p, items
@@ -184,6 +189,8 @@ def _term(
         found = leading(found)
     listed = {name: value for name, value in selection.items() if isinstance(value, list)}
     listed.pop("factor", None)
+    if not statement.unit:
+        listed.pop("seed", None)  # each is a reading
     over = [statement.over] if statement.over else []
     by = [*dict.fromkeys([*over, *listed])]
     if statement.log:
@@ -268,10 +275,11 @@ def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
     if statement.statistic in OF_UNITS:
         return _of_units(statement.statistic, values[whole])
     if statement.statistic == "rank":
-        if statement.of not in values:
+        names = {f"{name:g}" if isinstance(name, float) else str(name): name for name in values}
+        if statement.of not in names:
             raise NotMeasured(f"no rows of {statement.over}={statement.of}")
         ranks = values.rank(axis=1)
-        own = ranks[statement.of]
+        own = ranks[names[statement.of]]
         return _exact(own.where(whole))
     filled = values.fillna(0).to_numpy()
     least = _picked(table, filled.argmin(1)).where(whole)

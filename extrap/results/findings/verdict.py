@@ -30,7 +30,7 @@ import pandas as pd
 
 from extrap.results.findings.design import limit
 from extrap.results.findings.interval import interval
-from extrap.results.findings.statement import RECIPE, Statement, read
+from extrap.results.findings.statement import RECIPE, Selection, Statement, read
 from extrap.results.findings.statistics import NotMeasured, Read, measured, prepared, selected
 from extrap.results.places import root
 from extrap.results.rows import comparable, open_study
@@ -78,8 +78,7 @@ def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
     for one in statements:
         terms = chain.from_iterable(one.contrasts)
         selections = [one.rows, *(term.rows for term in terms)]
-        studies = [asked.get("study") for asked in selections]
-        named = sorted({str(name) for name in studies if name})
+        named = sorted({name for asked in selections for name in _studies(asked)})
         if not named:
             found.append(judge(one, own))
             continue
@@ -89,6 +88,13 @@ def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
         joined = pd.concat([own, *tables])
         found.append(judge(mine, joined))
     return found
+
+
+def _studies(asked: Selection) -> list[str]:
+    """Returns the names of the studies that a selection reads, none if it is its own."""
+    given = asked.get("study", [])
+    names = given if isinstance(given, list) else [given]
+    return [str(name) for name in names]
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -104,7 +110,7 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
     except NotMeasured as reason:
         return Finding(statement, "not measured", str(reason))
     known: dict[str, Any] = {"seeds": len(found.value), "runs": found.runs, "below": found.below}
-    if ended := _diverged(statement, rows):
+    if ended := diverged(statement, rows):
         which = f"{', '.join(ended)} diverged in training, so a number is missing"
         return Finding(statement, "undecided", which, **known)
     lost = [str(seed) for seed, value in found.value.items() if np.isnan(value)]
@@ -125,7 +131,7 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
     return Finding(statement, verdict, reason, effect, low, high, detectable, **known)
 
 
-def _diverged(statement: Statement, rows: pd.DataFrame) -> list[str]:
+def diverged(statement: Statement, rows: pd.DataFrame) -> list[str]:
     """Returns the names of the runs that diverged in training and that a statement would read
     otherwise, as no seed is dropped by its outcome.
     """

@@ -32,12 +32,12 @@ MAKE = " experiment=bands task=rotary"
 
 
 def enough(rows) -> bool:
-    return recipes(rows)["width"].nunique() >= 3
+    return recipes(rows, ["width"])["width"].nunique() >= 3
 
 
 def draw(rows):
     measured = select(comparable(rows), **NEEDS)
-    known = recipes(measured)
+    known = recipes(measured, ["width"])
     at_length = known["length"] == known["train_length"]
     known = known[known["width"].notna() & at_length]
     known = known.sort_values(["scheme", "width", "run", "protocol", "layer", "head"])
@@ -50,7 +50,7 @@ def draw(rows):
     for scheme in schemes:
         own = known[known["scheme"] == scheme]
         ends.append(_scheme(panel, scheme, own))
-        said.append(f"{scheme}: {_words(slopes(own))}")
+        said.append(f"{scheme}: {_words(slopes(own, widths))}")
     dotted = {"color": QUIET, "linestyle": DOTS, "linewidth": 0.9}
     panel.plot(widths, 1 / widths, label="1 / W", **dotted)
     perplexity_axis(panel)
@@ -62,12 +62,12 @@ def draw(rows):
     return figure
 
 
-def slopes(rows: pd.DataFrame) -> np.ndarray:
+def slopes(rows: pd.DataFrame, every: np.ndarray) -> np.ndarray:
     """Returns the slope of the mean log band over log W of each seed that has every width."""
     logs = rows.assign(value=np.log(rows["value"]))
     means = logs.groupby(["seed", "width"])["value"].mean()
-    table = means.unstack().dropna()
-    widths = np.log(table.columns)
+    table = means.unstack().reindex(columns=every).dropna()
+    widths = np.log(every)
     found = []
     for of_seed in table.to_numpy():
         slope, _ = np.polyfit(widths, of_seed, 1)

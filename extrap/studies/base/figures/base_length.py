@@ -28,13 +28,13 @@ MARKERS = ("o", "s", "^", "D")
 
 
 def enough(rows) -> bool:
-    return recipes(rows)["base"].nunique() >= 3
+    return recipes(rows, ["base"])["base"].nunique() >= 3
 
 
 def draw(rows):
     found = select(means(rows), **FOUND)
     loss = select(comparable(rows), **LOSS)
-    known = recipes(pd.concat([found, loss]))
+    known = recipes(pd.concat([found, loss]), ["base"])
     known = known[known["base"].notna()]
     known = known.assign(run=known["seed"].astype(str))  # a line is a seed over bases
     lengths = sorted(known["train_length"].unique())

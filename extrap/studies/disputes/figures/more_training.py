@@ -28,11 +28,12 @@ from extrap.results.stats.intervals import mean_over_seeds
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "sliding", "extension": "direct"}
 OF = " of labels that name steps or share"
 MAKE = " train.steps=750,1500 'label=rope_steps${train.steps}'"
+OPTIONS = ("steps", "share")
 TIMES = 4
 
 
 def enough(rows) -> bool:
-    found = recipes(rows)
+    found = recipes(rows, OPTIONS)
     at = found["length"] == TIMES * found["train_length"]
     steps = found["steps"].notna() & at
     shares = found["share"].notna()
@@ -41,7 +42,7 @@ def enough(rows) -> bool:
 
 def draw(rows):
     known = comparable(rows)
-    known = recipes(known.assign(status=judged(known)))
+    known = recipes(known.assign(status=judged(known)), OPTIONS)
     loss = select(known, **NEEDS)
     at = loss["length"] == TIMES * loss["train_length"]
     loss = loss[loss["steps"].notna() & at]

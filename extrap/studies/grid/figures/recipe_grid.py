@@ -54,7 +54,7 @@ def readings(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns one row per scheme, recipe and training length at TIMES L: `value`, the mean over
     seeds, and `lost`, whether no seed passes the gate.
     """
-    found = recipes(rows.assign(status=judged(rows)))
+    found = recipes(rows.assign(status=judged(rows)), RECIPE)
     at = found["length"] == TIMES * found["train_length"]
     found = found[found["lr"].notna() & at]
     found = found.assign(lost=found["status"] == "not trained")
@@ -91,7 +91,7 @@ def draw(rows):
             last.plot([*part.values()], places, marker, **stroke)
         _lines(last, names, "share of variance")
     marks = ", ".join(f"{mark} L = {n}" for n, mark in zip(lengths, "○□△◇", strict=False))
-    numbered = recipes(rows)["lr"].notna()
+    numbered = recipes(rows, RECIPE)["lr"].notna()
     drawn = rows[numbered].assign(params=None)
     words = f"{note(drawn)} · {marks}; hollow: below the gate; bar: mean"
     words += " · right: dots accuracy, crosses loss" if names else ""

@@ -74,9 +74,10 @@ def draw(rows):
             if scheme in named:
                 marks[scheme] = mark
         correlations = [spearman(x[seed], y[seed]) for seed in seeds]
-        rho = sum(correlations) / len(seeds)
         panel.set(xlabel=words, ylim=(-0.05, 1.05), yticks=[0, 0.5, 1])
-        panel.set_title(f"rank correlation {rho:+.2f}", loc="left")
+        if correlations:
+            rho = sum(correlations) / len(seeds)
+            panel.set_title(f"rank correlation {rho:+.2f}", loc="left")
         panel.set_ylabel(f"found at {TIMES} L" if panel in axes[::3] else "")
     legend_beside(axes[:3][-1], [*marks.values()])
     words = f"{note(own)} · grey: other rotary schemes · found: study {BESIDE}"

@@ -19,7 +19,7 @@ LINE = 0.3
 
 
 def enough(rows) -> bool:
-    numbered = recipes(rows)
+    numbered = recipes(rows, ["recipe"])
     numbered = numbered[numbered["recipe"].notna()]
     counts = numbered[["scheme", "recipe"]].nunique()
     return bool((counts > 1).all())

@@ -28,11 +28,19 @@ MEAN = Style("black", DASHED, "")
 
 
 def enough(rows) -> bool:
-    return {*recipes(rows)["recipe"].dropna()} == {*RECIPES}
+    return bool(_whole(recipes(rows, ["recipe"])))
+
+
+def _whole(table: pd.DataFrame) -> set[str]:
+    """Returns the schemes that have all recipes."""
+    counts = table.groupby("scheme")["recipe"].nunique()
+    return {*counts.index[counts == len(RECIPES)]}
 
 
 def draw(rows):
-    readings = [found(rows), loss(rows)]
+    tables = [found(rows), loss(rows)]
+    schemes = set.intersection(*map(_whole, tables))
+    readings = [table[table["scheme"].isin(schemes)] for table in tables]
     names = [*sorted(readings[0]["scheme"].unique()), "mean"]
     figure, axes = panels((2, 4), (1.3, 1.6), labels=names, gap=0.2, between=0.55, top=0.5)
     axes[0, 0].set_ylim(0, 1.02)

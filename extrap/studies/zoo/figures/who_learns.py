@@ -73,7 +73,8 @@ def draw(rows):
         for panel in filter(leftmost, axes[0]):
             panel.annotate(s.label, (0, line), (-4, 0), color=ink, **beside)
         runs = s.rows["run"]
-        own = steps.loc[steps["run"].isin(runs), "value"]
+        here = steps["run"].isin(runs) & steps["study"].isin(s.rows["study"])
+        own = steps.loc[here, "value"]
         _marks(first, line, own, colour, s.label, runs=runs.nunique())
         for panel, multiple in zip(others, MULTIPLES, strict=True):
             here = s.rows.loc[s.rows["multiple"] == multiple, "value"]
