@@ -102,7 +102,9 @@ def test_a_training_length_with_some_recipes_counts_for_no_share(frame):
 
 def test_the_slope_of_the_band_over_the_width(frame):
     rows = frame(band_rows())
-    assert frequency_band.slopes(frequency_band.recipes(rows), WIDTHS) == pytest.approx([-1.1, -1, -0.9])
+    assert frequency_band.slopes(frequency_band.recipes(rows), WIDTHS) == pytest.approx(
+        [-1.1, -1, -0.9]
+    )
     figure = frequency_band.draw(rows)
     note = " ".join(figure.texts[-1].get_text().split())
     assert "rope: -1.00 [-1.25, -0.75]" in note
