@@ -295,9 +295,14 @@ def _evaluating(model: Any) -> Iterator[None]:
 def _rows(job: "Job") -> pd.DataFrame:
     from extrap.runs import validate
     from extrap.runs.evaluate import measured_rows
+    from extrap.runs.experiment import warn_of_changes
     from extrap.tasks.base import AtLengths
 
     validate.check(job)
+    if job.run.state.get("state") == "diverged":
+        remedy = "train it with other options"
+        raise UserError("model", job.run.name, "its training diverged", remedy)
+    warn_of_changes(job)
     found, items = measured_rows(job)
     _ITEMS.update({(job.run.name, config): scores for config, scores in items.items()})
     for name, task in job.tasks.items():

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import chain
-from typing import cast
+from typing import Any, cast
 
 import pandas as pd
 import torch
@@ -52,8 +52,13 @@ def _reports_used(job: Job) -> bool:
 
 
 def config_hash(job: Job, task: str) -> str:
+    """Returns the hash of the identity of one evaluation."""
+    return identity_hash(identity(job, task))
+
+
+def identity(job: Job, task: str) -> dict[str, Any]:
     """Returns the identity of one evaluation: run, extension, options of the task, study."""
-    identity = {
+    found = {
         "run": job.run.identity,
         "extension": PLAIN if task == CURVE else as_before(job.config["extension"]),
         "task": job.config["task"].get(task, {}),
@@ -61,8 +66,8 @@ def config_hash(job: Job, task: str) -> str:
     }
     beside = job.source.reference
     if beside is not None and task in job.tasks and job.tasks[task].asks == "reference":
-        identity["reference"] = beside
-    return identity_hash(identity)
+        found["reference"] = beside
+    return found
 
 
 def entry(job: Job, command: str = "") -> Entry:

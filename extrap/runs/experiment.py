@@ -7,6 +7,7 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 import torch
 
@@ -37,9 +38,8 @@ class Experiment:
         self.job, self.command, self.in_sweep, self.says = job, command, in_sweep, says
 
     def finished(self) -> bool:
-        if found := done(self.job):
-            warn_of_changes(self.job)
-        return found
+        warn_of_changes(self.job)
+        return done(self.job)
 
     def check(self) -> None:
         """In a sweep the first job of each kind stands for the others. Raises UserError."""
@@ -128,19 +128,28 @@ def done(this: Job) -> bool:
 
 
 def warn_of_changes(this: Job) -> None:
-    """Warns if a class of a plug-in is newer than the rows of a job, whose names do not hold its
-    code.
+    """Warns if a class of a plug-in is newer than weights, a checkpoint or rows of a job that it
+    made: their names do not hold its code.
     """
-    plugins, entry = this.config["plugins"], evaluate.entry(this)
-    made = [entry.file(task).rows for task in entry.tasks] or [this.run.folder / "weights.pt"]
-    if not plugins or not this.run.trained:  # rows of another machine have the age of a copy
+    if not (plugins := this.config["plugins"]):
         return
-    for name in re.findall(r"'_target_': '([\w.]+)\.\w+'", str(this.config)):
-        file = source(name) if name.split(".")[0] in plugins else None
-        if file and any(p.exists() and p.stat().st_mtime < file.stat().st_mtime for p in made):
-            remedy = f"`extrap clean {this.study} --runs --rows` removes them"
-            line = f"{file} is newer than runs and rows here, which stay as they are; {remedy}"
-            warnings.warn(line, UserWarning, stacklevel=1)
+    made = {}
+    for training in this.trainings:
+        run = training.run
+        made[run.weights if run.trained else run.checkpoint] = run.identity
+    if this.run.trained:  # rows of another machine have the age of a copy
+        entry = evaluate.entry(this)
+        made |= {entry.file(task).rows: evaluate.identity(this, task) for task in entry.tasks}
+    newer: set[Path] = set()
+    for path, identity in made.items():
+        for name in re.findall(r"'_target_': '([\w.]+)\.\w+'", str(identity)):
+            file = source(name) if name.split(".")[0] in plugins else None
+            if file and path.exists() and path.stat().st_mtime < file.stat().st_mtime:
+                newer.add(file)
+    for file in sorted(newer):
+        remedy = f"`extrap clean {this.study} --runs --rows` removes them"
+        line = f"{file} is newer than runs and rows here, which stay as they are; {remedy}"
+        warnings.warn(line, UserWarning, stacklevel=1)
 
 
 def closing(entry: Entry, plugins: Sequence[str] = ()) -> list[str]:

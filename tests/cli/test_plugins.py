@@ -2,6 +2,8 @@
 py, found by sweeps, tables, figures and contracts under the names of their files.
 """
 
+import os
+import warnings
 from pathlib import Path
 
 import pytest
@@ -11,12 +13,14 @@ from extrap import figures
 from extrap.cli import audit, plot, report, schemes
 from extrap.results.rows import frame, write
 from extrap.results.schema import ROWS
-from extrap.runs.experiment import closing
+from extrap.runs.experiment import Experiment, closing
 from extrap.runs.study import Entry
+from extrap.runs.train import train
 from extrap.tasks.base import Result
 from extrap.tasks.scoring.checked import checked
 from extrap.utils.errors import UserError
-from tests.support.jobs import TINY
+from tests.support.jobs import TINY, job
+from tests.support.killed import killed
 from tests.support.plausible import run_rows
 from tests.support.program import python
 
@@ -60,6 +64,31 @@ def test_rows_of_older_code_are_told(mine):
     line = "/my_package/tilt.py is newer than runs and rows here, which stay as they are; "
     assert f"{line}`extrap clean own --runs --rows` removes them\n" in done.stderr
     assert ": nothing left to do\n" in done.stderr
+
+
+def test_weights_and_checkpoints_of_older_code_are_told(mine, monkeypatch):
+    """Also while rows are left to do; a class that made none of the files is no reason."""
+    words = ["hydra.searchpath=[file://my_conf]", "plugins=[my_package]", "scheme=tilt"]
+    this = job(*words, "extension=level")
+    with killed(monkeypatch, 5):
+        train(this)
+
+    def told() -> list[str]:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            assert not Experiment(this, "extrap").finished()
+        return [Path(str(one.message).partition(" is newer than ")[0]).name for one in said]
+
+    for made in (this.run.checkpoint, this.run.weights):
+        assert made.exists() and told() == []
+        os.utime("my_package/tilt.py", (2e9, 2e9))
+        os.utime("my_package/level.py", (2e9, 2e9))
+        assert told() == ["tilt.py"]
+        with pytest.warns(UserWarning, match=r"tilt\.py is newer than runs and rows here"):
+            run = extrap.train(*words, *TINY)
+        with pytest.warns(UserWarning, match=r"tilt\.py is newer than runs and rows here"):
+            extrap.evaluate(run, "task.nll.documents=4", tasks="nll", multiples=[1])
+        os.utime("my_package/tilt.py", (0, 0))
 
 
 def test_contributing_shows_these_files():

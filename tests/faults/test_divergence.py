@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+import extrap
 from extrap import figures
 from extrap.results import rows
 from extrap.results.summary import summary
@@ -12,6 +13,8 @@ from extrap.runs.evaluate import entry as listed
 from extrap.runs.experiment import done, work
 from extrap.runs.study import State, standing
 from extrap.runs.training.lightning_module import Lit
+from extrap.utils.errors import UserError
+from tests.support.in_python import ROPE
 from tests.support.jobs import job
 from tests.support.plausible import identity, run_rows
 
@@ -47,6 +50,13 @@ def test_it_stops_with_a_name_and_a_sweep_goes_on(step, value, monkeypatch, caps
     assert done(job("scheme=rope"))
     assert (standing(entry).state, standing(entry).left) == (State.DIVERGED, [])
     assert summary(found)["verdict"].tolist() == ["diverged"]
+
+
+def test_python_names_the_run(monkeypatch):
+    spoiled(monkeypatch, 0, math.nan)
+    run = extrap.train(*ROPE)
+    with pytest.raises(UserError, match=rf"^model={run.name}: its training diverged; train it"):
+        extrap.evaluate(run, tasks="nll", multiples=[1])
 
 
 def test_figures_show_it():
