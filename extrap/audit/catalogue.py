@@ -27,7 +27,8 @@ USED_BY = re.compile(r"^# Used by: (.+)$", re.MULTILINE)
 
 def table(group: str, folder: Path | None = None, plugins: Sequence[str] = ()) -> pd.DataFrame:
     """Returns a row per file of a group: scheme, extension or task; one of schemes also says what
-    the rows of the study `zoo` hold of it. Raises UserError for a folder without files.
+    the rows of the study `zoo` hold of it. Raises UserError for a folder without files, and for a
+    file that names no class.
 
     Args:
         folder: configuration files, this package's by default
@@ -36,8 +37,7 @@ def table(group: str, folder: Path | None = None, plugins: Sequence[str] = ()) -
     path = (folder or Path(conf_dir())) / group
     lines = []
     for file in sorted(path.glob("*.yaml"), key=lambda file: file.stem):
-        row = ROWS[group](read_yaml(file), read_text(file), plugins)
-        lines.append({group: file.stem} | row)
+        lines.append({group: file.stem} | _row(group, file, plugins))
     found = pd.DataFrame(lines)
     if found.empty:
         raise UserError("--config-dir", folder, f"no YAML in its folder {group}")
@@ -110,6 +110,28 @@ def _when(line: pd.Series) -> str:
     return f"{when} ({'; '.join(said)})" if said else when
 
 
+def _row(group: str, file: Path, plugins: Sequence[str]) -> dict[str, str]:
+    node = read_yaml(file)
+    text = read_text(file)
+    if isinstance(node, dict) and "defaults" in node:
+        return _of_others(group, text)
+    if not isinstance(node, dict) or "_target_" not in node:
+        raise UserError(file, problem="names no class", remedy="give it as _target_: package.Class")
+    return ROWS[group](node, text, plugins)
+
+
+def _of_others(group: str, text: str) -> dict[str, str]:
+    """Returns the row of a choice that is made of others, which say it themselves."""
+    comment = {} if group == "scheme" else {COLUMNS[group][0]: _comment(text)}
+    return dict.fromkeys(COLUMNS[group], "-") | comment
+
+
+def _comment(text: str) -> str:
+    """Returns the first comment of a file that is none of Hydra, such as `# @package task`."""
+    said = [line.removeprefix("#").strip() for line in text.splitlines() if line.startswith("#")]
+    return next((line for line in said if line and not line.startswith("@")), "-")
+
+
 def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, str]:
     scheme = Subject("", node, plugins).scheme(DEFAULT_SHAPE)
     single = parts(scheme)
@@ -147,16 +169,10 @@ def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str
 
 
 def _extension(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, str]:
-    first = text.splitlines()[0]
-    comment = first.removeprefix("#").strip()
-    return {"what it does": comment} | _options_and_sources(node, plugins)
+    return {"what it does": _comment(text)} | _options_and_sources(node, plugins)
 
 
 def _task(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, str]:
-    if "defaults" in node:  # a choice of several others, which say it themselves
-        second = text.splitlines()[1]
-        asks = second.removeprefix("#").strip()
-        return {"what it asks": asks, "options": "-", "source": "-"}
     module, _ = _docstrings(node, plugins)
     paragraph = module.strip().split("\n\n")[0]
     sentence = re.split(r"\.\s", paragraph)[0]
@@ -197,6 +213,13 @@ def _sources(node: dict[str, Any], plugins: Sequence[str]) -> list[str]:
             found += _sources(part, plugins)
     return found
 
+
+COLUMNS = {
+    "scheme": ("kind", "acts at", "used by", "parameters", "past L", "source"),
+    "extension": ("what it does", "options", "source"),
+    "task": ("what it asks", "options", "source"),
+}
+"""By group: what the row of a file says."""
 
 ROWS: dict[str, Callable[[dict[str, Any], str, Sequence[str]], dict[str, str]]] = {
     "scheme": _scheme,

@@ -132,3 +132,18 @@ def test_a_folder_without_groups_is_refused(tmp_path, capsys):
     with pytest.raises(SystemExit, match="2"):
         schemes.main(["--write", "--config-dir", str(tmp_path)])
     assert f"--config-dir={tmp_path}: no YAML in its folders" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("group", catalogue.ROWS)
+def test_a_file_without_a_class_is_a_choice_of_others_or_a_mistake(group, tmp_path, capsys):
+    path = tmp_path / group / "mine.yaml"
+    path.parent.mkdir()
+    path.write_text("# @package _global_\n# Both of mine\ndefaults:\n  - one\n  - _self_\n")
+    schemes.main(["--write", "--config-dir", str(tmp_path)])
+    (line,) = path.with_name("README.md").read_text().splitlines()[3:4]
+    assert line.startswith("| [mine](mine.yaml) | ") and line.endswith(" | - |")
+    assert ("| Both of mine |" in line) == (group != "scheme")
+    path.write_text("")
+    with pytest.raises(SystemExit, match="2"):
+        schemes.main(["--write", "--config-dir", str(tmp_path)])
+    assert f"{path}: names no class; give it as _target_" in capsys.readouterr().err
