@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from extrap.cli.commands import COMMANDS, module
+from extrap.model.parts import card
+from extrap.model.scheme import Shape
 from extrap.results.rows import read
 from extrap.runs.dashboard import WandB
 from extrap.runs.evaluate import measured
@@ -146,3 +148,12 @@ def test_the_command_that_repeats_rows_makes_committed_ones():
 def test_blocks_of_python_can_be_read(path: Path) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```$", path.read_text(), re.S | re.M)
     assert all(compile(block, path.name, "exec") for block in blocks)
+
+
+def test_the_class_of_the_first_page_has_a_card():
+    """Without one, `extrap judge` tells of a broken contract."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.S | re.M)
+    (block,) = [block for block in blocks if "class Tilt" in block]
+    names = {"__name__": __name__}
+    exec(block, names)
+    assert card(names["Tilt"](Shape(dim=32, heads=4)))["Kind"] == "relative"
