@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -123,6 +124,15 @@ def test_panels_choose_lines_of_the_table_and_no_two_of_a_section_are_alike(stud
     assert json.dumps(runs["filters"]).count(study) == 1
 
 
+@pytest.mark.filterwarnings("ignore:Pydantic V1 style:DeprecationWarning")
+def test_a_workspace_of_several_studies_shows_the_pages_of_each():
+    pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
+    shown = replace(read("demo"), name="demo-other")
+    said = workspace.specification(workspace.workspace(shown, "extrap", "me"))["spec"]["section"]
+    (only,) = said["runSets"][0]["filters"]["filters"]
+    assert {page.config["study"] for page in (shown.page, *shown.jobs)} == {*only["value"]}
+
+
 def test_seeds_below_the_gate_are_no_part_of_a_line_above_it():
     shown = read("tasks-alone")
     found = {
@@ -146,7 +156,8 @@ def test_a_censored_effective_length_keeps_its_sign():
     assert set(reached.values()) == {">=", ""} and reached["rope"] == ""
     name = "effective length is a lower bound"
     bounds = {label for label, best in shown.best.items() if name in best}
-    assert bounds == {line["series"] for line in shown.lines if line.get("bound")}
+    effective = [of for of in shown.lines if (of["task"], of["protocol"]) == shown.place]
+    assert bounds == {line["series"] for line in effective if line["bound"]}
 
 
 def test_a_study_of_losses_has_the_lowest_perplexity_first():

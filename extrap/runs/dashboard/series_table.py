@@ -138,6 +138,6 @@ def best(s: Series, lines: Rows, ranked: Sequence[tuple[str, str, str]]) -> dict
     best |= {"seeds": s.rows["run"].nunique(), BELOW: below["run"].nunique()}
     if len(params := s.rows["params"].dropna()):
         best["parameters"] = int(params.iloc[0])
-    if any(line["bound"] == ">=" for line in own):
+    if any(line["bound"] == ">=" and place_of(line) == places["effective length"] for line in own):
         best["effective length is a lower bound"] = 1
     return best

@@ -52,6 +52,7 @@ def workspace(study: Study, project: str, entity: str) -> Any:
     sections["Training"] = _training(wr, study)
     shown = {name: own for name, own in sections.items() if own}
     best = [BEST + name for name in study.ranked]
+    studies = [*dict.fromkeys([study.name, *study.names])]  # one page is that of all together
     return ws.Workspace(
         entity=entity,
         project=project,
@@ -59,7 +60,7 @@ def workspace(study: Study, project: str, entity: str) -> Any:
         sections=[ws.Section(name=name, panels=own, is_open=True) for name, own in shown.items()],
         settings=ws.WorkspaceSettings(max_runs=len(study.pages) + 1),
         runset_settings=ws.RunsetSettings(
-            filters=ws.And(ws.Config("study") == study.name),
+            filters=ws.And(ws.Config("study").isin(studies)),
             groupby=[ws.Config("series")],
             # the page of the study first: its table has to be among the runs that W&B reads
             order=[
