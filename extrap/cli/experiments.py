@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def started(jobs: Iterable[Entry]) -> list[list[str]]:
     programs, and text that is no command.
     """
     found = []
-    for line in dict.fromkeys(job.command for job in jobs):
+    for line in dict.fromkeys(chain.from_iterable(job.commands for job in jobs)):
         try:
             split = shlex.split(line)
         except ValueError:

@@ -58,6 +58,17 @@ def _expanded(words: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(shlex.split(line)[1:]) for line in lines if line.startswith("extrap ")]
 
 
+def of_study(study: str) -> list[Listed]:
+    """Returns the jobs of a study: several of one run and extension if their tasks differ. Errors
+    as in `jobs`.
+    """
+    found = {}
+    for words in jobs(study):
+        one = listed(words)
+        found[one.run, one.extension, *sorted(one.tasks.items())] = one
+    return [*found.values()]
+
+
 def checked(words: Any) -> tuple[str, ...]:
     """Returns the words of a job out of a file. Raises UserError for a word that only the command
     line may give: a file of others names no code, no server and no folder.

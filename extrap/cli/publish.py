@@ -73,15 +73,15 @@ def main(args: Namespace) -> str:
 
 def _with_rows(folder: Path, study: str) -> list["Listed"]:
     """Returns the jobs of a study that have rows. Raises UserError for rows that no job makes."""
-    from extrap.cli.listed import jobs, listed
+    from extrap.cli.listed import of_study
 
-    known = {f"{job.run}__{job.extension}": job for job in map(listed, jobs(study))}
+    jobs = [(f"{job.run}__{job.extension}", job) for job in of_study(study)]
     names = [sheet.name.rpartition("__") for sheet in sheets(folder)]
     stems = {stem for stem, _, task in names if task != CURVE}
-    if lost := sorted(stems - known.keys()):
+    if lost := sorted(stems - {stem for stem, _ in jobs}):
         remedy = "start the study again with its command, or remove these rows"
         raise UserError("STUDY", study, f"no command makes {lost[0]}", remedy)
-    return [job for stem, job in known.items() if stem in stems]
+    return [job for stem, job in jobs if stem in stems]
 
 
 def made(
@@ -178,15 +178,18 @@ def _lengths(card: dict) -> str:
 def unmeasured(
     rows: pd.DataFrame, jobs: Sequence[dict], rules: Sequence[left_out.Rule]
 ) -> list[str]:
-    """Returns, in words, the evaluations that jobs list and no row measures."""
+    """Returns, in words, the evaluations that jobs list and no row measures. One that two jobs list
+    under other options has the rows of the later one.
+    """
     there = {*zip(rows["run"], rows["config"], strict=True)}
     none = left_out.tasks(list(rules))
-    found = []
+    found: dict[str, bool] = {}
     for job in jobs:
         for task, config in sorted(job["tasks"].items()):
-            if (job["run"], config) not in there and task not in none:
-                found.append(f"{job['run']} {job['extension']} {task}")
-    return found
+            name = f"{job['run']} {job['extension']} {task}"
+            measured = (job["run"], config) in there or task in none
+            found[name] = found.get(name, False) or measured
+    return [name for name, measured in found.items() if not measured]
 
 
 def _without(rows: pd.DataFrame, jobs: Sequence[dict], rules: Sequence[left_out.Rule]) -> str:

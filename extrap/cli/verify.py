@@ -10,7 +10,7 @@ that never ran from one that was taken away.
 import hashlib
 import random
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from itertools import product
 from pathlib import Path
@@ -88,13 +88,13 @@ class Published(NamedTuple):
 
     Args:
         rows: of a table
-        jobs: by run and extension in names of files
+        jobs: of its rows
         rules: of rows that are left out; None: nobody says which
         folder: of a bundle
     """
 
     rows: pd.DataFrame
-    jobs: dict[tuple[str, str], "Listed"]
+    jobs: list["Listed"]
     rules: list[left_out.Rule] | None = None
     folder: Path | None = None
 
@@ -103,14 +103,14 @@ def study(results: Path, name: str) -> Published:
     """Returns a study on disk, or one whose rows travel with the package. Raises UserError for rows
     that none of its commands makes.
     """
-    from extrap.cli.listed import jobs, listed
+    from extrap.cli.listed import of_study
     from extrap.results import baselines
 
     own = name in table.studies(results)
     rows = table.open_study(results, name) if own else baselines.rows(name)
     folder = place(results, name) if own else baselines.folder(name)
     rules = left_out.rules(folder) if own or (folder / left_out.FILE).is_file() else None
-    found = {(job.run, job.extension): job for job in map(listed, jobs(name))}
+    found = of_study(name)
     return Published(_agreeing(rows, found), found, rules)
 
 
@@ -121,7 +121,7 @@ def opened(folder: Path) -> Published:
     _check_sums(folder)
     about = read_json(folder / JOBS, LARGEST)
     rows = table.read_file(folder / ROWS)
-    jobs = {}
+    jobs = []
     for one in about.get("jobs", []):
         told = one if isinstance(one, dict) else {}
         job = listed(checked(told.get("words")))
@@ -130,14 +130,14 @@ def opened(folder: Path) -> Published:
             if told.get(name) != value:
                 problem = f"{name} of {told.get('run')} is not what its words make"
                 raise UserError(folder / JOBS, problem=problem)
-        jobs[job.run, job.extension] = job
+        jobs.append(job)
     rows = _agreeing(rows, jobs)
     licence, text = about.get("licence"), about.get("text")
     if not isinstance(licence, str) or not isinstance(text, str):
         raise UserError(folder / JOBS, problem="names no licence and no text")
     rules = left_out.checked(folder / JOBS, about.get("left_out", []))
     contents = made(rows, about["jobs"], licence, text, rules)
-    _check_parts(folder, {job.run for job in jobs.values()}, contents)
+    _check_parts(folder, {job.run for job in jobs}, contents)
     return Published(rows, jobs, rules, folder)
 
 
@@ -155,7 +155,7 @@ def _check_parts(folder: Path, runs: set[str], contents: dict[str, bytes]) -> No
 
 def without(published: Published) -> list[str]:
     """Returns the evaluations of its jobs of which a table has no row."""
-    jobs = [job._asdict() for job in published.jobs.values()]
+    jobs = [job._asdict() for job in published.jobs]
     return unmeasured(published.rows, jobs, published.rules or [])
 
 
@@ -177,12 +177,12 @@ def _check_sums(folder: Path) -> None:
                 raise UserError(path, problem="is another file than the one that was published")
 
 
-def _agreeing(rows: pd.DataFrame, jobs: dict[tuple[str, str], "Listed"]) -> pd.DataFrame:
+def _agreeing(rows: pd.DataFrame, jobs: Sequence["Listed"]) -> pd.DataFrame:
     """Returns rows whose names, hashes, seeds and text are those of the jobs. Raises UserError."""
     hashes: set[tuple[str, str, str]] = set()
-    for job in jobs.values():
+    for job in jobs:
         hashes |= {(job.run, config, task) for task, config in job.tasks.items()}
-    runs = {job.run: job.job for job in jobs.values()}
+    runs = {job.run: job.job for job in jobs}
     corpora = {run: job.source.corpus.sha256[:12] for run, job in runs.items()}
     one: Any
     for one in rows.drop_duplicates(["run", "task", "config", "seed", "corpus"]).itertuples():
@@ -212,12 +212,12 @@ def _agreeing(rows: pd.DataFrame, jobs: dict[tuple[str, str], "Listed"]) -> pd.D
 def drawn(published: Published, cells: int, seed: int) -> list[tuple["Listed", str]]:
     """Returns so many evaluations at random, each with rows; all of them if there are no more."""
     there = {*zip(published.rows["run"], published.rows["config"], strict=True)}
-    every = []
-    for _, job in sorted(published.jobs.items()):
+    every = {}
+    for job in sorted(published.jobs, key=lambda job: (job.run, job.extension)):
         for task, config in sorted(job.tasks.items()):
             if (job.run, config) in there:
-                every.append((job, task))
-    return random.Random(seed).sample(every, min(cells, len(every)))
+                every[job.run, job.extension, task, config] = job, task
+    return random.Random(seed).sample([*every.values()], min(cells, len(every)))
 
 
 def again(published: Published, job: "Listed", task: str, train: bool = False) -> tuple[str, bool]:

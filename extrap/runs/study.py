@@ -47,6 +47,7 @@ class Entry:
         extension: its name in files
         tasks: the hash of the configuration of each evaluation
         command: the command that started it
+        earlier: commands before, which asked for tasks that `command` does not
     """
 
     study: str
@@ -54,6 +55,12 @@ class Entry:
     extension: str
     tasks: dict[str, str]
     command: str = ""
+    earlier: list[str] = field(default_factory=list)
+
+    @property
+    def commands(self) -> list[str]:
+        """The commands that asked for its tasks."""
+        return [*self.earlier, self.command]
 
     @property
     def folder(self) -> Named:
@@ -126,13 +133,22 @@ def write(jobs: Sequence[Entry]) -> None:
     for entry in jobs:
         path = entry.path
         before = _read(path) if path in known else None
-        new = replace(entry, tasks=(before.tasks if before else {}) | entry.tasks)
+        new = entry if before is None else _after(before, entry)
         if new != before:
             atomic.replace_here(path, as_json(asdict(new)), sync=False)
             known.add(path)  # two jobs of a sweep may differ in their tasks alone
             changed = True
     if changed:
         os.sync()  # once for all: a sweep may have ten thousand
+
+
+def _after(before: Entry, entry: Entry) -> Entry:
+    """Returns a job that was noted before: the tasks of both, and the commands that asked."""
+    tasks, earlier = before.tasks | entry.tasks, []
+    if tasks != entry.tasks:
+        asked = dict.fromkeys(before.commands)
+        earlier = [command for command in asked if command not in ("", entry.command)]
+    return replace(entry, tasks=tasks, earlier=earlier)
 
 
 @dataclass(frozen=True)
@@ -284,6 +300,8 @@ def _read(path: Path) -> Entry | None:
     try:
         entry = Entry(**read_json(path))
         names = [entry.study, entry.run, entry.extension, *entry.tasks, *entry.tasks.values()]
+        if not all(isinstance(command, str) for command in entry.commands):
+            return None
     except (TypeError, AttributeError):
         return None
     return entry if all(isinstance(name, str) and SAFE.fullmatch(name) for name in names) else None

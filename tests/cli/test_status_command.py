@@ -54,6 +54,17 @@ def test_commands_are_quoted_for_a_shell_or_not_shown(command):
     assert found == ([shlex.split(command)] if PLANTED[command] else [])
 
 
+def test_tasks_left_are_asked_for_by_the_commands_of_all(capsys):
+    for task in ("kv", "nll"):
+        Entry("s", "rope-1-s0", "direct", {task: CONFIG}, f"extrap task=[{task}]").write()
+    status.main(["s"])
+    *_, first, second = capsys.readouterr().out.splitlines()
+    assert (first, second) == ("  extrap 'task=[kv]'", "  extrap 'task=[nll]'")
+    Entry("s", "rope-1-s0", "direct", {"kv": CONFIG, "nll": CONFIG}, "extrap seed=0").write()
+    [entry] = entries("s")
+    assert entry.commands == ["extrap seed=0"], "it asks for all of them"
+
+
 def test_a_running_job_says_how_far_it_is(capsys):
     entry = asked("rope-1-s0", extension="pi,factor=8")
     other = asked("rope-1-s0", extension="pi,factor=8.5")

@@ -261,6 +261,26 @@ def test_rounding_and_rows_that_are_left_out_are_honest(copy: Path, capsys) -> N
     assert 'rows left out: `{"depth": 0.5}`' in (copy / "README.md").read_text()
 
 
+def test_two_jobs_of_one_run_and_extension_are_published_with_the_tasks_of_both(
+    bundle: Path, elsewhere: Path, monkeypatch, capsys
+) -> None:
+    for name in ("runs", "results"):
+        copytree(bundle.parents[2] / name, elsewhere / name, dirs_exist_ok=True)
+    shared = [word for word in WORDS if not word.startswith("task")]
+    both = [
+        (*shared, f"task=[{task}]", *filter(re.compile(rf"task\.{task}\.").match, TINY))
+        for task in ("nll", "kv")
+    ]
+    monkeypatch.setattr(listed, "jobs", lambda study: both)
+    publish.main(["mine"])
+    own = elsewhere / "results/mine/bundle"
+    assert len(json.loads((own / publish.JOBS).read_text())["jobs"]) == 2
+    said = told(own, capsys, "--cells", "0")
+    assert said.startswith("0 ") and "no rows" not in said
+    drawn = verify.drawn(verify.opened(own), 9, 0)
+    assert sorted(task for _, task in drawn) == ["kv", "nll", "train"]
+
+
 def test_a_job_of_an_experiment_is_read_without_its_grid(elsewhere: Path) -> None:
     found = listed.listed(("scheme=rope", "experiment=demo"))
     assert found.run.startswith("rope-") and {"kv", "nll", "train"} == {*found.tasks}

@@ -174,6 +174,8 @@ ENTRIES = {
     "a run above": {"run": "../x"},
     "a command that does not close": {"command": "extrap 'a"},
     "a command with an escape": {"command": "extrap \x1b[2J"},
+    "a command that is a number": {"command": 5},
+    "earlier commands that are a number": {"earlier": 5},
 }
 
 

@@ -208,7 +208,9 @@ def test_a_job_keeps_its_tasks_and_takes_their_newest_configuration():
 
 
 def test_two_jobs_of_a_sweep_keep_the_tasks_of_both():
-    both = [Entry("s", "rope-1-s0", "direct", {task: CONFIG}, "extrap -m") for task in ("kv", "nll")]
+    both = [
+        Entry("s", "rope-1-s0", "direct", {task: CONFIG}, "extrap -m") for task in ("kv", "nll")
+    ]
     write(both)
     [entry] = entries("s")
     assert entry.tasks == {"kv": CONFIG, "nll": CONFIG}
