@@ -13,7 +13,7 @@ import pandas as pd
 
 from extrap.figures.drawing import QUIET, spread_note
 from extrap.figures.drawing.length_panels import length_figure
-from extrap.results.series import select
+from extrap.results.series import one_factor, select
 
 NEEDS = {"task": "context-gain", "metric": "gain", "seen": "text"}
 PANELS = {"full": "against L/2 tokens of context", "over crop": "against the last L tokens alone"}
@@ -39,7 +39,7 @@ def over_crop(rows):
     """Returns the gain of the whole context less the gain of its last L tokens, 0 at L, paired by
     run and reader. It has no interval, because rows hold none for it.
     """
-    rows = rows.assign(factor=rows["factor"].fillna(1.0))
+    rows = rows.assign(factor=one_factor(rows))
     place = ["run", "extension", "factor", "length"]
     crop = rows[rows["protocol"] == "crop"].set_index(place)["value"]
     full = rows[(rows["protocol"] == "full") & (rows["length"] >= rows["train_length"])]

@@ -9,14 +9,16 @@ import numpy as np
 
 from extrap.figures.drawing import entitle, mark_training, note
 from extrap.figures.drawing.diagnostics import state_panels
-from extrap.results.series import select
+from extrap.results.series import one_factor, select
 
 NEEDS = {"task": "diagnostics", "metric": "entropy"}
 
 
 def draw(rows):
     rows = select(rows, **NEEDS)
-    rows = rows[rows["length"] == rows.groupby("run")["length"].transform("max")]
+    rows = rows.assign(factor=one_factor(rows))
+    readers = rows.groupby(["run", "extension", "factor"])
+    rows = rows[rows["length"] == readers["length"].transform("max")]
     # layers and inputs are no independent samples, so that no interval is kept
     kept = [c for c in rows.columns if c not in ("layer", "value", "low", "high")]
     rows = rows.groupby(kept, dropna=False, sort=False)["value"].mean().reset_index()

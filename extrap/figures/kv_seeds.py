@@ -17,7 +17,7 @@ from extrap.figures.drawing import (
     wrapped,
 )
 from extrap.figures.kv_length import means
-from extrap.results.series import seeds, select, series
+from extrap.results.series import Series, seeds, select, series
 
 NEEDS = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
 MAKE, OF = " seed=0,1,2", " of several seeds"
@@ -33,7 +33,7 @@ def draw(rows):
     found = series(rows.assign(status="ok"))
     styles = {}
     for s in series(rows):
-        styles |= dict.fromkeys(s.rows["run"].unique(), style_of(s))
+        styles |= {(run, reader(s)): style_of(s) for run in s.rows["run"].unique()}
     margins = {"right": 0.3, "gap": 0.2, "between": 0.72, "top": 0.86}
     figure, axes = wrapped(len(found), ACROSS, (1.5, 1.5), **margins)
     for panel, s in zip(axes, found, strict=True):
@@ -41,7 +41,7 @@ def draw(rows):
         table = seeds(s.rows, "length")
         alike = {}
         for run in table:
-            alike.setdefault(styles[run], []).append(run)
+            alike.setdefault(styles[run, reader(s)], []).append(run)
         for style, runs in alike.items():
             stroke = {"color": style.colour, "linestyle": style.line}
             seed_paths(panel, table[runs], linewidth=0.8, alpha=0.9, **stroke)
@@ -56,3 +56,8 @@ def draw(rows):
     below = "records, mean over depths; (number of seeds); grey: below the gate"
     entitle(figure, "Every seed", f"{note(rows)} · {below}")
     return figure
+
+
+def reader(s: Series) -> tuple[str, float]:
+    """Returns the extension of a series and its factor: each reads the same runs anew."""
+    return s.extension, float(s.rows["factor"].iloc[0])

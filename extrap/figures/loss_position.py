@@ -22,7 +22,7 @@ from extrap.figures.drawing import (
     panels,
     style_of,
 )
-from extrap.results.series import Series, seeds, select, series
+from extrap.results.series import Series, one_factor, seeds, select, series
 
 NEEDS = {"task": "nll-position", "metric": "nll", "axis": "position", "seen": "text"}
 CUT = 0.5
@@ -35,7 +35,9 @@ def enough(rows) -> bool:
 
 def draw(rows):
     rows = select(rows, **NEEDS)
-    rows = rows[rows["length"] == rows.groupby("run")["length"].transform("max")]
+    rows = rows.assign(factor=one_factor(rows))
+    readers = rows.groupby(["run", "extension", "factor"])
+    rows = rows[rows["length"] == readers["length"].transform("max")]
     found = [(s, table) for s in series(rows) if len(table := difference(s))]
     figure, ((panel,),) = panels((1, 1), (3.6, 2.6), labels=[s.label for s, _ in found])
     ends = []

@@ -142,7 +142,7 @@ def sizes(found: Sequence[Series]) -> dict[str, int]:
     own = {}
     for s in found:
         params = s.rows["params"].dropna()
-        own[s.label] = int(params.max() or 0)
+        own[s.label] = int(params.max()) if len(params) else 0
     smallest: list[int] = []
     for count in sorted(set(own.values())):
         if not smallest or count > ALIKE * smallest[-1]:

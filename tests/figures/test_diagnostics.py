@@ -1,9 +1,10 @@
 """Figures of the task diagnostics: they draw what the rows say and nothing that is not there."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from extrap.figures import served, slot_attention
+from extrap.figures import entropy_keys, served, slot_attention
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.results.series import select
 from extrap.studies.reference.figures import influence
@@ -34,6 +35,14 @@ def value(rows, scheme, **columns):
     for name, wanted in columns.items():
         found = found[found[name] == wanted]
     return found
+
+
+def test_a_longer_text_under_an_extension_hides_no_plain_series(inside):
+    rows = select(inside, **entropy_keys.NEEDS)
+    further = rows.assign(extension="yarn", factor=16.0, length=4 * rows["length"])
+    figure = entropy_keys.draw(pd.concat([rows, further]))
+    labels = {label for panel in figure.axes for label in lines(panel)}
+    assert {"rope (retrieval only)", "rope + yarn x16 (retrieval only)"} <= labels
 
 
 def test_slots_are_over_uniform_and_calibrated(inside):

@@ -1,6 +1,7 @@
 """The leaderboard of a report, its sentence, and marks of runs that it cannot rank alike."""
 
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -9,7 +10,9 @@ from extrap import figures
 from extrap.cli.table import text as table_text
 from extrap.figures.report import html_page
 from extrap.figures.report.text import number
+from extrap.figures.report.verdict import sentence
 from extrap.results import ranking
+from extrap.results.beside import beside, differences, joined
 from extrap.results.series import select, steps, whole
 from extrap.results.summary import summary
 from tests.support.plausible import run_rows, study_rows
@@ -83,8 +86,33 @@ def test_runs_that_learned_nothing_are_told_in_the_first_sentence(frame):
     lead = "No run here has learned retrieval within its training length: "
     assert lead not in html_page.page(rows, images=False)
     lost = rows.assign(status=rows["status"].mask(rows["task"] == "kv", "not trained"))
-    said = html_page.page(lost[lost["task"] == "kv"], images=False)
+    said = html_page.page(lost, images=False)
     assert f'<p class="lead">{lead}' in said
+
+
+def test_an_unknown_number_of_parameters_is_none(frame):
+    """A function and an engine have 0 in rows, rows of others nothing."""
+    known = frame(study_rows(("rope", "alibi"), (0,)))
+    for unknown in (0, pd.NA):
+        sizes = known["params"].mask(known["scheme"] == "rope", unknown).astype("Int64")
+        said = html_page.page(known.assign(params=sizes), images=False)
+        lines = re.findall(r"<tr class=.*?</tr>", said)
+        assert sorted(re.findall(r">([^<>]*)</td></tr>", "".join(lines))) == ["-", "173,000"]
+        assert "parameters, others" not in said and 'data-size="0"' not in said
+
+
+def test_a_candidate_that_ends_before_the_length_of_the_ranks_has_none(frame):
+    """A table of positions ends at L."""
+    rows = frame(study_rows(("rope", "alibi", "learned"), (0, 1, 2))).assign(config="known")
+    own = rows["scheme"] == "learned"
+    rows = rows.assign(study=own.map({True: "judge", False: "reference"}), sheet=rows["run"])
+    found = beside(joined(rows[own], rows[~own]), "judge", "learned", "known")
+    said = sentence(found, differences(found, lambda stem: (Path(stem), None)))
+    assert re.fullmatch(
+        r"learned was not read as far as 4 L, where 2 others are ranked by retrieval accuracy "
+        r"\(records\): at L it has 0\.2.*; 3 seeds below the gate, so that .*length\.",
+        said,
+    )
 
 
 def test_runs_of_other_steps_are_marked_in_the_leaderboard(frame):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from extrap.figures.drawing.palette import COLOURS
+from extrap.figures.drawing.palette import COLOURS, chosen, colour_and_marker
 from extrap.figures.report import html_page, views
 from extrap.figures.report.chart import MARKS, mark
 from extrap.figures.report.text import number
@@ -46,6 +46,16 @@ def test_a_control_has_no_say_about_what_it_never_saw(frame):
     for view in views.views(found):
         data = {found[i].data for i in view.points["series"]}
         assert data == ({"mixture", "text"} if view.loss else {"mixture"})
+
+
+def test_a_scheme_without_a_colour_has_on_the_page_the_one_of_the_figures(frame):
+    rows = frame(run_rows("rope") + [row | {"scheme": "ours"} for row in run_rows("alibi")])
+    with chosen(rows):
+        colour, marker = colour_and_marker("ours")
+    assert colour != colour_and_marker("ours")[0]
+    page = html_page.page(rows, images=False)
+    (box,) = re.findall(r'<label class="c-(\w+)">(?:(?!</label>).)*<span>ours</span>', page)
+    assert COLOURS[box] == colour and f'href="#m{mark(marker)}"' in page
 
 
 def contrast(one: str, other: str) -> float:

@@ -232,3 +232,6 @@ def test_a_note_names_the_schemes_with_larger_models(frame):
     sizes = {"rope": 172_864, "t5": 195_520, "nope": 222_336}
     larger = note(rows.assign(params=rows["scheme"].map(sizes).astype("Int64")))
     assert larger.endswith(" · nope: 222,336 parameters, others 172,864 to 195,520")
+    unknown = {"rope": 172_864, "t5": 195_520, "nope": 0}  # a function, an engine
+    told = note(rows.assign(params=rows["scheme"].map(unknown).astype("Int64")))
+    assert "parameters" not in told

@@ -212,6 +212,23 @@ def test_two_readers_of_a_run_have_a_crop_each(one):
     np.testing.assert_allclose(read["value"], alone["value"])
 
 
+def test_a_reader_whose_factor_follows_the_text_has_the_crop_of_its_run(one):
+    """A crop is read with factor 1, whatever the whole context is read with."""
+    rows = select(one, task="context-gain", metric="gain")
+    factor = rows["multiple"].where(rows["protocol"] == "full", 1.0)
+    adaptive = rows.assign(extension="yarn-dynamic", factor=factor)
+    found = over_crop(adaptive)
+    np.testing.assert_allclose(found["value"], over_crop(rows)["value"])
+    assert found["multiple"].max() == 8
+
+
+def test_a_window_of_another_length_under_an_extension_hides_no_plain_series(one):
+    rows = select(one, task="nll-position", scheme="rope")
+    further = rows.assign(extension="yarn", factor=16.0, length=2 * rows["length"])
+    (panel,) = drawn("loss_position", pd.concat([rows, further])).axes
+    assert {"rope", "rope + yarn x16"} <= {found.get_label() for found in panel.lines}
+
+
 def test_a_reader_stands_beside_what_it_was_handed(one):
     (panel,) = drawn("reader_saturation", one).axes
     rows = select(one, task="multidoc", protocol="retrieved", scheme="rope").sort_values("at")

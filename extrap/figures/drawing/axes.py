@@ -98,9 +98,10 @@ def note(rows: pd.DataFrame) -> str:
 
 def larger(rows: pd.DataFrame) -> str:
     """Returns the schemes whose models have at least LARGER times the parameters of the smallest: a
-    layer more is about a quarter more parameters, and rows hold no number of layers.
+    layer more is about a quarter more parameters, and rows hold no number of layers. 0 is unknown.
     """
     least = rows.groupby("scheme")["params"].min().dropna()
+    least = least[least > 0]
     large = least[least >= LARGER * least.min()]
     if large.empty:
         return ""

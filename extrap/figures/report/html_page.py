@@ -12,7 +12,7 @@ from string import Template
 
 import pandas as pd
 
-from extrap.figures.drawing.palette import COLOURS, colour_and_marker
+from extrap.figures.drawing.palette import COLOURS, chosen, colour_and_marker
 from extrap.figures.report import sections
 from extrap.figures.report.chart import chart, mark, symbols
 from extrap.figures.report.leaderboard import leaderboard
@@ -61,7 +61,8 @@ def page(
     all_series = whole(rows)
     shown = views(all_series)
     # name of the colour, marker and condition, as figures have them
-    drawn_as = [(*colour_and_marker(s.scheme), s.condition) for s in all_series]
+    with chosen(rows):
+        drawn_as = [(*colour_and_marker(s.scheme), s.condition) for s in all_series]
     styles = [(NAMES[colour], *more) for colour, *more in drawn_as]
     names, traits = [s.label for s in all_series], _traits(all_series)
     lead, board = leaderboard(shown, all_series)

@@ -61,7 +61,7 @@ def leaderboard(views: Sequence[View], found: Sequence[Series]) -> tuple[str, st
             means.append(loss.mean(other.get(one.series, NONE)))
         seeds = int(rows["run"].nunique())
         told = f"{seeds}, {one.diverged} diverged" if one.diverged else str(seeds)
-        size = float(rows["params"].astype(float).max())
+        size = float(rows["params"].astype(float).max()) or math.nan  # 0: unknown
         cells = [found[one.series].label, *scores, *worst]
         cells += [(number(mean), mean) for mean in means]
         cells.append((str(one.length), one.length.tokens))
@@ -85,8 +85,9 @@ def _lead(found: Sequence[Series], order: Sequence[Place], of: Score, multiple: 
     best = order[0]
     last = order[-1]
     said = ""
-    marks = pd.concat([found[one.series].rows["mark"] for one in order])
-    if of.sign > 0 and (marks != "ok").all():
+    every = pd.concat([found[one.series].rows for one in order])
+    ranking = (every["task"] == of.task) & (every["protocol"] == of.protocol)
+    if of.sign > 0 and (every.loc[ranking, "mark"] != "ok").all():
         task = TASKS.get(of.task, of.task).rstrip(",")
         said = f"No run here has learned {escape(task)} within "
         said += "its training length: the numbers below say nothing about length. "

@@ -112,7 +112,8 @@ def configuration(rows: pd.DataFrame) -> str:
     """Returns the options that rows hold and in which runs differ."""
     lines = []
     for key, part in rows.groupby(["scheme", "data", "train_length"]):
-        sizes = span(part["params"].dropna(), ",")
+        known = part["params"].fillna(0) > 0
+        sizes = span(part.loc[known, "params"], ",")
         several = (settings(part), part["corpus"], part["commit"].str[:10])
         hashes, corpora, commits = (", ".join(sorted({*one} - {""})) for one in several)
         seeds = ", ".join(map(str, sorted(part["seed"].unique())))

@@ -23,27 +23,43 @@ RECIPES = "Rank under recipes of the study grid"
 def sentence(of: Beside, differences: pd.DataFrame) -> str:
     """Returns the place of the candidate in words, and whom it beats."""
     place = of.place
-    count = sum(len(one.far) > 0 for one in of.order)
-    name = of.found[of.candidate].label
-    ranks = f"{place.best}" if place.best == place.worst else f"{place.best} to {place.worst}"
-    said = f"{name} has rank {ranks} of {count} at {of.multiple:g} L by retrieval accuracy "
-    said += f"(records): {words(RETRIEVAL, place.far)}"
-    if len(place.far) < 3:
-        said += f"; {len(place.far)} of 3 seeds support no interval"
-    said += f". Worst seed {number(place.worst_seed)}"
-    if not math.isnan(place.depth):
-        said += f", worst depth {number(place.worst_depth)} (at {place.depth:g})"
+    said = _ranked(of) if place.best else _not_ranked(of)
     if place.below:
         seeds = f"{place.below} seed{'s' * (place.below != 1)}"
         said += f"; {seeds} below the gate, so that its curve says nothing about length"
     if place.diverged:
         said += f"; {place.diverged} more diverged in training"
+    if not place.best:
+        return f"{said}."
     here = differences[(differences["task"] == "kv") & differences["depth"].isna()]
     here = here[here["multiple"] == of.multiple]
     above = (here["low"] > 0).sum()
     below = (here["high"] < 0).sum()
     said += f". It lies above {above} and below {below} of {len(here)}"
     return f"{said}; the others are not told apart."
+
+
+def _ranked(of: Beside) -> str:
+    """Returns the rank of the candidate, its score, and its worst seed and depth."""
+    place = of.place
+    count = sum(len(one.far) > 0 for one in of.order)
+    ranks = f"{place.best}" if place.best == place.worst else f"{place.best} to {place.worst}"
+    said = f"{of.found[of.candidate].label} has rank {ranks} of {count} at {of.multiple:g} L by "
+    said += f"retrieval accuracy (records): {words(RETRIEVAL, place.far)}"
+    if len(place.far) < 3:
+        said += f"; {len(place.far)} of 3 seeds support no interval"
+    said += f". Worst seed {number(place.worst_seed)}"
+    if not math.isnan(place.depth):
+        said += f", worst depth {number(place.worst_depth)} (at {place.depth:g})"
+    return said
+
+
+def _not_ranked(of: Beside) -> str:
+    """Returns how far the candidate was read, and its score at the training length."""
+    count = sum(len(one.far) > 0 for one in of.order)
+    said = f"{of.found[of.candidate].label} was not read as far as {of.multiple:g} L, where "
+    said += f"{count} others are ranked by retrieval accuracy (records)"
+    return f"{said}: at L it has {words(RETRIEVAL, of.place.near)}"
 
 
 def cell(difference: float, low: float, high: float) -> str:
