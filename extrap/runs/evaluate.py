@@ -2,7 +2,7 @@
 
 import subprocess
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import chain
@@ -12,6 +12,7 @@ import pandas as pd
 import torch
 
 from extrap.extensions.base import Reader
+from extrap.model.fitting import LESS, full
 from extrap.model.gpt import GPT
 from extrap.model.inspection import InspectedModel
 from extrap.results import left_out, rows
@@ -115,12 +116,13 @@ def evaluate(job: Job) -> None:
     atomic.check_links(job.results)
     schema.check_rows(job.results)
     this = entry(job)
-    for task, measure in evaluations(job).items():
-        # the curve belongs to the run: a job under another extension may write it now, too
-        once = lock.alone(job.run.folder, this.file(CURVE).note) if task == CURVE else nullcontext()
-        with once:
-            if not this.finished(task):
-                _publish(job, task, measure, this.file(task))
+    with _current(job.source.device):
+        for task, measure in evaluations(job).items():
+            # the curve belongs to the run: a job under another extension may write it now, too
+            note = this.file(CURVE).note
+            with lock.alone(job.run.folder, note) if task == CURVE else nullcontext():
+                if not this.finished(task):
+                    _publish(job, task, measure, this.file(task))
     if job.run.state["state"] != "diverged":
         sheets = [this.file(task).sheet for task in planned(job)]
         job.dashboard.draw(sheets, job.config["plugins"])
@@ -141,11 +143,18 @@ def evaluations(job: Job) -> dict[str, Callable[[], Result]]:
         if not job.source.published:
             plain = trained_model(job)
             return plain, job.extension(plain)
-        with Progress("load", beats=True):
-            plain = trained_model(job)
-        with Progress("check", beats=True) as progress:
-            job.source.check_reading(plain, _lengths(job), progress)
-        return plain, job.extension(plain)
+        try:
+            with Progress("load", beats=True):
+                plain = trained_model(job)
+            with Progress("check", beats=True) as progress:
+                job.source.check_reading(plain, _lengths(job), progress)
+            return plain, job.extension(plain)
+        except Exception as error:
+            if not full(error):
+                raise
+            device = job.source.device
+            problem = f"with its longest text it does not fit into the memory of {device}"
+            raise UserError("model", job.label, problem, LESS) from error
 
     if _reports_used(job):
         found[USED] = lambda: Result(_used_rows(job.source, *models()))
@@ -170,12 +179,18 @@ def measured_rows(job: Job) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     check_trained(job)
     job.run.check()
     found, items = [], {}
-    for task, measure in evaluations(job).items():
-        result = measure()
-        found.append(rows.as_read(completed(job, task, result)))
-        if result.items:
-            items[config_hash(job, task)] = rows.items_as_read(result.items)
+    with _current(job.source.device):
+        for task, measure in evaluations(job).items():
+            result = measure()
+            found.append(rows.as_read(completed(job, task, result)))
+            if result.items:
+                items[config_hash(job, task)] = rows.items_as_read(result.items)
     return pd.concat(found, ignore_index=True), items
+
+
+def _current(device: torch.device) -> AbstractContextManager[None]:
+    """Returns a context in which a GPU is the one that clocks, meters and kernels of torch mean."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def check_trained(job: Job) -> None:

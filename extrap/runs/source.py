@@ -94,13 +94,21 @@ class Source(ABC):
 
     @property
     def device(self) -> torch.device:
-        """The device of evaluation. Raises UserError for a GPU that this machine does not have."""
-        if (wanted := self.trainer.accelerator) not in ("gpu", "cuda"):
+        """The device of evaluation, the first of those that trainer.devices lists. Raises UserError
+        for a GPU that this machine does not have.
+        """
+        wanted, devices = self.trainer.accelerator, self.trainer.devices
+        if wanted not in ("gpu", "cuda"):
             return torch.device("cpu")
         if not torch.cuda.is_available():
             remedy = f"trainer=cpu trainer.precision={self.precision} evaluates the same run"
             raise UserError("trainer.accelerator", wanted, "this machine has no GPU", remedy)
-        return torch.device("cuda")
+        if not isinstance(devices, list):
+            return torch.device("cuda")
+        if (count := torch.cuda.device_count()) <= devices[0]:
+            remedy = f"give one below {count}"
+            raise UserError("trainer.devices", devices, f"this machine has {count} GPUs", remedy)
+        return torch.device("cuda", devices[0])
 
     def check(self) -> None:
         """Raises UserError for text, a trainer or a model that cannot work on this machine."""

@@ -15,6 +15,13 @@ def test_lengths_in_a_text_are_no_numbers() -> None:
         extrap.evaluate("runs/rope", multiples="24")
 
 
+def large(ids: torch.Tensor) -> torch.Tensor:
+    """A model that reads short texts alone."""
+    if ids.shape[1] > 64:
+        raise torch.OutOfMemoryError("CUDA out of memory.\nmore")
+    return torch.eye(577)[ids]
+
+
 def wrong(kind: str, tokenizer):
     """A model that cannot be evaluated."""
     import transformers
@@ -39,6 +46,8 @@ def wrong(kind: str, tokenizer):
             return lambda ids: torch.randn(*ids.shape, 577)
         case "ahead":
             return lambda ids: torch.eye(577)[ids.flip(1)]
+        case "large":
+            return large
         case "class":
             return torch.nn.Linear
         case "far ahead":
@@ -60,6 +69,7 @@ def wrong(kind: str, tokenizer):
         ("ahead", ("model.train_length=32",), "model=lambda: sees later tokens"),
         ("class", ("model.train_length=32",), "model=Linear: is no model"),
         ("far ahead", ("model.train_length=64",), "model=lambda: sees later tokens (a text of 64"),
+        ("large", ("model.train_length=64",), "model=large: with its longest text it does not fit"),
         ("none", (), "model.train_length=null: lambda does not say for which context"),
         ("function", ("model.train_length=64", "extension=yarn"), "extension=yarn: "),
         ("fine", ("scheme=alibi",), "scheme=alibi: a published checkpoint leaves this option"),

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from extrap.data.mixture import Batch
+from extrap.data.text import Text
 from extrap.runs.folder import Named
 from extrap.runs.study import State, entries, standing
 from extrap.runs.train import train
@@ -18,6 +19,7 @@ from extrap.runs.training.batch_shares import share
 from extrap.runs.training.lightning_module import Lit
 from extrap.runs.training.options import read
 from extrap.utils.errors import UserError
+from tests.data.test_mixture import mixture
 from tests.support.jobs import TINY, alike, equal, job, started, weights
 from tests.support.program import REPOSITORY, until
 
@@ -25,18 +27,30 @@ TWO = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
 
 
 @pytest.mark.parametrize(
-    ("trainer", "sweep", "option"),
+    ("trainer", "data", "sweep", "option"),
     [
-        ({"devices": [0, 1]}, True, "trainer.devices"),
-        ({"devices": 2, "num_nodes": 2}, False, "data.text.size"),
-        ({"devices": "auto"}, False, "trainer.devices"),
+        ({"devices": [0, 1]}, {}, True, "trainer.devices"),
+        ({"devices": 2, "num_nodes": 2}, {"text": {"size": 6}}, False, "data.text.size"),
+        ({"devices": 2}, {"more": {"copy": Text(size=3)}}, False, "data.more.copy.size"),
+        ({"devices": 2}, {"tokens": 64 * 9}, False, "data.tokens"),
+        ({"devices": "auto"}, {}, False, "trainer.devices"),
     ],
 )
-def test_devices_that_cannot_work_are_rejected(trainer, sweep, option, monkeypatch):
+def test_devices_that_cannot_work_are_rejected(trainer, data, sweep, option, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")  # as torchrun sets it
     with pytest.raises(UserError) as error:
-        devices.check(read(trainer), {"text": 6}, sweep)
+        devices.check(read(trainer), mixture(**data), sweep)
     assert error.value.option == option
+
+
+def test_a_run_is_evaluated_on_the_device_that_trained_it(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    for given, device in (("1", "cuda"), ("[1]", "cuda:1"), ("[1,0]", "cuda:1")):
+        source = job("trainer=gpu", f"trainer.devices={given}").source
+        assert source.device == torch.device(device)
+    with pytest.raises(UserError, match=r"^trainer.devices=\[2\]: this machine has 2 GPUs; give"):
+        _ = job("trainer=gpu", "trainer.devices=[2]").source.device
 
 
 @pytest.mark.turns
