@@ -2,7 +2,8 @@
 numbers that mean something else than they say. tests/contracts holds every scheme of extrap to
 them, `extrap judge` yours.
 
-Each takes `make`, which returns a small GPT around a new scheme of any shape, and raises Broken.
+Each takes `make`, which returns a small GPT around a new scheme of any shape, and raises Broken; or
+NotChecked, if the options of the scheme allow no other shape than its own.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,12 +21,22 @@ from extrap.runs.build import build
 from extrap.utils.errors import UserError, first_line
 
 SMALL: dict[str, Any] = {"dim": 32, "heads": 4, "layers": 2, "length": 64, "vocab": 50}
+SIZES = ("dim", "heads", "layers", "norm", "head_width")
+"""Fields of a shape that the options of a scheme may depend on."""
 T, SPLIT = 40, 17
 """Tokens of a text, and of its beginning."""
 
 
 class Broken(AssertionError):
     """How a scheme breaks a contract."""
+
+
+class NotChecked(Exception):
+    """Why a scheme cannot be made in the shape that a contract needs."""
+
+
+NOT_CHECKED = "not checked: "
+"""How the reason begins, among those of broken contracts."""
 
 
 class Make(Protocol):
@@ -42,19 +53,28 @@ def around(scheme: Scheme, dtype: torch.dtype = torch.float64) -> GPT:
         mean = float(values.mean())
         spread = 0.3 + float(values.std()) if p.numel() > 1 else 0.1
         torch.nn.init.normal_(values, mean=mean, std=spread)
-    grouped: dict[str, Any] = {"kv_heads": shape.kv_heads, "head_dim": shape.head_width}
-    decoder = Decoder(shape.dim, shape.layers, shape.heads, **grouped)
+    given: dict[str, Any] = {"kv_heads": shape.kv_heads, "head_dim": shape.head_width}
+    given["norm"] = shape.norm
+    decoder = Decoder(shape.dim, shape.layers, shape.heads, **given)
     model = GPT(scheme, shape.vocab, decoder)
     return model.to(dtype).eval()
 
 
-def maker(node: Mapping[str, Any], plugins: Iterable[str] = ()) -> Make:
-    """Returns the `make` of the configuration of a scheme."""
+def maker(node: Mapping[str, Any], plugins: Iterable[str] = (), like: Shape | None = None) -> Make:
+    """Returns the `make` of the configuration of a scheme. like: the shape whose width, heads and
+    layers it has, as its options may suit no other.
+    """
+    own = {} if like is None else {name: getattr(like, name) for name in SIZES}
 
     def make(seed: int = 0, dtype: torch.dtype = torch.float64, **shape: Any) -> GPT:
         torch.manual_seed(seed)
-        made = Shape(**(SMALL | shape))
-        scheme = build(node, "scheme", plugins, Scheme, shape=made)
+        made = Shape(**(SMALL | own | shape))
+        try:
+            scheme = build(node, "scheme", plugins, Scheme, shape=made)
+        except Exception as error:
+            if shape:
+                raise NotChecked(first_line(error)) from None
+            raise
         return around(scheme, dtype)
 
     return make
@@ -88,12 +108,13 @@ def kernel(make: Make) -> None:
     model = make()
     scheme = model.scheme
     q, k, v, x = qkvx(model)
-    at = model.where(tokens()).at_layer(1, x)
+    layer = second(model)
+    at = model.where(tokens()).at_layer(layer, x)
     whole = scheme.attend(q, k, v, at)
     every = {kernels.kernel(scheme, at)}
-    if not scheme.uses("attend", layer=1):
+    if not scheme.uses("attend", layer=layer):
         every.add(kernels.explicit)
-    if not scheme.uses("attend", "score", "normalise", "mix", layer=1):
+    if not scheme.uses("attend", "score", "normalise", "mix", layer=layer):
         every.add(kernels.masked)
     before = kernels.ROWS
     try:
@@ -113,7 +134,7 @@ def gradients(make: Make) -> None:
     for attend in (kernels.attention, definition):
         leaves = [each.clone().requires_grad_() for each in drawn]
         q, k, v, x = leaves
-        at = model.where(tokens()).at_layer(1, x)
+        at = model.where(tokens()).at_layer(second(model), x)
         model.scheme.zero_grad()
         with torch.enable_grad():
             out = attend(model.scheme, q, k, v, at)
@@ -213,7 +234,9 @@ CONTRACTS: dict[str, Callable[[Make], None]] = {
 
 
 def broken(make: Make) -> dict[str, str]:
-    """Returns the contracts by what they say, and how a scheme breaks each: empty if it holds."""
+    """Returns the contracts by what they say, and how a scheme breaks each: empty if it holds,
+    NOT_CHECKED and the reason if it has no such shape.
+    """
     found = {}
     for contract in CONTRACTS.values():
         with torch.no_grad():
@@ -221,8 +244,12 @@ def broken(make: Make) -> dict[str, str]:
             try:
                 contract(make)
                 found[says] = ""
+            except NotChecked as error:
+                found[says] = f"{NOT_CHECKED}{error}"
             except (Broken, UserError, ValueError, RuntimeError) as error:
                 found[says] = first_line(error)
+            except Exception as error:  # of a class of yours
+                found[says] = f"{type(error).__name__}: {first_line(error)}"
     return found
 
 
@@ -239,6 +266,11 @@ def close(a: Tensor, b: Tensor, tolerance: float = 1e-10) -> None:
         if a.shape == b.shape:
             most = float((a - b).abs().max())
         raise Broken(f"differs by {most:.2g}") from None
+
+
+def second(model: GPT) -> int:
+    """Returns the index of the second layer, 0 without one."""
+    return min(1, model.scheme.shape.layers - 1)
 
 
 def qkvx(model: GPT, T: int = T) -> tuple[Tensor, ...]:

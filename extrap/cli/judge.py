@@ -21,6 +21,8 @@ from extrap.results.places import place
 from extrap.utils.errors import UserError, choose
 
 if TYPE_CHECKING:
+    from extrap.audit.column import Column
+    from extrap.audit.subject import Subject
     from extrap.cli.composed import Composed
     from extrap.results.series import Series
     from extrap.runs.job import Job
@@ -48,7 +50,8 @@ class Judged(NamedTuple):
 
     Args:
         board, differences: of extrap.results.beside
-        contracts: how the scheme breaks each, empty if it holds
+        contracts: how the scheme breaks each, empty if it holds, `not checked: ...` if its options
+            allow no shape that the contract needs
         text: the verdict in words
         files: what was written, the page first
     """
@@ -82,7 +85,8 @@ def judged(asked: Candidate) -> Judged:
         validate.check(job)
         contracts = {}
         if asked.group == "scheme":
-            contracts = broken(maker(job.config["scheme"], plugins))
+            shape = job.source.model("meta").scheme.shape
+            contracts = broken(maker(job.config["scheme"], plugins, shape))
         recipes = judge_recipes.prepared(asked)
         runs = len(asked.seeds) if asked.seeds else SEEDS
         train(asked, f"judge/{asked.group}", job, runs, *asked.named())
@@ -193,5 +197,15 @@ def _cost(
     lines = [["series", *(column.head for column in COLUMNS)]]
     for name, own in nodes.items():
         subject = Subject(name, own, plugins)
-        lines.append([name, *(column.cell(column.measure(subject)) for column in COLUMNS)])
+        lines.append([name, *(_cell(column, subject) for column in COLUMNS)])
     return lines
+
+
+def _cell(column: "Column", subject: "Subject") -> str:
+    """Returns a measured cost, - for a scheme that the shape of the cost does not suit: its runs
+    are trained, and their verdict waits.
+    """
+    try:
+        return column.cell(column.measure(subject))
+    except Exception:
+        return "-"

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from extrap.audit.contracts import around, broken
+from extrap.audit.contracts import NOT_CHECKED, around, broken, maker
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.alibi import ALiBi
 
@@ -30,6 +30,16 @@ class Idle(Scheme):
         return (-0.1 * d).expand(self.shape.heads, *d.shape)
 
 
+class Deep(Scheme):
+    """Kind: relative
+    Past L: defined
+    """
+
+    def distance_bias(self, d, layer):
+        slopes = [0.1]
+        return (-slopes[layer] * d).expand(self.shape.heads, *d.shape)
+
+
 def told(kind: type[Scheme]) -> set[str]:
     def make(seed=0, dtype=torch.float64, **shape):
         torch.manual_seed(seed)
@@ -49,3 +59,17 @@ def test_each_broken_contract_is_told() -> None:
         "training reaches every parameter",
         "its card says whether it feels a constant that is added to all positions",
     }
+    assert len(told(Deep)) > 5, "an IndexError"
+
+
+def test_a_scheme_is_checked_in_a_shape_that_suits_its_options() -> None:
+    eighth = {"_target_": "extrap.schemes.partial_rope.PartialRoPE", "fraction": 0.125}
+    like = Shape(dim=64, heads=4, layers=1, length=64)
+    assert not any(broken(maker(eighth, (), like)).values())
+    narrow = broken(maker(eighth))
+    assert narrow["no logit depends on a later token"].startswith("scheme.fraction=0.125: of 8 ")
+    short = {"_target_": "extrap.schemes.randomised.RandomisedPositions", "maximum": 100}
+    found = broken(maker(short, (), like))
+    shift = "its card says whether it feels a constant that is added to all positions"
+    assert found[shift].startswith(f"{NOT_CHECKED}scheme.maximum=100: must hold")
+    assert found["two models share nothing, and weights are all that one holds"] == ""

@@ -10,7 +10,7 @@ import torch
 
 import extrap
 from extrap.cli import judge, judge_candidate, judge_recipes, report
-from extrap.figures.report import html_page
+from extrap.figures.report import html_page, verdict
 from extrap.results import baselines
 from extrap.results.rows import write
 from extrap.runs.evaluate import config_hash
@@ -125,6 +125,32 @@ def test_a_verdict_is_a_table_a_page_and_a_paper(monkeypatch) -> None:
     both = Path("results/judge/report.html").read_text()
     assert "<td>t5_buckets8</td>" in both and f"<td>{label}</td>" in both
     assert "<td>1 of 3</td>" in both and "extrap judge --recipes 2 scheme=t5" in both
+
+
+def test_a_cost_that_a_shape_has_not_is_no_end_of_a_verdict() -> None:
+    """The audit measures at 256 tokens, which these positions do not reach."""
+    node = {"_target_": "extrap.schemes.randomised.RandomisedPositions", "maximum": 128}
+    _, own = judge._cost("mine", node, [], [])
+    assert own == ["mine", "0", "-", "-", "-"]
+
+
+def test_what_could_not_be_checked_is_not_broken() -> None:
+    assert verdict._held("not checked: of 8 channels <") == "not checked: of 8 channels &lt;"
+
+
+def test_the_extension_of_the_page_has_others_of_its_scheme(elsewhere, monkeypatch) -> None:
+    class Trained(Exception):
+        pass
+
+    def train(*_: object) -> None:
+        raise Trained
+
+    monkeypatch.setattr(judge, "_comparable", lambda *_: None)
+    monkeypatch.setattr(judge, "train", train)
+    page = (Path(judge.__file__).parent / "README.md").read_text()
+    (words,) = re.findall(r"^extrap judge (extension=[^#]*)", page, re.M)
+    with pytest.raises(Trained):
+        judge.judged(judge_candidate.candidate(words.split()))
 
 
 @pytest.mark.turns

@@ -17,6 +17,8 @@ NOTE = (
     "The candidate less each other series; * marks a 95 % interval without 0. Pairs rest on the "
     "same documents, trials and seeds where scores of items are at hand, on seeds elsewhere."
 )
+NOT_CHECKED = "not checked: "
+"""How what is said of a contract begins that could not be checked."""
 RECIPES = "Rank under recipes of the study grid"
 
 
@@ -106,7 +108,7 @@ def section(
     """Returns the section.
 
     Args:
-        contracts: how the candidate breaks each, empty if it holds
+        contracts: how the candidate breaks each, empty if it holds, NOT_CHECKED and why if unknown
         cost: lines of cells, the header first
         notes: sentences about the comparison
         recipes: ranks under other recipes, lines of cells, the header first
@@ -137,4 +139,6 @@ def _sorted_by(cell: str) -> float:
 
 
 def _held(why: str) -> str:
+    if why.startswith(NOT_CHECKED):
+        return escape(why)
     return '<b class="v-holds">yes</b>' if not why else f'<b class="v-fails">no</b>: {escape(why)}'
