@@ -16,7 +16,7 @@ from extrap.runs.dashboard.page import Page
 from extrap.runs.finetuned import FineTuned, Training
 from extrap.runs.folder import Run
 from extrap.runs.fresh import Fresh
-from extrap.runs.layout import DIRECT, RESULTS
+from extrap.runs.layout import CURVE, DIRECT, RESULTS, USED, check_part
 from extrap.runs.source import Source
 from extrap.tasks.base import Setting, Task
 from extrap.utils.errors import UserError
@@ -95,6 +95,11 @@ class Job:
         tasks = self.config["task"]
         if not all(NAME.fullmatch(str(name)) for name in tasks):
             raise UserError("task", tasks, "choices of conf/task by name, such as task=[nll,kv]")
+        for name in tasks:
+            check_part("task", name)
+            if name in (CURVE, USED):
+                problem = "extrap writes rows of its own under this name"
+                raise UserError("task", name, problem, "rename its file and its options")
         return [name for name in tasks if name not in self.unasked]
 
     @property

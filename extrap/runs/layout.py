@@ -13,6 +13,7 @@ from pathlib import Path
 
 from extrap.results.places import place
 from extrap.results.sheets import Sheet
+from extrap.utils.errors import UserError
 
 RUNS = Path("runs")
 RESULTS = Path("results")
@@ -70,6 +71,13 @@ class ResultFile:
     def note(self) -> str:
         """Name of the note in the run folder about finished rows."""
         return f"{self.study}__{self._under}"
+
+
+def check_part(option: str, name: str) -> None:
+    """Raises UserError for the name of a task or an extension that `of_rows` would take apart."""
+    if "__" in name:
+        problem = "two underscores divide the names of files of rows"
+        raise UserError(option, name, problem, "rename its file with a single one")
 
 
 def of_rows(sheet: Sheet) -> ResultFile | None:

@@ -20,7 +20,7 @@ from extrap.runs.choices import node
 from extrap.runs.finetuned import FineTuned
 from extrap.runs.identity import fingerprint
 from extrap.runs.job import Job
-from extrap.runs.layout import CURVE
+from extrap.runs.layout import CURVE, check_part
 from extrap.tasks.base import Diagnostic
 from extrap.utils.docs import docstring
 from extrap.utils.errors import NotApplicable, UserError
@@ -68,6 +68,7 @@ def check_own(job: Job) -> None:
         if not STEM.fullmatch(value):
             problem = "its name and changed options become names of files"
             raise UserError(option, value, problem, "change fewer of them, without slashes")
+    check_part("extension", job.extension_stem)
     for task in (CURVE, *job.task_names):
         for option, name in (("study", job.study), ("label", job.run.name)):
             if (most := len(f"{name}__{job.extension_stem}__{task}")) > LONGEST:

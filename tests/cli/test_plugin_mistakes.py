@@ -301,6 +301,30 @@ def test_a_choice_with_the_name_of_one_of_ours_is_refused(mine, monkeypatch, cap
     assert "my_conf: scheme/rope.yaml has the name of one of" in said
 
 
+OWN = ["hydra.searchpath=[file://my_conf]", "plugins=[my_package]"]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("train", "extrap writes rows of its own under this name; rename its file"),
+        ("used", "extrap writes rows of its own under this name; rename its file"),
+        ("my__task", "two underscores divide the names of files of rows; rename its file"),
+    ],
+)
+def test_a_task_is_not_named_as_rows_of_extrap_are(mine, name, line):
+    text = Path("my_conf/task/induction.yaml").read_text()
+    Path(f"my_conf/task/{name}.yaml").write_text(text.replace("task.induction", f"task.{name}"))
+    with pytest.raises(UserError, match=rf"^task={name}: {line}"):
+        validate.check_own(job(*OWN, f"task=[{name}]", tiny=[]))
+
+
+def test_the_name_of_an_extension_does_not_divide_that_of_its_rows(mine):
+    Path("my_conf/extension/level.yaml").rename("my_conf/extension/my__level.yaml")
+    with pytest.raises(UserError, match=r"^extension=my__level: two underscores divide"):
+        validate.check_own(job(*OWN, "scheme=tilt", "extension=my__level"))
+
+
 def test_what_is_no_name_of_a_package_is_one_line(capsys):
     with pytest.raises(SystemExit, match="2"):
         plot.main(["--list", "--plugins", "a-b"])
