@@ -34,7 +34,8 @@ def changed(
     for key, value in config.items():
         if isinstance(value, Mapping):
             known = default.get(key)
-            inner = known if isinstance(known, Mapping) else None
+            unknown = None if "_target_" in value else {}  # a mapping has no class with defaults
+            inner = known if isinstance(known, Mapping) else unknown
             found |= changed(value, inner, plugins, f"{path}{key}.")
         elif key == "_target_":
             if default.get(key, value) != value:  # another class is another method

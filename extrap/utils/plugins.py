@@ -55,7 +55,13 @@ def check_plugins(names: Iterable[object]) -> list[str]:
     if NAMED not in sys.meta_path:
         sys.meta_path.append(NAMED)
     for name in named:
-        if find_spec(name) is None:
+        try:
+            spec = find_spec(name)
+        except ValueError:
+            problem = "a module without a file that jobs could import"
+            remedy = "write it into a file, such as my_package.py"
+            raise UserError("plugins", name, problem, remedy) from None
+        if spec is None:
             raise UserError("plugins", name, "no such package here")
     return named
 

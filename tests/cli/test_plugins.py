@@ -165,6 +165,17 @@ def test_in_python(mine):
     assert extrap.plot(rows, "plain_loss", plugins=["my_package"]).axes
 
 
+def test_an_option_of_an_extension_may_be_a_mapping(mine):
+    level = Path("my_package/level.py").read_text()
+    own = level.replace("reach: float = 1.0", "weights: dict[str, float], reach: float = 1.0")
+    Path("my_package/weighed.py").write_text(own)
+    node = "_target_: my_package.weighed.Level\nweights: {near: 1.0, far: 0.5}\nreach: 1.0\n"
+    Path("my_conf/extension/weighed.yaml").write_text(node)
+    words = ["hydra.searchpath=[file://my_conf]", "plugins=[my_package]", "scheme=tilt"]
+    this = job(*words, "extension=weighed")
+    assert this.extension_stem == "weighed,weights.near=1,weights.far=0.5"
+
+
 def test_the_command_that_draws_names_the_plug_ins():
     entry = Entry("own", "tilt-0-s0", "direct", {"nll": "0"})
     assert closing(entry)[1] == "figures: extrap plot own"

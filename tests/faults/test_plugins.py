@@ -63,6 +63,12 @@ def test_a_plug_in_is_found_where_it_was_named(tmp_path, monkeypatch):
     assert find_spec("helper") is None and str(tmp_path / "a") not in sys.path
 
 
+def test_a_notebook_is_no_package(monkeypatch):
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
+    with pytest.raises(UserError, match=r"^plugins=__main__: .*; write it into a file, such as"):
+        check_plugins(["__main__"])
+
+
 def test_a_module_that_a_plug_in_imports_is_named_too(monkeypatch):
     Path("lone_plugin.py").write_text("import lone_helper\n")
     Path("lone_helper.py").write_text("")
