@@ -4,6 +4,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from extrap.cli.experiments import commands
@@ -19,7 +20,7 @@ class Listed(NamedTuple):
     """A job as its run and its evaluations name it.
 
     Args:
-        words: of one job
+        words: of one job, --config-dir and its folder before them
         run, extension: their names in files
         tasks: the hash of each evaluation
         job: the job itself
@@ -74,16 +75,24 @@ def checked(words: Any) -> tuple[str, ...]:
     line may give: a file of others names no code, no server and no folder.
     """
     known = isinstance(words, list) and all(isinstance(word, str) for word in words)
-    given: list[Any] = words if known else [words]
-    for word in given:
-        option, _, value = str(word).lstrip("+~").partition("=")
+    refused = foreign(words) if known else [words]
+    if refused:
+        raise UserError("jobs.json", problem=f"{refused[0]}: no option that a file may set")
+    return tuple(words)
+
+
+def foreign(words: Sequence[str]) -> list[str]:
+    """Returns the words of a job that only the command line may give."""
+    found = []
+    for word in words:
+        option, _, value = word.lstrip("+~").partition("=")
         option = option.replace("/", ".").partition("@")[0]
         alone = any(f"{option}.".startswith(f"{name}.") for name in COMMAND_LINE_ONLY)
         above = any(f"{name}.".startswith(f"{option}.") for name in COMMAND_LINE_ONLY)
         alone |= above and NAME.fullmatch(value) is None  # a choice, not options in braces
-        if not known or "=" not in word or word.startswith("-") or alone:
-            raise UserError("jobs.json", problem=f"{word}: no option that a file may set")
-    return tuple(words)
+        if "=" not in word or word.startswith("-") or alone:
+            found.append(word)
+    return found
 
 
 def listed(words: Sequence[str]) -> Listed:
@@ -92,5 +101,8 @@ def listed(words: Sequence[str]) -> Listed:
     from extrap.cli.composed import composed
     from extrap.runs.evaluate import planned
 
-    job = program.job(composed([*words, "logger=none", "sweep.grid=null"]))
+    own = [*words]
+    folder = Path(own[1]) if own[:1] == ["--config-dir"] else None
+    options = own if folder is None else own[2:]
+    job = program.job(composed([*options, "logger=none", "sweep.grid=null"], folder))
     return Listed(tuple(words), job.run.name, job.extension_stem, planned(job), job)

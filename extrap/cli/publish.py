@@ -13,6 +13,7 @@ results/<study>/bundle/
 
 import hashlib
 import json
+import shlex
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -72,8 +73,10 @@ def main(args: Namespace) -> str:
 
 
 def _with_rows(folder: Path, study: str) -> list["Listed"]:
-    """Returns the jobs of a study that have rows. Raises UserError for rows that no job makes."""
-    from extrap.cli.listed import of_study
+    """Returns the jobs of a study that have rows. Raises UserError for rows that no job makes, and
+    for a job whose words a bundle may not hold.
+    """
+    from extrap.cli.listed import foreign, of_study
 
     jobs = [(f"{job.run}__{job.extension}", job) for job in of_study(study)]
     names = [sheet.name.rpartition("__") for sheet in sheets(folder)]
@@ -81,7 +84,13 @@ def _with_rows(folder: Path, study: str) -> list["Listed"]:
     if lost := sorted(stems - {stem for stem, _ in jobs}):
         remedy = "start the study again with its command, or remove these rows"
         raise UserError("STUDY", study, f"no command makes {lost[0]}", remedy)
-    return [job for stem, job in jobs if stem in stems]
+    published = [job for stem, job in jobs if stem in stems]
+    for job in published:
+        if own := foreign(job.words):
+            problem = f"its jobs need {shlex.join(own)}, which a bundle does not hold"
+            remedy = f"`extrap publish {study} --cards` writes its length cards"
+            raise UserError("STUDY", study, problem, remedy)
+    return published
 
 
 def made(

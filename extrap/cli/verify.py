@@ -243,9 +243,11 @@ def again(published: Published, job: "Listed", task: str, train: bool = False) -
 
 
 def _beside(
-    published: Published, job: "Listed", task: str, found: pd.DataFrame, kept: bool
+    published: Published, job: "Listed", task: str, found: pd.DataFrame | None, kept: bool
 ) -> tuple[str, bool]:
     """Returns what the published rows of an evaluation are beside the computed ones."""
+    if found is None:
+        return "not: its training diverged", False
     rows = published.rows
     own = rows[(rows["run"] == job.run) & (rows["config"] == job.tasks[task])]
     alike = rows[rows["task"].isin(own["task"]) & rows["commit"].isin(own["commit"])]
@@ -253,12 +255,14 @@ def _beside(
     return compared(own, found, published.rules, kept, kinds)
 
 
-def measured(job: "Listed", task: str) -> pd.DataFrame:
-    """Returns the rows of one evaluation, after the training of a run that is not here."""
+def measured(job: "Listed", task: str) -> pd.DataFrame | None:
+    """Returns the rows of one evaluation, after the training of a run that is not here; None if the
+    run diverged.
+    """
     from extrap.runs.evaluate import completed, evaluations
     from extrap.runs.train import train
 
     if not job.job.run.trained:
         train(job.job)
-    result = evaluations(job.job)[task]()
-    return table.as_read(completed(job.job, task, result))
+    measure = evaluations(job.job).get(task)
+    return None if measure is None else table.as_read(completed(job.job, task, measure()))

@@ -1,6 +1,8 @@
 """What commands share: help, flags, the words of Hydra, and the tables of conf."""
 
 import importlib
+import re
+import shlex
 from importlib.metadata import version
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pytest
 
 import extrap
 from extrap.audit import catalogue
-from extrap.cli import reference, schemes
+from extrap.cli import listed, reference, schemes
 from extrap.cli.commands import COMMANDS, module
 from extrap.utils import markdown
 from extrap.utils.paths import conf_dir
@@ -94,6 +96,15 @@ def test_the_jobs_of_a_sweep_are_listed_and_none_is_run(monkeypatch, capsys, els
         f"extrap scheme={scheme} seed={seed}" for scheme in ("rope", "alibi") for seed in (0, 1)
     ]
     assert [path.name for path in elsewhere.rglob("*")] == ["runs"]
+
+
+def test_the_listed_jobs_of_ones_own_folder_run_as_printed(monkeypatch, capsys, mine):
+    words = ["--config-dir", "my_conf", "plugins=[my_package]", "scheme=tilt", "seed=0,1"]
+    said = shown(monkeypatch, capsys, "-m", *words, "--cfg", "job")
+    jobs = [shlex.split(line)[1:] for line in said.splitlines()]
+    assert [job[:2] for job in jobs] == [["--config-dir", str(mine / "my_conf")]] * 2
+    runs = [listed.listed(job).run for job in jobs]
+    assert [re.sub("-[^-]+-", "-", run) for run in runs] == ["tilt-s0", "tilt-s1"]
 
 
 @pytest.mark.parametrize("group", catalogue.ROWS)

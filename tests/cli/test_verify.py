@@ -17,6 +17,7 @@ import yaml
 from extrap.cli import listed, publish, verify
 from extrap.results.card import cards
 from extrap.results.rows import open_study, read
+from extrap.runs import evaluate
 from extrap.runs.experiment import Experiment
 from extrap.utils.errors import UserError
 from tests.support.jobs import TINY, job
@@ -279,6 +280,21 @@ def test_two_jobs_of_one_run_and_extension_are_published_with_the_tasks_of_both(
     assert said.startswith("0 ") and "no rows" not in said
     drawn = verify.drawn(verify.opened(own), 9, 0)
     assert sorted(task for _, task in drawn) == ["kv", "nll", "train"]
+
+
+def test_a_study_with_code_of_ones_own_is_refused_by_name(bundle, mine, monkeypatch, capsys):
+    copytree(bundle.parents[2] / "results", mine / "results")
+    words = ("--config-dir", "my_conf", *WORDS, "plugins=[my_package]")
+    monkeypatch.setattr(listed, "jobs", lambda study: [words])
+    with pytest.raises(SystemExit, match="2"):
+        publish.main(["mine"])
+    line = "STUDY=mine: its jobs need --config-dir my_conf 'plugins=[my_package]', which a bundle"
+    assert line in capsys.readouterr().err
+
+
+def test_a_run_that_diverges_when_it_is_trained_again_does_not_hold(copy, monkeypatch, capsys):
+    monkeypatch.setattr(evaluate, "evaluations", lambda job: {})
+    assert told(copy, capsys).count("not: its training diverged") == 3
 
 
 def test_a_job_of_an_experiment_is_read_without_its_grid(elsewhere: Path) -> None:

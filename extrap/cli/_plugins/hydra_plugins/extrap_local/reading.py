@@ -62,7 +62,7 @@ class Reader(Launcher):
         for job in jobs:
             job.label = " ".join(o for o in job.overrides if o not in shared) or "defaults"
         if self.program.lists:
-            print(*map(_listed, jobs), sep="\n")
+            print(*(self._listed(job) for job in jobs), sep="\n")
             return []
         if not jobs:
             print("extrap: no job of this sweep is in this shard", file=sys.stderr)
@@ -144,12 +144,23 @@ class Reader(Launcher):
     @cached_property
     def _start(self) -> list[str]:
         """The first words of the command of every job."""
-        hydra_node = self.config.hydra
-        folders = {source.provider: source.path for source in hydra_node.runtime.config_sources}
-        more = ["--config-dir", folders["command-line"]] if "command-line" in folders else []
         # -m alone puts the working folder first on the import path
-        command = [sys.executable, "-P", "-m", *self.program.command, *more]
-        return [*command, *hydra_node.overrides.hydra]
+        command = [sys.executable, "-P", "-m", *self.program.command, *self._folder]
+        return [*command, *self.config.hydra.overrides.hydra]
+
+    @cached_property
+    def _folder(self) -> list[str]:
+        """The words that name a folder of configuration files."""
+        sources = self.config.hydra.runtime.config_sources
+        folders = {source.provider: source.path for source in sources}
+        return ["--config-dir", folders["command-line"]] if "command-line" in folders else []
+
+    def _listed(self, job: Process) -> str:
+        """Returns a job as a command, with the reason why a sweep would not start it."""
+        note = job.reason or ("nothing left to do" if job.state is State.SKIPPED else "")
+        paths = [o for o in self.config.hydra.overrides.hydra if o.startswith("hydra.searchpath=")]
+        command = shlex.join(["extrap", *self._folder, *paths, *job.overrides])
+        return command + (f"  # {note}" if note else "")
 
     def _composed(self, overrides: list[str]) -> Composed:
         """Returns the configuration that the job will see. Raises UserError."""
@@ -160,12 +171,6 @@ class Reader(Launcher):
             remedy = "start it by itself, or give sweep.grid=null"
             raise UserError(f"{' '.join(overrides)}: {problem}; {remedy}")
         return composed
-
-
-def _listed(job: Process) -> str:
-    """Returns a job as a command, with the reason why a sweep would not start it."""
-    note = job.reason or ("nothing left to do" if job.state is State.SKIPPED else "")
-    return shlex.join(["extrap", *job.overrides]) + (f"  # {note}" if note else "")
 
 
 def _keep_importable(program: str) -> None:
