@@ -138,8 +138,7 @@ class Mixture:
         why = f"for BOS, {FEWEST} records and a query"
         at_least("data.length", self.length, 2 * (FEWEST + 1), why)
         for name, part in self.parts.items():
-            option = f"data.{name}" if name in ("text", "retrieval") else f"data.more.{name}"
-            part.check(option, self.vocabulary, self.length)
+            part.check(self.option(name), self.vocabulary, self.length)
 
     def _scale(self, by: float) -> None:
         """Gives every part so many times its windows."""
@@ -165,6 +164,11 @@ class Mixture:
     def step_tokens(self) -> int:
         """Returns the tokens of a step."""
         return self.length * sum(part.size for part in self.parts.values())
+
+    @staticmethod
+    def option(name: str) -> str:
+        """Returns the option at which a part stands, for messages."""
+        return f"data.{name}" if name in ("text", "retrieval") else f"data.more.{name}"
 
     @property
     def _every(self) -> dict[str, Part]:

@@ -22,7 +22,8 @@ from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Schooli
 from extrap.runs.training.feed import feed
 from extrap.runs.training.lightning_module import Lit
 from extrap.runs.training.meter import share_of_peak
-from extrap.runs.training.trainer import Checkpoints, rejected, trainer
+from extrap.runs.training.options import recomputed
+from extrap.runs.training.trainer import Checkpoints, quiet, rejected, trainer
 from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress
 
@@ -69,11 +70,12 @@ def _train(job: Job, training: Training) -> None:
     checkpoint.save(training.end(weights), run.weights)
     options = job.source.trainer
     spent = curve.cost(options.processes)
-    rate = (spent.tokens_per_second or 0.0) / options.processes
     device = lit.trainer.strategy.root_device  # Lightning moved the model to the CPU as it ended
     length = training.batches.mixture.length
-    share = share_of_peak(rate, lit.model, device, length, options.precision)
-    spent = replace(spent, share_of_peak=share)
+    if spent.tokens_per_second is not None:
+        rate = spent.tokens_per_second / options.processes
+        share = share_of_peak(rate, lit.model, device, length, options.precision)
+        spent = replace(spent, share_of_peak=share)
     run.mark("diverged" if why else "trained", lit.trainer.global_step, spent.plain())
     job.dashboard.spent(spent.plain())
     run.checkpoint.unlink(missing_ok=True)
@@ -82,7 +84,7 @@ def _train(job: Job, training: Training) -> None:
 def too_large(job: Job, error: torch.OutOfMemoryError) -> UserError:
     """Returns the error about a device without memory for a step."""
     problem = f"the device has no memory for a step ({str(error).splitlines()[0]:.100})"
-    remedy = "give trainer.recompute=true"
+    remedy = f"give {recomputed(job.source.config['trainer'])}"
     if not any(os.path.lexists(one.run.checkpoint) for one in job.trainings):
         remedy += ", +trainer.accumulate_grad_batches=2 or a smaller data.tokens"
     return UserError("trainer.accelerator", job.source.trainer.accelerator, problem, remedy)
@@ -98,7 +100,8 @@ def warn(job: Job, training: Training) -> None:
     on = job.source.device
     if training.run.checkpoint.exists() or not large(training, job.source.params):
         return
-    if (line := calibrate(training, options, on).warning) is not None:
+    recompute = recomputed(job.source.config["trainer"])
+    if (line := calibrate(training, options, on).warning(recompute)) is not None:
         print(f"extrap: {training.run.name}: {line}", file=sys.stderr)
 
 
@@ -109,7 +112,8 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
     shorter = spread(model.scheme) if mixture.spread else None
     lit = Lit(model, optim, mixture.weights, options.compile, options.recompute, shorter)
     switches, why = training.batches.switches(), ""
-    with Progress(training.verb, optim.steps) if devices.first() else nullcontext() as progress:
+    shown = Progress(training.verb, optim.steps) if devices.first() else nullcontext()
+    with quiet(), shown as progress:
         curve = Curve(optim.log_every, progress, options.gpus)
         callbacks: list[Callback] = [curve, Schooling(switches), RandomState()]
         logger = job.dashboard.lightning() if devices.first() else False
@@ -137,8 +141,8 @@ def check(job: Job, sweep: bool) -> None:
     """
     options = job.source.trainer
     for training in job.trainings:
-        parts = training.batches.mixture.parts
-        devices.check(options, {name: part.size for name, part in parts.items()}, sweep)
+        devices.check(options, training.batches.mixture, sweep)
     options = devices.anywhere(options) if sweep else options
     last = job.trainings[-1]
-    trainer(options, last.optim, last.run.folder)
+    with quiet():
+        trainer(options, last.optim, last.run.folder)

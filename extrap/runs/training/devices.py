@@ -4,9 +4,9 @@ Random numbers are the same in every process, so that a resumed run equals an un
 """
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 
+from extrap.data.mixture import Mixture
 from extrap.runs.training.options import TrainerOptions
 from extrap.utils.errors import UserError
 
@@ -39,9 +39,9 @@ def anywhere(options: TrainerOptions) -> TrainerOptions:
     return replace(options, accelerator="cpu", lightning=given)
 
 
-def check(options: TrainerOptions, sizes: Mapping[str, int], sweep: bool) -> None:
+def check(options: TrainerOptions, mixture: Mixture, sweep: bool) -> None:
     """Raises UserError for devices that a job of a sweep chooses itself, for nodes that no launcher
-    started, and for a part of a batch that does not divide. sizes: windows of each part
+    started, and for a part of a batch that does not divide.
     """
     n, nodes, times = options.processes, options.num_nodes, options.accumulate_grad_batches
     if sweep and isinstance(options.devices, list):
@@ -51,8 +51,13 @@ def check(options: TrainerOptions, sizes: Mapping[str, int], sweep: bool) -> Non
         problem = "no launcher has started the other nodes"
         remedy = "start this command on each node with torchrun or srun"
         raise UserError("trainer.num_nodes", nodes, problem, remedy)
-    for part, size in sizes.items():
-        if size % (n * times):
-            among = f"{n} processes" if times == 1 else f"{n} x {times} shares"
+    among = f"{n} processes" if times == 1 else f"{n} x {times} shares"
+    for name, part in mixture.parts.items():
+        if not part.size % (n * times):
+            continue
+        if mixture.tokens is None:
             problem, remedy = f"does not divide among {among}", f"give a multiple of {n * times}"
-            raise UserError(f"data.{part}.size", size, problem, remedy)
+            raise UserError(f"{mixture.option(name)}.size", part.size, problem, remedy)
+        problem = f"{part.size} windows of {name} do not divide among {among}"
+        remedy = "give another number, or leave it out and give sizes"
+        raise UserError("data.tokens", mixture.tokens, problem, remedy)
