@@ -120,6 +120,7 @@ class KeyValue(Graded):
         depths = rng.beta(*DEPTHS[self.depth], (self.size, queries))
         starts = rng.integers(4, size=self.size)
         echoes = round(self.size * self.echo * (1 - difficulty))
+        echoes = min(echoes, self.size - 1)  # a step without other answers has no mean loss
         rows = []
         for i, n in enumerate(pairs):
             if i < echoes:

@@ -57,6 +57,13 @@ def test_a_loader_that_starts_late_goes_on_with_the_same_batches():
     assert all(same(made[6 + i], batch) for i, batch in enumerate(rest))
 
 
+@pytest.mark.parametrize("size", [1, 6])
+def test_a_step_has_answers_beside_its_echoes(size):
+    """The mean of the loss over no answer is no number."""
+    batch = batches(retrieval={"size": size, "echo": 0.99})[0]
+    assert len(batch.scored["retrieval"]) and bool(len(batch.echoes["retrieval"])) == (size > 1)
+
+
 def test_text_depends_on_the_step_alone_and_retrieval_on_the_phase():
     made = batches(steps=100)
     early, late = made.switches(), made.switches()
