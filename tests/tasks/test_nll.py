@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from extrap.tasks.nll import NLL
+from extrap.utils.errors import UserError
 from tests.support.hand import VOCABULARY, Texts, bigram, by_slot, measure, priced, values
 
 L = 8
@@ -50,6 +51,24 @@ def test_the_same_tokens_are_scored_at_every_length():
     tokens = [i for i in result.items if i["metric"] == "tokens"]
     assert all(i["value"] == len(scored[i["protocol"]][i["item"]]) for i in tokens)
     assert len(tokens) == len(sums)
+
+
+@pytest.mark.parametrize(
+    ("cut", "of_each", "lengths", "advice"),
+    [
+        (40, 1, [40, 40, 9], "raise data.corpus.document_tokens=40"),
+        (160, 4, [40, 40, 9], "raise data.corpus.document_tokens=160"),  # of bytes: prose
+        (160, 4, [40, 128, 9], "raise data.corpus.document_tokens=160"),
+        (100, 1, [40, 40, 9], "give more text"),
+        (400, 1, [40, 400, 9], "give more text"),
+    ],
+)
+def test_too_few_long_documents_say_what_helps(cut, of_each, lengths, advice):
+    corpus = Texts([np.zeros(length) for length in lengths])
+    corpus.cut = cut
+    corpus.sizes = lambda split: [np.full(length, of_each, np.uint8) for length in lengths]
+    with pytest.raises(UserError, match=f"documents=3 are wanted: {advice}"):
+        measure(NLL(multiples=(1, 8), documents=3), None, corpus, L)
 
 
 def test_a_model_may_give_its_losses_itself():

@@ -103,6 +103,16 @@ class Losses:
         cell.loss(sums, len(places), sizes, text)
 
 
+def _cut(setting: Setting, end: int) -> bool:
+    """True if a validation document of fewer than `end` tokens was cut by `document_tokens`, which
+    counts tokens, or the bytes of prose.
+    """
+    corpus = setting.corpus
+    documents = zip(corpus.documents("validation"), corpus.sizes("validation"), strict=True)
+    sizes = [(len(ids), int(behind.sum())) for ids, behind in documents if len(ids) < end]
+    return any(corpus.cut in size for size in sizes)
+
+
 @dataclass(frozen=True, kw_only=True)
 class TextLoss(AtLengths):
     """A task on the losses of windows of held-out text.
@@ -134,7 +144,7 @@ class TextLoss(AtLengths):
         found = len(corpus.documents("validation", at_least=end))
         if found < self.documents:
             advice = "give more text, or ask for fewer or shorter ones"
-            if corpus.cut is not None and corpus.cut < end:
+            if _cut(setting, end):
                 advice = f"raise data.corpus.document_tokens={corpus.cut}, or ask for shorter ones"
             why = f"{why} of task.{self.name}.multiples"
             problem = f"{found} validation documents have {end} tokens or more, {why}"
