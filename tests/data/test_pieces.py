@@ -5,6 +5,7 @@ shards for the command that comes after a kill.
 import os
 import random
 import shutil
+from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
@@ -145,6 +146,21 @@ def test_an_error_in_a_process_is_its_line(encoder, folder, small, monkeypatch):
 
     monkeypatch.setattr(type(encoder), "batch", fails)
     with pytest.raises(UserError, match="tokenizer=x: it fails; another one"):
+        list(pieces(Files(path=str(folder)).documents(), encoder))
+
+
+@pytest.mark.parametrize("call", ["submit", "batch"])
+def test_a_process_that_is_ended_is_a_line(call, encoder, folder, small, monkeypatch):
+    """While it reads, or before the next text is handed to it."""
+
+    def ended(self, *given):
+        raise BrokenProcessPool
+
+    if call == "submit":
+        monkeypatch.setattr(shards.ProcessPoolExecutor, "submit", ended)
+    else:
+        monkeypatch.setattr(type(encoder), "batch", lambda self, texts: os._exit(1))
+    with pytest.raises(UserError, match=r"was ended, .*; the same command goes on"):
         list(pieces(Files(path=str(folder)).documents(), encoder))
 
 

@@ -76,11 +76,17 @@ def _in_processes(
     with _workers(encoder) as pool, Progress("tokenise") as progress:
         size = 0
         for shard in chain(shards, [[]]):  # the last waits for the one before
-            waiting.append((shard, _begun(pool, encoder, shard, folder)))
-            if len(waiting) == 1:
-                continue
-            oldest, finish = waiting.popleft()
-            yield from _pieces(oldest, finish())
+            try:
+                waiting.append((shard, _begun(pool, encoder, shard, folder)))
+                if len(waiting) == 1:
+                    continue
+                oldest, finish = waiting.popleft()
+                tokens = finish()
+            except BrokenProcessPool:
+                problem = "a process that tokenises was ended, maybe for want of memory"
+                remedy = "the same command goes on where it stopped"
+                raise UserError("data.corpus", problem=problem, remedy=remedy) from None
+            yield from _pieces(oldest, tokens)
             size += sum(map(_bytes, oldest))
             progress(size // 2**20, note=f"{size // 2**20:,} MiB")
 
@@ -124,12 +130,7 @@ def _begun(
         batches.append(pool.submit(_batch, batch))
 
     def finish() -> list[Tokens]:
-        try:
-            found = list(chain.from_iterable(batch.result() for batch in batches))
-        except BrokenProcessPool:
-            problem = "a process that tokenises was ended, maybe for want of memory"
-            remedy = "the same command goes on where it stopped"
-            raise UserError("data.corpus", problem=problem, remedy=remedy) from None
+        found = list(chain.from_iterable(batch.result() for batch in batches))
         if path is not None and found:
             _keep(path, found)
         return found
