@@ -85,8 +85,9 @@ class Prose(Source):
 
     def state(self) -> list | None:
         packages = (*PACKAGES, *HELD)
-        files = chain.from_iterable(map(self._files, packages))
-        return [[version(package) for package in packages], stamps([*files])]
+        files = [*chain.from_iterable(map(self._files, packages))]  # names a missing package
+        found = stamps(files)
+        return None if found is None else [[version(package) for package in packages], found]
 
     def _files(self, package: str) -> list[Path]:
         """Returns the Python files of a package outside its tests, in a fixed order."""
