@@ -3,15 +3,20 @@
 import gzip
 import json
 import os
+import shutil
 import tempfile
+from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 
 from extrap.data.corpora import reader
 from extrap.data.corpora.base import split_of
 from extrap.data.corpora.files import Files
+from extrap.data.corpora.hub import Hub
 from extrap.data.corpora.pieces import cut
 from extrap.data.encoder import BYTES
+from extrap.data.tokenizer import Tokenized
 from extrap.runs.texts import opened
 from extrap.utils.errors import UserError
 
@@ -226,6 +231,48 @@ def test_the_same_words_mean_other_text_in_another_folder(tmp_path, monkeypatch)
     assert ["".join(texts(corpus)["train"][:1]) for corpus in found] == ["one " * 2, "two " * 2]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Chosen(Files):
+    """A source of a plug-in, with an option that has no hash."""
+
+    names: list[str]
+
+
+def test_options_may_be_lists(folder):
+    first, again, other = (
+        opened(Chosen(path=str(folder), names=names), BYTES) for names in (["a"], ["a"], ["b"])
+    )
+    assert first is again and first is not other
+
+
+def test_tokens_need_room_where_they_are_kept(folder, tmp_path, monkeypatch):
+    """A byte is a token of two bytes."""
+    size = sum(path.stat().st_size for path in folder.rglob("*.txt"))
+    (tmp_path / "disk").mkdir()
+    source = Files(path=str(folder))
+
+    def usage(path):
+        free = size * 3 // 2 if str(path) == str(tmp_path / "disk") else 0
+        return SimpleNamespace(free=free)
+
+    monkeypatch.setattr(shutil, "disk_usage", usage)
+    with pytest.raises(
+        UserError, match=r"on the disk of .*/disk/cache; make room, .* EXTRAP_TOKENS"
+    ):
+        source.open(tmp_path / "disk" / "cache")
+    tokenizer = Tokenized(tokenizer="package:extrap/data/corpora/prose.json")
+    assert len(source.open(tmp_path / "disk" / "cache", tokenizer.encoder).stream("train"))
+
+
+@pytest.mark.parametrize("join", [r"\n", r"\n\n", r"-\t"])
+@pytest.mark.parametrize("source", [Files, Hub])
+def test_a_backslash_and_a_letter_are_no_end_of_a_line(source, join):
+    with pytest.raises(UserError) as error:
+        source(join=join, **({"path": "a"} if source is Files else {}))
+    assert error.value.option == "data.corpus.join"
+    assert f"""type data.corpus.join=$'"{join}"' for""" in str(error.value)
+
+
 def test_half_of_a_character_is_named_in_one_line(tmp_path):
     """Others: tests/faults/cases_files.py."""
     (tmp_path / "half.jsonl").write_text('{"text": "\\ud800"}')
@@ -262,6 +309,41 @@ def test_a_pattern_with_empty_lines_in_front_takes_none_of_the_text_before(tmp_p
         ("a.txt#CHAPTER 1", b"CHAPTER 1\none\n\n"),
         ("a.txt#CHAPTER 2", b"CHAPTER 2\ntwo\n"),
     ]
+
+
+def test_documents_that_begin_alike_have_names_of_their_own(tmp_path):
+    """By one name, all of them would go to one split."""
+    (tmp_path / "a.txt").write_text("---\none\n---\ntwo\n= 1 =\n---\nthree\n")
+    found = list(Files(path=str(tmp_path / "a.txt"), begins="^(---|=)").documents())
+    assert found == [
+        ("a.txt#---", b"---\none\n"),
+        ("a.txt#---#1", b"---\ntwo\n"),
+        ("a.txt#= 1 =", b"= 1 =\n"),
+        ("a.txt#---#2", b"---\nthree\n"),
+    ]
+
+
+@pytest.mark.parametrize("join", [None, "-"])
+def test_lines_begin_no_document_among_rows_or_in_one_joined_text(join, folder, cache):
+    if join is None:
+        (folder / "t.jsonl").write_text('{"text": "= 1 =\\ntext"}\n')
+    with pytest.raises(UserError) as error:
+        Files(path=str(folder), begins="^=", join=join).open(cache)
+    assert error.value.option == "data.corpus.begins" and not cache.exists()
+
+
+def test_a_saved_set_is_what_its_state_lists(tmp_path):
+    """An earlier saving in more files, and `map`, leave theirs there."""
+    import datasets
+
+    saved = tmp_path / "saved"
+    for texts, count in ((["old"] * 4, 2), (["one", "two"], 1)):
+        datasets.Dataset.from_dict({"text": texts}).save_to_disk(str(saved), num_shards=count)
+    shutil.copy(saved / "data-00000-of-00002.arrow", saved / "cache-0.arrow")
+    (saved / "notes.txt").write_text("notes")
+    for path, more in ((saved, [b"notes"]), (saved / "*.arrow", [])):
+        found = [text for _, text in Files(path=str(path)).documents()]
+        assert found == [*more, b"one", b"two"]
 
 
 @pytest.mark.parametrize("joins", [(None, ""), ("", None)])

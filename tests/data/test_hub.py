@@ -90,6 +90,20 @@ def test_without_network_the_embedded_choices_are_named(no_network, tmp_path):
     assert "data/corpus=torch" in str(error.value) and "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("kind", [RuntimeError, NotImplementedError, ImportError])
+def test_a_set_that_datasets_cannot_read_is_one_line(kind, hub, tmp_path, monkeypatch):
+    """One with a script, or of archives."""
+    import datasets
+
+    def load(path, **given):
+        raise kind("Dataset scripts are no longer supported, but found set.py\nmore lines")
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    with pytest.raises(UserError) as error:
+        Hub(name="me/set").open(tmp_path)
+    assert error.value.option == "data.corpus.name" and "\n" not in str(error.value)
+
+
 @pytest.mark.parametrize("options", [{"column": "body"}, {"column": "n"}, {"split": "dev"}])
 def test_what_the_set_does_not_have_is_one_line(hub, tmp_path, monkeypatch, options):
     import datasets

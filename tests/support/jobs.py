@@ -35,7 +35,7 @@ def job(*overrides: str, tiny: Sequence[str] = TINY) -> Job:
     """The Job of `extrap <overrides>`, small enough for a test by `tiny`; the default options stand
     unless overridden.
     """
-    texts._opened.cache_clear()  # a process of its own reads its text anew
+    texts.reopen()  # a process of its own reads its text anew
     return make(*composed(*tiny, *overrides))
 
 

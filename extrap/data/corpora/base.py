@@ -122,6 +122,11 @@ class Source(ABC):
         """Returns the tokens that are read, in ids of the vocabulary; None: all."""
         return None
 
+    @property
+    def text_size(self) -> int:
+        """Returns the bytes of text, as far as they are known before it is read."""
+        return 0
+
     @abstractmethod
     def documents(self) -> Iterator[tuple[str, Text]]:
         """Yields (name, text) of each document, in a fixed order. A long text may come in blocks.
@@ -140,7 +145,8 @@ class Source(ABC):
 
     def open(self, cache: str | Path | None = None, encoder: Encoder = BYTES) -> Corpus:
         """Returns the corpus of this source, built below `cache` the first time. Raises UserError
-        for a missing or too short text, and for a link in place of the cache.
+        for a missing or too short text, for a text whose tokens have no room on the disk, and for a
+        link in place of the cache.
         """
         kept = Path(os.environ.get(KEPT) or "runs/.tokens").expanduser()
         cache = kept if cache is None else Path(cache)
@@ -154,6 +160,7 @@ class Source(ABC):
                 sha256 = read_text(index)
         maps = tokens.read(cache, sha256, encoder) if sha256 else None
         if maps is None:
+            self._check_room(cache, encoder)
             shards = cache / f".writing-{before}" if before else None
             made = pieces(self.documents(), encoder, self.longest, self.most, shards)
             sha256 = tokens.write_encoded(
@@ -180,6 +187,15 @@ class Source(ABC):
                 raise UserError(self.option, problem=problem, remedy=remedy)
         return corpus
 
+    def _check_room(self, cache: Path, encoder: Encoder) -> None:
+        needed = self.text_size * (1 if encoder.sized else np.dtype(encoder.dtype).itemsize)
+        disk = next(path for path in (cache, *cache.absolute().parents) if path.is_dir())
+        if needed > (free := shutil.disk_usage(disk).free):
+            has = f"this machine has {free / 2**30:,.1f} GiB on the disk of {cache}"
+            problem = f"its tokens take {needed / 2**30:,.1f} GiB, and {has}"
+            remedy = f"make room, give less text, or name a folder of another disk in {KEPT}"
+            raise UserError(self.option, problem=problem, remedy=remedy)
+
     def _fingerprint(self, encoder: Encoder) -> str | None:
         if (state := self.state()) is None:
             return None
@@ -191,7 +207,7 @@ class Source(ABC):
         if encoder.sized and self.longest is not None:
             identity.append("cut in tokens")
         if getattr(self, "begins", None) is not None:
-            identity.append("begun by lines")
+            identity.append("begun by numbered lines")
         return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
 

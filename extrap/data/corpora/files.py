@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from glob import iglob
@@ -10,17 +11,14 @@ from pathlib import Path
 from typing import ClassVar
 
 from extrap.data.corpora.base import Portion, Source
-from extrap.data.corpora.pieces import BLOCK, Text, joined
-from extrap.data.corpora.reader import kind, records, stamps, text, text_blocks
+from extrap.data.corpora.pieces import BLOCK, Text, check_join, joined
+from extrap.data.corpora.reader import kind, records, saved, stamps, text, text_blocks
 from extrap.utils.bounded import Exceeded, bounded
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
 
 MOST = 500_000
 """Files and folders that a path may lead to: a pattern such as /proc/** never ends."""
-
-SAVED = ("state.json", "dataset_info.json", "dataset_dict.json")
-"""Files of `save_to_disk` that are no text."""
 
 SECONDS = 5.0
 MEMORY = 2**31
@@ -45,7 +43,7 @@ class Files(Source):
             tokens reads; raise it for longer lengths
         begins: a regular expression; each line of a text that it matches begins a document of its
             own, named by that line ('^ = [^=]' for the articles of WikiText). Such a file is held
-            in memory
+            in memory. For text without rows, and without join
         join: for rows or files that are paragraphs of one long text, what stands between them;
             null where each is a document
     """
@@ -66,6 +64,10 @@ class Files(Source):
                 re.compile(self.begins or "")
         except (re.error, Exceeded, RecursionError, OverflowError) as error:
             raise ValueError(f"begins={self.begins}: no regular expression: {error}") from None
+        check_join(self.join)
+        if self.begins and self.join is not None:
+            problem = "data.corpus.join makes one text of the documents that it begins"
+            raise UserError("data.corpus.begins", self.begins, problem, "leave one of the two out")
 
     @property
     def title(self) -> str:
@@ -82,6 +84,11 @@ class Files(Source):
     @property
     def longest(self) -> int:
         return self.document_tokens
+
+    @property
+    def text_size(self) -> int:
+        texts = [path for path in self._files()[1] if kind(path) == "text"]
+        return sum(path.stat().st_size for path in texts)
 
     def documents(self) -> Iterator[tuple[str, Text]]:
         found = ((name, text) for name, text in self._each() if text)
@@ -107,9 +114,13 @@ class Files(Source):
     def _begun(self, name: str, whole: str) -> Iterator[tuple[str, bytes]]:
         """Yields the documents of one text; what stands before the first has the file's name."""
         starts = self._starts(name, whole)
+        before = Counter[str]()
         for a, b in pairwise(sorted({0, *starts, len(whole)})):
             line = whole[a:b].partition("\n")[0].strip()
-            yield f"{name}#{line}" if a in starts else name, whole[a:b].encode()
+            own = f"{name}#{line}" if a in starts else name
+            again = before[own]  # documents of one name would all go to one split
+            before[own] += 1
+            yield f"{own}#{again}" if again else own, whole[a:b].encode()
 
     def _starts(self, name: str, whole: str) -> set[int]:
         """Returns where lines begin that `begins` matches. Raises UserError if that takes too
@@ -183,8 +194,6 @@ class Files(Source):
                 "'folder/**/*.txt'"
             )
             raise UserError("data.corpus.path", self.path, _why(path), remedy)
-        if any(kind(p) == "arrow" for p in named.values()):
-            named = {name: p for name, p in named.items() if p.name not in SAVED}
         inside = root.resolve()
         once = dict[Path, Path]()
         for name in sorted(named):
@@ -194,7 +203,20 @@ class Files(Source):
                 remedy = "remove it, or set data.corpus.links=true to read it"
                 raise UserError("data.corpus.path", root, problem, remedy)
             once.setdefault(there, named[name])  # a file that links name twice is one document
-        return root, list(once.values())
+        paths = list(once.values())
+        if not path.is_file():
+            paths = saved(paths)
+        if self.begins:
+            self._check_begins(paths)
+        return root, paths
+
+    def _check_begins(self, paths: list[Path]) -> None:
+        """Raises UserError for a file with rows, each of which is a document."""
+        for path in paths:
+            if kind(path) != "text":
+                problem = f"begins documents in a text, and {path} has rows"
+                remedy = "leave it out, or choose files with a pattern such as 'folder/**/*.txt'"
+                raise UserError("data.corpus.begins", self.begins, problem, remedy)
 
 
 def _hidden(name: Path) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from extrap.data.corpora.base import Source
-from extrap.data.corpora.pieces import Text, joined
+from extrap.data.corpora.pieces import Text, check_join, joined
 from extrap.data.corpora.reader import line, streamed
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
@@ -43,6 +43,9 @@ class Hub(Source):
     join: str | None = ""
     document_tokens: Count = 65536
     limit: Count = 100_000_000
+
+    def __post_init__(self) -> None:
+        check_join(self.join)
 
     @property
     def title(self) -> str:
@@ -90,8 +93,10 @@ class Hub(Source):
                         raise ValueError(problem)
                     if text:
                         yield text.encode()
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, RuntimeError, ImportError) as error:
             remedy = "correct config, split, column or revision of data.corpus"
+            if isinstance(error, RuntimeError | ImportError):  # a script, a form without a reader
+                remedy = "choose a set of parquet, JSON or text files"
             raise UserError(self.option, problem=line(error), remedy=remedy) from None
 
     def _found(self) -> tuple[str, str | None]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from extrap.data.corpora.shards import Piece, encoded
 from extrap.data.encoder import Encoder
+from extrap.utils.errors import UserError
 
 BLOCK = 2**22
 """Bytes of text that a tokenizer reads at once."""
@@ -125,6 +126,14 @@ def joined(texts: Iterable[Text], between: str) -> Iterator[bytes]:
     for text in texts:
         yield from [text] if isinstance(text, bytes) else text
         yield between.encode()
+
+
+def check_join(join: str | None) -> None:
+    """Raises UserError for a backslash and a letter in place of the end of a line or a tab."""
+    if join is not None and ("\\n" in join or "\\t" in join):
+        problem = "a backslash and a letter, which a command line hands on as they are"
+        remedy = f"""type data.corpus.join=$'"{join}"' for ends of lines or tabs"""
+        raise UserError("data.corpus.join", join, problem, remedy)
 
 
 def _part(name: str, number: int) -> str:

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from extrap.utils.errors import UserError
-from extrap.utils.untrusted import CHUNK, check_size, is_packed, lines, opened
+from extrap.utils.untrusted import CHUNK, check_size, is_packed, lines, opened, read_json
 
 TABLES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet",
           ".arrow": "arrow"}  # fmt: skip
 PATH = "data.corpus.path"
+STATE = "state.json"
+SAVED = (STATE, "dataset_info.json", "dataset_dict.json")
+"""Files of `save_to_disk` that are no text."""
 UTF8 = "utf-8-sig"  # a mark of the byte order at the head of a file is no text
 BROKEN = (OSError, EOFError, ValueError, RecursionError, zlib.error)
 """Errors of unpacking, decoding and parsing."""
@@ -94,6 +97,32 @@ def kind(path: Path) -> str:
     return TABLES.get(suffix.lower(), "text")
 
 
+def saved(paths: Sequence[Path]) -> list[Path]:
+    """Returns the paths that hold text: of a folder of `save_to_disk`, those that its state lists,
+    without what `map` and earlier savings left there. Raises UserError for a damaged state.
+    """
+    if all(kind(path) != "arrow" for path in paths):
+        return [*paths]
+    listed = {folder: _listed(folder) for folder in {path.parent for path in paths}}
+    kept = list[Path]()
+    for path in paths:
+        names = listed[path.parent]
+        stale = names is not None and kind(path) == "arrow" and path.name not in names
+        if path.name not in SAVED and not stale:
+            kept.append(path)
+    return kept
+
+
+def _listed(folder: Path) -> set[str] | None:
+    """Returns the names of the files of a saved set; None for another folder."""
+    if not (folder / STATE).is_file():
+        return None
+    files = read_json(folder / STATE).get("_data_files")
+    if not isinstance(files, list):
+        return None
+    return {str(file.get("filename")) for file in files if isinstance(file, dict)}
+
+
 def text(path: Path) -> str:
     """Returns the UTF-8 text of a file, line ends as \\n. Raises UserError for other bytes."""
     check_size(path, PATH)
@@ -105,15 +134,9 @@ def text(path: Path) -> str:
 
 
 def text_blocks(path: Path) -> Iterator[bytes]:
-    """Yields the blocks of a long text, of which memory holds one. Errors as in `text`; raises
-    UserError for a text whose tokens have no room on the disk.
-    """
+    """Yields the blocks of a long text, of which memory holds one. Errors as in `text`."""
     if is_packed(path):
         check_size(path, PATH)
-    elif (size := path.stat().st_size) > (free := shutil.disk_usage(".").free):
-        has = f"{free / 2**30:,.0f} GiB on its disk"
-        problem = f"{size / 2**30:,.0f} GiB of text, and this machine has {has}"
-        raise UserError(PATH, path, problem, "make room, or give less text")
     try:
         with TextIOWrapper(opened(path), encoding=UTF8) as file:
             while block := file.read(CHUNK):
