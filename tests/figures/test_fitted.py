@@ -3,6 +3,7 @@ extrap plot makes of `--series`, `--width` and `--pdf`.
 """
 
 import re
+from functools import partial
 
 import matplotlib.style
 import pytest
@@ -203,6 +204,20 @@ def test_a_file_for_each_panel_has_the_names_of_its_axes(results):
     for file in files:
         text = file.read_text()
         assert "accuracy<" in text and "depth (0 = start" in text and text.count("axes_") == 1
+
+
+def test_each_map_by_itself_has_the_bar_of_colours_beside_it(serving):
+    draw = partial(figures.drawn, ALL["kv_heatmap"], serving("kv_heatmap"))
+    whole = draw()
+    alone = made_for(HOUSE._replace(panels=True), draw)
+    assert len(alone) == len(whole.axes) - 1 > 2
+    for figure in alone.values():
+        shown, bar = figure.axes
+        assert bar.get_ylabel() == "accuracy" and shown.get_title()
+        wide = figure.get_figwidth()
+        away = wide * (bar.get_position().x0 - shown.get_position().x1)
+        assert 0.1 < away < 1 and bar.get_position().y0 == shown.get_position().y0
+        assert bar.get_position().height == shown.get_position().height and wide < 5
 
 
 @pytest.mark.turns

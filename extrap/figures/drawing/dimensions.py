@@ -30,6 +30,8 @@ NAMED: WeakKeyDictionary = WeakKeyDictionary()
 """{figure: {label: End}} of the legend of a fitted figure."""
 SAID: WeakKeyDictionary = WeakKeyDictionary()
 """{figure: (title, note)} of a bare figure, which its caption says."""
+COLOUR_BAR = "<colorbar>"
+"""Label of the axes of a bar of colours: Matplotlib's, where it makes them itself."""
 STACKED: WeakKeyDictionary = WeakKeyDictionary()
 """{figure: inches of height of the panels above each other that can be shorter}."""
 

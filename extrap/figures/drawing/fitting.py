@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from extrap.figures.drawing.dimensions import HIGH, PAGE, STACKED, fitted
+from extrap.figures.drawing.dimensions import COLOUR_BAR, HIGH, PAGE, STACKED, fitted
 from extrap.figures.drawing.paper import Paper
 from extrap.figures.drawing.titles import EDGE, trim
 from extrap.utils.errors import UserError
@@ -65,12 +65,12 @@ def _lower(paper: Paper, draw: Callable[[], Figure], width: float | None) -> Fig
 
 def _panels(figure: Figure) -> list[Axes]:
     """Returns the panels, the bars of colours left out."""
-    return [panel for panel in figure.axes if panel.get_label() != "<colorbar>"]
+    return [panel for panel in figure.axes if panel.get_label() != COLOUR_BAR]
 
 
 def _alone(figure: Figure, k: int) -> Figure:
     """Returns a figure less all of its panels but one, with the names that its axes have at the
-    border of the figure.
+    border of the figure, and the bar of colours beside it.
     """
     panels = _panels(figure)
     kept = panels[k]
@@ -88,11 +88,21 @@ def _alone(figure: Figure, k: int) -> Figure:
         kept.set_xticks(last.get_xticks(), _words(last.get_xticklabels()))
     if not kept.get_xlabel():
         kept.set_xlabel(named)
+    for bar in {*figure.axes} - {*panels}:
+        _move(bar, panels, kept)
     for other in panels:
         if other is not kept:
             other.remove()
     _crop(figure)
     return figure
+
+
+def _move(bar: Axes, panels: list[Axes], kept: Axes) -> None:
+    """Puts a bar of colours as far from a panel as it was from the one on its left."""
+    at, beside = bar.get_position(), kept.get_position()
+    ends = [one.get_position().x1 for one in panels]
+    away = at.x0 - max((end for end in ends if end <= at.x0), default=at.x0)
+    bar.set_position((beside.x1 + away, beside.y0, at.width, beside.height))
 
 
 def _words(labels: Iterable[Text]) -> list[str]:

@@ -11,7 +11,14 @@ from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.dimensions import NARROW, PAGE, POINT, WIDTH, text_width
+from extrap.figures.drawing.dimensions import (
+    COLOUR_BAR,
+    NARROW,
+    PAGE,
+    POINT,
+    WIDTH,
+    text_width,
+)
 from extrap.figures.drawing.layout import leftmost, lowest, wrapped
 from extrap.figures.drawing.palette import BELOW_GATE, ink_on
 from extrap.figures.drawing.style import style_of
@@ -81,7 +88,8 @@ def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):
     box = found[columns - 1].get_position()
     inch = 1 / figure.get_size_inches()[0]
     away = (margins["right"] - 0.6) * inch
-    beside = figure.add_axes((box.x1 + away, box.y0, 0.1 * inch, box.height))
+    place = (box.x1 + away, box.y0, 0.1 * inch, box.height)
+    beside = figure.add_axes(place, label=COLOUR_BAR)
     bar = figure.colorbar(ScalarMappable(Normalize(0, 1), "viridis"), cax=beside, label="accuracy")
     bar.outline.set_visible(False)
     entitle(figure, title, f"{note(rows)} · {MARKS}")

@@ -7,6 +7,7 @@ arXiv 2108.12409, figure 3. Every second head of eight, whose slopes are 1/2, 1/
 import numpy as np
 import torch
 
+from extrap.figures.drawing.dimensions import COLOUR_BAR
 from extrap.model.scheme import Shape
 from extrap.schemes.alibi import ALiBi
 from extrap.studies.analytic.figures.panel import framed
@@ -55,6 +56,6 @@ def draw():
     inch = 1 / figure.get_size_inches()[0]
     left = box.x1 + 0.2 * inch
     width = 0.1 * inch
-    bar = figure.add_axes((left, box.y0, width, box.height))
+    bar = figure.add_axes((left, box.y0, width, box.height), label=COLOUR_BAR)
     figure.colorbar(shown, cax=bar, label="bias")
     return figure
