@@ -29,7 +29,16 @@ B = TypeVar("B")
 
 
 class Refused(Exception):
-    """A request that the engine answers with an error of the request itself."""
+    """A request that the engine answers with an error of the request itself.
+
+    Args:
+        why: what it says
+        status: its HTTP status
+    """
+
+    def __init__(self, why: str, status: int):
+        super().__init__(why)
+        self.status = status
 
 
 class Client:
@@ -102,7 +111,7 @@ class Client:
             if status in (401, 403):
                 raise self.error(f"asks for a key ({status})", f"put it into {KEY}")
             if status not in BUSY or (trial and status == 500):
-                raise Refused(self._shown(why))
+                raise Refused(self._shown(why), status)
         remedy = "start the engine, or raise model.timeout or model.tries"
         raise self.error(f"does not answer after {self.tries} tries ({why:.160})", remedy)
 

@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Callable
 from functools import cached_property, partial
-from pathlib import PurePath
 from typing import Any, NoReturn
 
 import torch
@@ -18,6 +17,9 @@ from extrap.utils.errors import NotApplicable, OutOfRange, UserError
 
 PROBE, TRIES = 16, 8
 """Tokens of the first prompt, and prompts at most until an answer shows its id."""
+
+TOO_LONG = (400, 413, 422)
+"""Statuses of an engine that does not read so long a prompt."""
 
 
 class Engine(nn.Module):
@@ -49,7 +51,9 @@ class Engine(nn.Module):
         known = {str(one.get("id")): one for one in served}
         self.name = name or (next(iter(known)) if len(known) == 1 else None)
         if self.name is None or (known and self.name not in known):
-            listed = ", ".join(sorted(PurePath(one).name for one in known)) or "none"
+            if not known:
+                raise client.error("names no model", "end it with /v1, or give model.name")
+            listed = ", ".join(sorted(known))
             raise UserError("model.name", name, f"the engine serves {listed}", "name one of them")
         self.limit, self.size = _limit(known.get(self.name, {}))
         self.protocol = Protocol(client, self.name)
@@ -119,6 +123,8 @@ class Engine(nn.Module):
         try:
             answer = ask(ids)
         except Refused as error:
+            if error.status not in TOO_LONG:
+                raise self.client.error(str(error), "give the same command again") from None
             raise self._past(T, str(error)) from None
         if answer.read not in (None, T):
             raise self._past(T, f"it read {answer.read} tokens of them")

@@ -48,7 +48,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -56,11 +56,11 @@ from extrap.data.keyvalue import most
 from extrap.data.trials.base import Trials
 from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result, Setting
 from extrap.tasks.diagnosis.attention_stats import FIRST
-from extrap.tasks.diagnosis.inputs import CONTENTS, Inputs, read
+from extrap.tasks.diagnosis.inputs import CONTENTS, Inputs, answered, read
 from extrap.tasks.diagnosis.measure_model import ModelMeasures
 from extrap.tasks.diagnosis.measure_scheme import measure_scheme
 from extrap.tasks.scoring.recorder import TRAINED, Recorder
-from extrap.utils.bounds import Count, Multiples, OneOrMore, Several
+from extrap.utils.bounds import Count, Different, Multiples, OneOrMore, Several
 from extrap.utils.errors import UserError
 
 
@@ -90,7 +90,7 @@ class Diagnostics(AtLengths, Diagnostic):
     places: Several = 33
     slots: Several = 11
     probes: Count = 16
-    layers: Sequence[Count] = (1, 2, 4, 8)
+    layers: Annotated[Sequence[Count], Different()] = (1, 2, 4, 8)
     batch_tokens: Count = 2048
 
     def check(self, setting: Setting) -> None:
@@ -145,7 +145,7 @@ class Diagnostics(AtLengths, Diagnostic):
             return recorder.result()
         several = range(10 * self.inputs)
         records = read("records", drawn(known, several))
-        learned = _learned(model, records)
+        learned = _learned(model, records, self.batch_tokens)
         # else the trained model says nothing about records
         return recorder.result(lambda protocol: learned or protocol != "trained_records")
 
@@ -160,9 +160,7 @@ class Diagnostics(AtLengths, Diagnostic):
             yield "untrained_unmasked", model.untrained(causal=False)
 
 
-def _learned(model: Inside, records: Inputs) -> bool:
+def _learned(model: Inside, records: Inputs, batch_tokens: int) -> bool:
     """True if the model finds as many of the records asked for as the gate of a task wants."""
-    logits = model(records.tokens, last=1)[:, -1]
-    likely = logits.argmax(-1).cpu()
-    correct = (likely == records.targets).double()
+    correct = answered(model, records, (), batch_tokens)
     return bool(correct.mean() >= TRAINED)

@@ -27,6 +27,7 @@ class KVQuery(Grid):
     """
 
     name: ClassVar[str] = "kv-query"
+    inner: ClassVar[bool] = True
 
     ask: OneOrMore[Literal["last", "both", "first"]] = FORMS
 

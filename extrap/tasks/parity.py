@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
-from annotated_types import Gt
+from annotated_types import Gt, MinLen
 
 from extrap.data.keyvalue import Records
 from extrap.data.trials.base import Trials
@@ -66,7 +66,7 @@ class EngineParity(AtLengths):
     asks: ClassVar = "reference"
 
     multiples: Multiples = (0.25, 0.5, 1)
-    depths: Depths = (0, 0.25, 0.5, 0.75, 1)
+    depths: Annotated[Depths, MinLen(1)] = (0, 0.25, 0.5, 0.75, 1)
     trials: Two = 4
     documents: Two = 4
     tolerance: Annotated[float, Gt(0)] = 0.05

@@ -54,6 +54,7 @@ class Repeat(TextLoss):
     """
 
     name: ClassVar[str] = "repeat"
+    asks: ClassVar = "logits"
     least: ClassVar[float] = 1
 
     period: Annotated[float, Gt(0)] = 1.0

@@ -28,6 +28,7 @@ class WrittenTracking(VariableTracking):
 
     name: ClassVar[str] = "trace-written"
     words: ClassVar[bool] = False
+    inner: ClassVar[bool] = True
 
     hops: OneOrMore[Hops] = (1, 2, 3)
 

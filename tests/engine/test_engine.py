@@ -24,6 +24,7 @@ REFUSED = {
     "parity": ("trials=2", "compares the engine with model.reference, which is null"),
 }
 KEY = "a-key-of-mine"
+GONE = 404, {"error": {"message": "no such model"}}
 
 
 @pytest.fixture
@@ -58,8 +59,29 @@ def test_an_engine_without_scores_of_prompts_answers(place, net):
         for task, (option, why) in REFUSED.items():
             with pytest.raises(UserError, match=f"task={task}: {why}"):
                 extrap.evaluate(url, *place.WORDS, f"task.{task}.{option}", tasks=task, **asked)
+        with pytest.raises(UserError, match="task=repeat: reads the logits of all ids"):
+            whole = [
+                "task.repeat.documents=1",
+                "task.repeat.multiples=[1]",
+                "task.repeat.period=0.5",
+            ]
+            extrap.evaluate(url, *place.WORDS, *whole, tasks="repeat", tokenizer=folder)
         with pytest.raises(UserError, match="turns positions by its own setting"):
             extrap.evaluate(url, *place.WORDS, extension="pi", tasks="kv", **asked)
+
+
+def test_models_are_named_in_full_and_one_that_is_gone_ends_the_evaluation(place, net):
+    folder, server = place.saved(net), Serving(net)
+    asked = {"tokenizer": folder, "tasks": "kv", "multiples": [0.25]}
+    two = {"data": [{"id": "mine/a"}, {"id": "mine/b"}]}
+    server.models = lambda: two
+    with serving(server) as url:
+        with pytest.raises(UserError, match="the engine serves mine/a, mine/b; name one"):
+            extrap.evaluate(url, *place.WORDS, *KV, **asked)
+        answers = server.completion
+        server.completion = lambda body: answers(body) if len(server.asked) < 9 else GONE
+        with pytest.raises(UserError, match="404: no such model"):
+            extrap.evaluate(url, "model.name=mine/a", *place.WORDS, *KV, **asked)
 
 
 @pytest.mark.filterwarnings("ignore:model.url")

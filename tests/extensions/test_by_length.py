@@ -128,7 +128,13 @@ def test_tasks_that_score_tokens_inside_a_text_are_refused():
     check(job("extension=ms-poe", "task=[kv]", tiny=("logger=none",)))
     with pytest.raises(NotApplicable):
         check(job("extension=ms-poe"))
-    for words in (["task=[kv-wide]", "data=wide"], ["task=[lost-in-the-middle]"]):
+    of_several = (
+        ["task=[kv-wide]", "data=wide"],
+        ["task=[kv-query]", "data=query"],
+        ["task=[trace-written]", "data=trace-written"],
+        ["task=[lost-in-the-middle]"],
+    )
+    for words in of_several:
         with pytest.raises(NotApplicable, match="depend on later ones"):
             check(job("extension=ms-poe", *words, tiny=("logger=none",)))
     with pytest.raises(NotApplicable):

@@ -190,3 +190,12 @@ def test_documents_without_a_scored_token_move_no_interval():
         alone, among = stats.bootstrap_mean(sums, counts), stats.bootstrap_mean(*padded)
         np.testing.assert_array_equal(alone, among)
         assert np.isnan(among).all() == (known == 1)
+
+
+@pytest.mark.parametrize("known", [3, 40])
+def test_nats_without_a_byte_move_the_interval_with_the_value(known):
+    """A token inside a character has no bytes of its own."""
+    sums = np.ones(2 * known)
+    counts = np.repeat([2.0, 0.0], known)
+    low, high = stats.bootstrap_mean(sums, counts)
+    assert low < sums.sum() / counts.sum() < high < np.inf

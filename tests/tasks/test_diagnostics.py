@@ -30,6 +30,7 @@ class Hand:
         return self
 
     def __call__(self, tokens, last):
+        assert tokens.numel() <= 2048, "task.diagnostics.batch_tokens"
         return speak(
             self._slot(tokens)[1] if self.learned else torch.zeros(len(tokens), dtype=torch.long)
         )

@@ -88,5 +88,13 @@ def test_a_corpus_shorter_than_the_longest_context_is_named(name):
     assert error.value.option == "data.corpus.path"
 
 
+@pytest.mark.parametrize(
+    "name, options", [("diagnostics", {"layers": [2, 2]}), ("parity", {"depths": []})]
+)
+def test_lists_of_nothing_or_of_the_same_are_refused(name, options):
+    with pytest.raises(UserError, match=f"task.{name}.{next(iter(options))}"):
+        task(name, options)
+
+
 def test_several_needles_need_values():
     assert refused("haystack", {}, Vocabulary(keys=64, values=3)) == "needles"

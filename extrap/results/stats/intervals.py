@@ -84,18 +84,20 @@ def bootstrap_mean(sums, counts, samples: int = SAMPLES):
     drawn = times_drawn(len(sums), samples)
     of_sums = np.tensordot(drawn, sums, 1)
     of_counts = np.tensordot(drawn, counts, 1)
+    if of_counts.ndim == 1:  # units without a count have no mean among themselves
+        drawn_some = of_counts > 0
+        of_sums = of_sums[drawn_some]
+        of_counts = of_counts[drawn_some]
     return _percentiles(of_sums / of_counts, len(sums))
 
 
 def with_counts(sums, counts):
-    """Returns sums and counts of the units that have a count: the others say nothing, and resamples
-    of such units alone have no mean.
-    """
+    """Returns sums and counts of the units that have either: the others say nothing."""
     sums = np.asarray(sums, float)
     counts = np.asarray(counts, float)
     if counts.ndim > 1:
         return sums, counts
-    known = counts > 0
+    known = (counts > 0) | (sums != 0)
     return sums[known], counts[known]
 
 

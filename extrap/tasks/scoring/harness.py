@@ -98,7 +98,8 @@ def cells(
             prompt = tokens.decode(ids[1:].tolist())
             prompt_ids, _ = tokens(prompt.encode())
             read = {"tokens": 1 + len(prompt_ids), "prompt": prompt}
-            said = {"answer": tokens.decode(answer.tolist())}
+            whole = tokens.decode([*ids[1:].tolist(), *answer.tolist()])
+            said = {"answer": whole[len(prompt) :]}  # an answer alone may lose its space
             found.append({"id": f"{cell}-{i}"} | where | {"trial": i} | read | said)
         yield TrialFile(cell, protocol, length, depth, why, found)
 

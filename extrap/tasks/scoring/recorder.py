@@ -119,15 +119,16 @@ class Recorder:
     def loss(
         self, sums: np.ndarray, tokens: int, sizes: np.ndarray, text: np.ndarray | None = None
     ) -> None:
-        """Records nll (nats per token) and bits_per_byte = nats / ln 2 / bytes; with the scored
-        text (documents, tokens) their items as well.
+        """Records nll (nats per token) and, where the tokens end any byte, bits_per_byte = nats /
+        ln 2 / bytes; with the scored text (documents, tokens) their items as well.
 
         sums, sizes (documents,): nats and bytes behind the `tokens` scored tokens of each.
         """
         self.per_token("nll", sums, tokens)
         scored = tokens * len(sums)
         bit = math.log(2)
-        self._ratio("bits_per_byte", sums, sizes, scored, bit)
+        if sizes.sum() > 0:
+            self._ratio("bits_per_byte", sums, sizes, scored, bit)
         if text is not None:
             self.documents({"nll_sum": sums}, tokens, text)
 
