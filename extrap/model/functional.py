@@ -3,8 +3,9 @@ without anything of size (T, T, D).
 """
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from math import log
+from typing import Any
 from warnings import warn
 
 import torch
@@ -19,14 +20,17 @@ def wide(x: Tensor) -> Tensor:
     return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
+def in_full(x: Tensor) -> AbstractContextManager[Any]:
+    """Inside, products have the type of their factors: autocast is off on the device of x."""
+    device = x.device.type
+    if torch.amp.is_autocast_available(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()
+
+
 def product(q: Tensor, k: Tensor) -> Tensor:
     """Returns q k^T in float32 at least, inside autocast as well."""
-    device = q.device.type
-    if torch.amp.is_autocast_available(device):
-        off = torch.autocast(device, enabled=False)
-    else:
-        off = nullcontext()
-    with off:
+    with in_full(q):
         return wide(q) @ wide(k).mT
 
 

@@ -93,6 +93,8 @@ class Scheme(nn.Module):
     """Whether `rotate` or `bias` meets queries or keys with learned vectors of D channels."""
     looks_ahead = False
     """Whether logits of a token depend on later ones: only the last logits of a text are sound."""
+    symbols: int | None = None
+    """How many ids at the end of the vocabulary it takes for values; None if it reads no ids."""
     sealed = False
     """Whether a scheme around another counts as one part, whose card speaks for both."""
 

@@ -16,7 +16,14 @@ LATER = {"temperature": None}
 """Options of extensions that are younger than committed rows, and their values in these rows."""
 
 
-AGAIN = {"FoPE": 2, "GatedDeltaRule": 2, "PassedState": 2, "SelectiveRoPE": 2, "LMInfinite": 2}
+AGAIN = {
+    "ASEntmax": 2,
+    "FoPE": 2,
+    "GatedDeltaRule": 2,
+    "PassedState": 2,
+    "SelectiveRoPE": 2,
+    "LMInfinite": 2,
+}
 """Classes that compute something else than before under the same options, and the version: runs and
 evaluations of before keep their names and do not mix with new ones.
 """

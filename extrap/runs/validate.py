@@ -50,6 +50,7 @@ def check(job: Job) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the final build of the model gives the advice
             model = source.model()
+        check_symbols(model.scheme, source.vocabulary.values)
         check_scheme(model, job.choices["scheme"], job.config["plugins"])
     advice = source.advice(job.choices["extension"])
     if advice and not isinstance(job.extension, Direct):
@@ -61,9 +62,21 @@ def check(job: Job) -> None:
         warnings.warn(f"{error}; the other tasks are asked", UserWarning, stacklevel=1)
 
 
+def check_symbols(scheme: Scheme, values: int) -> None:
+    """Raises UserError for a part that takes other ids for values than the vocabulary does."""
+    for part in parts(scheme):
+        if part.symbols not in (None, values):
+            who = f"{type(part).__name__} takes so many last ids for values"
+            problem = f"{who}, and data.vocabulary.values={values}"
+            raise UserError("ids", part.symbols, problem, "give both the same number")
+
+
 def check_own(job: Job) -> None:
     """Raises UserError if jobs of one kind differ in an option, or a choice is no file name."""
-    _ = [training.optim for training in job.trainings]
+    optimizers = {training.optim.optimizer for training in job.trainings}
+    if "muon" in optimizers and job.source.trainer.strategy == "fsdp" and _trains(job):
+        problem = "needs whole matrices, which shards do not have"
+        raise UserError("train.optimizer", "muon", problem, "give trainer=ddp")
     for option, value in (("data", job.choices["data"]), ("extension", job.extension_stem)):
         if not STEM.fullmatch(value):
             problem = "its name and changed options become names of files"
@@ -74,6 +87,11 @@ def check_own(job: Job) -> None:
             if (most := len(f"{name}__{job.extension_stem}__{task}")) > LONGEST:
                 problem = f"makes file names of {most} characters"
                 raise UserError(option, name, problem, "give a shorter label")
+
+
+def _trains(job: Job) -> bool:
+    """True if the job trains its run."""
+    return job.stage != "evaluate" and not job.run.trained
 
 
 def kind(job: Job) -> str:

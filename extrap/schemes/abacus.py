@@ -27,8 +27,8 @@ class Abacus(Scheme):
     """Abacus embedding: a learned vector for the place of a symbol in its run.
 
     Args:
-        ids: symbols, the last ids of the vocabulary (64: the values of data.vocabulary; the whole
-            vocabulary if it is smaller)
+        ids: symbols, the last ids of the vocabulary (the whole vocabulary if it is smaller); a job
+            refuses another number than data.vocabulary.values
         offset: largest k, a random shift of all places in training
 
     Parameters: (L + offset) x C from N(0, 0.7**2). Draws k from torch's CPU generator.
@@ -39,6 +39,7 @@ class Abacus(Scheme):
 
     def __init__(self, shape: Shape, ids: Size = 64, offset: Offset = 100):
         super().__init__(shape)
+        self.symbols = ids
         self.first = max(0, shape.vocab - ids)
         self.offset = offset
         rows = torch.randn(shape.length + offset, shape.dim)

@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.functional import causal_convolution
+from extrap.model.functional import causal_convolution, in_full
 from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 
 CHUNK = 64
@@ -38,6 +38,7 @@ class GatedDeltaRule(Scheme):
 
     Owns attention. Parameters: 2 taps H D + 2 C H + 2 H per layer. The paper also convolves values,
     and norms and gates the output; this class does not, so that its output is linear in the values.
+    The first taps are N(0, 1 / taps), those of the authors' code uniform within taps^-.5.
     Needs the causal mask.
 
     Kind: relative
@@ -68,7 +69,8 @@ class GatedDeltaRule(Scheme):
         k = wide(self.key(k, 1, at.layer))
         log_a, b = self.gates_of(at.x, at.layer)
         values = (q * at.scale, k, wide(v), log_a, b)
-        o, _ = read(*values, state=self.first_state(*values))
+        with in_full(q):
+            o, _ = read(*values, state=self.first_state(*values))
         return o.to(v.dtype)
 
     def gates_of(self, x: Tensor, layer: int) -> tuple[Tensor, Tensor]:

@@ -15,6 +15,9 @@ from torch import Tensor, nn
 from extrap.model.scheme import Scheme, Shape, Where, wide
 from extrap.utils.bounds import NotNegative
 
+START = 0.02
+"""Deviation of the first u and w: the authors' layers begin as those of Gemma 2."""
+
 
 def entmax15(s: Tensor) -> Tensor:
     """Returns 1.5-entmax over the last axis; 0 for entries of -inf.
@@ -55,7 +58,7 @@ class ASEntmax(Scheme):
         delta: least temperature
         spread: the exponent of ln (n + 1) lies between -spread and spread
 
-    Parameters: 2 C H per layer.
+    Parameters: 2 C H per layer from N(0, .02**2).
 
     Kind: modifier
     Past L: defined; sharper as keys grow in number
@@ -66,9 +69,8 @@ class ASEntmax(Scheme):
         self.delta = delta
         self.spread = spread
         size = (shape.layers, shape.heads, shape.dim)
-        std = shape.dim**-0.5
-        self.u = nn.Parameter(torch.randn(size) * std)
-        self.w = nn.Parameter(torch.randn(size) * std)
+        self.u = nn.Parameter(START * torch.randn(size))
+        self.w = nn.Parameter(START * torch.randn(size))
 
     def temperature(self, at: Where) -> Tensor:
         x = at.x[:, at.i]  # (B, Tq, C)

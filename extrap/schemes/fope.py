@@ -5,8 +5,8 @@ q~_i = F_h(i) q_i, k~_j = F_h(j) k_j;   pair p of head h is multiplied by
 F_hp(t) = sum_w A_hwp cos(w t) + i sum_w B_hwp sin(w t),   w over the frequencies base**(-2p/D) that
 exceed 2 pi / L; A, B = the identity + noise, one of each for every head of a layer, not trained
 Slower pairs, which training never turns once, stand still: they are the zero frequency. With A = B
-= 1 this is RoPE without its slow pairs. The noise makes products of two frequencies w != w', so
-that logits depend on i and j, and not on i - j alone.
+= 1, and up to D / 4 frequencies, this is RoPE without its slow pairs. The noise makes products of
+two frequencies w != w', so that logits depend on i and j, and not on i - j alone.
 """
 
 from math import ceil, pi
@@ -29,7 +29,8 @@ class FoPE(Scheme):
             pairs, G heads of keys: Xavier of a tensor (G, W, P), as in the authors' code.
             They took .3 at 60M parameters, .4 at 180M, .6 at 1.2B
 
-    At most D / 4 pairs turn; with more frequencies every second one, or every third, leads a pair.
+    At most D / 4 pairs turn; with more frequencies every second one, or every third, leads a pair,
+    and a last pair that none leads is multiplied by noise alone, as in the authors' code.
     Their listing pads the sine of pairs that stand still by 1, which turns them by 45 degrees times
     sqrt(2) at every place; here the pairs stay as they are. It divides A and B by their sums over
     w; the configurations of their code do not. Parameters: none (checkpoints hold A and B). Raises

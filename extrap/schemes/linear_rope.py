@@ -17,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from extrap.model.functional import in_full
 from extrap.model.rotary import Turning, turn
 from extrap.model.scheme import Where, wide
 
@@ -57,7 +58,8 @@ class LinearAttention(Turning):
         dtype = wide(q).dtype
         of_q = self.phases(at.q, at, dtype)
         of_k = self.phases(at.k, at, dtype)
-        o = self.ratio(wide(q), wide(k), wide(v), of_q, of_k)
+        with in_full(q):
+            o = self.ratio(wide(q), wide(k), wide(v), of_q, of_k)
         return o.to(v.dtype)
 
 

@@ -30,7 +30,8 @@ class PartialRoPE(Rotary):
         self, shape: Shape, base: float = 10000.0, fraction: float = 0.5, layout: Layout = "half"
     ):
         width = round(fraction * shape.head_dim)
-        if width % 2 or not self.fewest <= width <= shape.head_dim:
+        whole = abs(width - fraction * shape.head_dim) < 1e-6
+        if not whole or width % 2 or not self.fewest <= width <= shape.head_dim:
             raise ValueError(
                 f"fraction={fraction}: of {shape.head_dim} channels, an even number from "
                 f"{self.fewest} to {shape.head_dim} can turn"

@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.functional import causal_convolution
+from extrap.model.functional import causal_convolution, in_full
 from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 
 CHUNK = 64
@@ -29,7 +29,8 @@ class PaTH(Scheme):
         rank: of V U
         taps: tokens in the convolution of w, the current one among them
 
-    Each head of queries has its w; fla's kernel has one for each head of keys, which differs where
+    The first weights let silu see unit variance; fla's are N(0, .02**2), for which silu is nearly
+    linear and the w of two tokens have no common direction. Each head of queries has its w; fla's kernel has one for each head of keys, which differs where
     heads share keys. Parameters: rank (C + H D) + taps H D + (C + 1) H per layer. Needs the causal
     mask.
 
@@ -61,7 +62,8 @@ class PaTH(Scheme):
         w, b = self.reflections(at.x, at.layer)
         w = w[:, :, at.j].to(q.dtype)
         b = b[:, :, at.j].to(q.dtype)
-        return self.products(q, k, w, b, at) * at.scale
+        with in_full(q):
+            return self.products(q, k, w, b, at) * at.scale
 
     def reflections(self, x: Tensor, layer: int) -> tuple[Tensor, Tensor]:
         """Returns w (B, H, T, D), unit vectors, and b (B, H, T) in 0 .. 2, from x (B, T, C)."""

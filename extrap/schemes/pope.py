@@ -24,7 +24,8 @@ class PoPE(Scheme):
 
     Args:
         base: of the frequencies theta_p
-        delta: zero at first, or uniform in -2 pi .. 0
+        delta: zero at first, or uniform in -2 pi .. 0. A delta that steps over a bound stays there
+            and learns no more; of those that begin at zero, a bound, about half do so at once
 
     Parameters: D per head and layer. Rotated queries and keys are 2 D wide. A stack
     refuses parts whose own vectors have D channels (Shaw, CoPE, DeBERTa, Transformer-XL). Raises

@@ -37,6 +37,8 @@ class TUPE(Scheme):
     Past L: undefined; raise, clamp or sinusoidal by choice
     """
 
+    full_width = True
+
     def __init__(
         self,
         shape: Shape,

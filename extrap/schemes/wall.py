@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from extrap.model.functional import in_full
 from extrap.model.scheme import Scheme, Shape, Where, wide
 
 CHUNK = 16
@@ -52,7 +53,8 @@ class Wall(Scheme):
             stop = start + CHUNK
             queries = q[:, :, start:stop]
             first = int(at.i[start])
-            rows.append(self._rows(queries, k, kept, first))
+            with in_full(q):
+                rows.append(self._rows(queries, k, kept, first))
         return torch.cat(rows, 2) * at.scale
 
     def kept(self, x: Tensor, layer: int) -> Tensor:

@@ -58,7 +58,7 @@ class ReachWindow(Nearest):
             raise ValueError(
                 f"layers={shape.layers}: a window in all layers but the last needs at least 2"
             )
-        self.width = int((alpha * shape.length - 1) // (shape.layers - 1)) + 1
+        self.width = int((alpha * shape.length - 1 + 1e-9) // (shape.layers - 1)) + 1
         if not 0 < alpha <= 0.75 or self.width < 1:
             raise ValueError(
                 f"alpha={alpha}: lies between 0 and 0.75, such that alpha L is at least one token"

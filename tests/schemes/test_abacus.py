@@ -1,6 +1,7 @@
 """Abacus: places against a loop, its offset, and numbers of any length in one table."""
 
 import numpy as np
+import pytest
 import torch
 
 from extrap.data.computed import Addition
@@ -8,7 +9,10 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
+from extrap.runs.validate import check
 from extrap.schemes.abacus import Abacus
+from extrap.utils.errors import UserError
+from tests.support.jobs import job
 
 SHAPE = Shape(dim=8, heads=2, length=16, vocab=30)
 
@@ -76,3 +80,10 @@ def test_a_vocabulary_of_fewer_ids_is_all_symbols():
     assert Abacus(Shape(dim=8, heads=2, vocab=20)).place(torch.zeros(1, 3).long()).tolist() == [
         [1, 2, 3]
     ]
+
+
+def test_a_job_refuses_other_symbols_than_its_values():
+    words = ["scheme=abacus-rope", "data=addition", "stage=train"]
+    check(job(*words, tiny=["logger=none"]))
+    with pytest.raises(UserError, match="ids=64: .*values=128"):
+        check(job(*words, "data.vocabulary.values=128", tiny=["logger=none"]))

@@ -21,6 +21,7 @@ from extrap.schemes.sink import SinkLogit, SoftmaxOne
 from extrap.schemes.softpick import Softpick
 from extrap.schemes.stick_breaking import StickBreaking
 from extrap.schemes.window import Window
+from tests.support.discover import scheme
 from tests.support.scheme_case import at, close, hidden, lower, moved, pairs, qkv, softplus, weights
 
 THREE = Shape(dim=16, heads=2, layers=3)
@@ -230,3 +231,20 @@ def test_a_temperature_does_not_magnify_the_rounding_of_bfloat16(autocast):
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
         for ours in (s.attend(q, k, v, at(s, TEN, x=x)), explicit(s, q, k, v, at(s, TEN, x=x))):
             assert (ours.double() - exact).abs().max() < 0.01 * exact.abs().max()
+
+
+@pytest.mark.parametrize("name", ["path", "wall", "linear-rope", "linear-rope-cosine"])
+@torch.no_grad()
+def test_products_inside_autocast_have_the_type_of_their_factors(name):
+    s = scheme(name, BOTH).float()
+    x = torch.zeros(2, TEN, BOTH.dim)  # so that what autocast makes of it is exact
+    values = qkv(BOTH, TEN, dtype=torch.float32)
+    if name in ("path", "wall"):
+        read = s.score
+        values = values[:2]
+    else:
+        read = s.attend
+    exact = read(*values, at(s, TEN, x=x))
+    with torch.autocast("cpu", torch.bfloat16):
+        ours = read(*values, at(s, TEN, x=x))
+    assert (ours - exact).abs().max() < 1e-5 * exact.abs().max()

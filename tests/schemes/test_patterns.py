@@ -144,3 +144,4 @@ def test_windows_reach_a_share_of_the_training_length(layers, alpha, width):
     assert s.width == width
     assert (width - 1) * (layers - 1) + 1 <= alpha * 64 < width * (layers - 1) + 1
     assert torch.equal(s.sees(at(s, 80)), Window(SHAPE, width).sees(at(s, 80)))
+    assert ReachWindow(Shape(8, 2, layers=2, length=100), 0.57).width == 57  # .57 x 100 < 57
