@@ -30,9 +30,9 @@ class PaTH(Scheme):
         taps: tokens in the convolution of w, the current one among them
 
     The first weights let silu see unit variance; fla's are N(0, .02**2), for which silu is nearly
-    linear and the w of two tokens have no common direction. Each head of queries has its w; fla's kernel has one for each head of keys, which differs where
-    heads share keys. Parameters: rank (C + H D) + taps H D + (C + 1) H per layer. Needs the causal
-    mask.
+    linear and the w of two tokens have no common direction. Each head of queries has its w; fla's
+    kernel has one for each head of keys, which differs where heads share keys. Parameters: rank (C
+    + H D) + taps H D + (C + 1) H per layer. Needs the causal mask.
 
     Kind: relative
     Past L: defined; products of more reflections than in training

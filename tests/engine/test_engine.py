@@ -59,12 +59,9 @@ def test_an_engine_without_scores_of_prompts_answers(place, net):
         for task, (option, why) in REFUSED.items():
             with pytest.raises(UserError, match=f"task={task}: {why}"):
                 extrap.evaluate(url, *place.WORDS, f"task.{task}.{option}", tasks=task, **asked)
+        options = ("documents=1", "multiples=[1]", "period=0.5")
+        whole = [f"task.repeat.{option}" for option in options]
         with pytest.raises(UserError, match="task=repeat: reads the logits of all ids"):
-            whole = [
-                "task.repeat.documents=1",
-                "task.repeat.multiples=[1]",
-                "task.repeat.period=0.5",
-            ]
             extrap.evaluate(url, *place.WORDS, *whole, tasks="repeat", tokenizer=folder)
         with pytest.raises(UserError, match="turns positions by its own setting"):
             extrap.evaluate(url, *place.WORDS, extension="pi", tasks="kv", **asked)
