@@ -50,9 +50,10 @@ class Pace:
     def hours(self) -> float:
         return self.seconds * self.steps / 3600
 
-    @property
-    def warning(self) -> str | None:
-        """A line about a training of more than a day, or of more memory than there is."""
+    def warning(self, recompute: str) -> str | None:
+        """Returns a line about a training of more than a day, or of more memory than there is.
+        recompute: the word that makes it hold less.
+        """
         said = []
         if self.bytes > self.room:
             has = f"this device has {self.room / 2**30:,.0f}"
@@ -61,9 +62,7 @@ class Pace:
             said.append(f"takes about {self.hours:,.0f} hours ({self.seconds:,.1f} s a step)")
         if not said:
             return None
-        less = (
-            "trainer.recompute=true holds less, fewer windows (data.text.size) and steps take less"
-        )
+        less = f"{recompute} holds less, fewer windows (data.text.size) and steps take less"
         return f"the training {' and '.join(said)}; {less}"
 
 
@@ -130,10 +129,13 @@ def calibrate(training: Training, options: TrainerOptions, device: torch.device)
 
 
 def run_seconds(job: Job) -> float:
-    """Returns about how many seconds the training and the evaluation of a run take."""
+    """Returns about how many seconds the trainings and the evaluation of a run take, at the pace of
+    the first training: the weights that a tuning begins with may not be there yet.
+    """
     source = job.source
-    pace = calibrate(job.trainings[-1], source.trainer, source.device)
-    return pace.seconds * pace.steps + READINGS * _reading(source)
+    pace = calibrate(job.trainings[0], source.trainer, source.device)
+    steps = sum(training.optim.steps for training in job.trainings)
+    return pace.seconds * steps + READINGS * _reading(source)
 
 
 def _reading(source: Source) -> float:

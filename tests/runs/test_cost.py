@@ -9,6 +9,7 @@ import torch
 from extrap.cli import report, spent, table
 from extrap.runs.cost import Cost, costs, read, total
 from extrap.runs.evaluate import entry, evaluate
+from extrap.runs.folder import Run
 from extrap.runs.layout import RESULTS
 from extrap.runs.train import train
 from extrap.runs.training import meter
@@ -60,6 +61,18 @@ def test_a_job_records_its_cost_and_a_resumed_one_adds_to_it(elsewhere, monkeypa
     for cells in spent.lines("spent"):
         assert all(f">{cell}</td>" in page for cell in cells if cell), cells
     assert "Cost of each training" in page and "Cost of each training" not in plain
+
+
+def test_a_process_that_had_nothing_left_to_read_has_no_rate(elsewhere, monkeypatch):
+    """The one before was killed between its last checkpoint and the mark of the run."""
+    this = job()
+    with monkeypatch.context() as patched:
+        patched.setattr(Run, "mark", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            train(this)
+    train(this)
+    found = read(this.run.state["cost"])
+    assert found.seconds > 0 and found.tokens_per_second is None
 
 
 def test_the_share_of_the_peak_of_a_gpu(monkeypatch):

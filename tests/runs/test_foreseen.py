@@ -11,6 +11,7 @@ from extrap.runs import train as stage
 from extrap.runs.foreseen import Pace, calibrate
 from extrap.runs.training.callbacks import BetweenUpdates, Curve
 from extrap.runs.training.lightning_module import Lit
+from extrap.runs.training.options import recomputed
 from extrap.utils.errors import UserError
 from tests.support.jobs import equal, job, weights
 from tests.support.killed import killed
@@ -104,6 +105,9 @@ def test_a_run_takes_its_steps_and_its_readings(monkeypatch):
     monkeypatch.setattr(foreseen, "_second_time", lambda work, device: 0.5)
     few, many = (foreseen.run_seconds(job(f"train.steps={steps}")) for steps in (10, 30))
     assert (few, many) == (0.5 * (10 + foreseen.READINGS), 0.5 * (30 + foreseen.READINGS))
+    # a tuned run, whose parent has no weights yet
+    tuned = job("train.steps=10", "finetune=full", "finetune.factor=2", "finetune.steps=7")
+    assert foreseen.run_seconds(tuned) == 0.5 * (17 + foreseen.READINGS)
     before = torch.get_rng_state()
     monkeypatch.undo()
     assert foreseen.run_seconds(job("train.steps=10")) > 0
@@ -111,11 +115,11 @@ def test_a_run_takes_its_steps_and_its_readings(monkeypatch):
 
 
 def test_a_day_or_too_much_memory_is_a_line():
-    assert Pace(1.0, 80_000, 1e9, 2e9).warning is None
-    assert "takes about 25 hours (1.0 s a step)" in str(Pace(1.0, 90_000, 1e9, 2e9).warning)
-    assert "needs about 8 GiB of memory, and this device has 2" in str(
-        Pace(1.0, 10, 8 * 2**30, 2**31).warning
-    )
+    assert Pace(1.0, 80_000, 1e9, 2e9).warning("") is None
+    assert "takes about 25 hours (1.0 s a step)" in Pace(1.0, 90_000, 1e9, 2e9).warning("")
+    line = Pace(1.0, 10, 8 * 2**30, 2**31).warning(recomputed(job().config["trainer"]))
+    assert "needs about 8 GiB of memory, and this device has 2; +trainer.recompute=true" in line
+    assert recomputed(job("trainer=gpu").config["trainer"]) == "trainer.recompute=true"
 
 
 def test_a_device_without_memory_is_a_line(monkeypatch):
@@ -123,5 +127,5 @@ def test_a_device_without_memory_is_a_line(monkeypatch):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried 9 GiB.\nmore")
 
     monkeypatch.setattr(Lit, "training_step", full)
-    with pytest.raises(UserError, match="no memory for a step"):
+    with pytest.raises(UserError, match=r"no memory for a step .*; give \+trainer\.recompute"):
         stage.train(job("seed=4"))

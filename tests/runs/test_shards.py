@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from extrap.runs import validate
 from extrap.runs.job import Job
 from extrap.runs.train import train
 from extrap.runs.training import shards
@@ -75,6 +76,14 @@ def test_a_damaged_checkpoint_ends_both_processes_in_one_line(elsewhere):
     [line] = [line for line in done.stderr.splitlines() if "extrap:" in line]
     assert line.startswith(f"extrap: {this.run.checkpoint}: ")
     assert this.run.checkpoint.read_bytes() == b"half"
+
+
+def test_muon_is_refused_for_each_job_of_a_sweep(elsewhere):
+    """Jobs that differ in options of `train` alone have one check in common, `check_own` apart."""
+    words = [*SHARDS, "train.optimizer=muon"]
+    validate.check_own(job(*words, "stage=evaluate"))
+    with pytest.raises(UserError, match=r"^train\.optimizer=muon: needs whole matrices"):
+        validate.check_own(job(*words))
 
 
 def test_a_parameter_in_two_places_is_refused():

@@ -1,6 +1,7 @@
 """Training: repeatable to the bit, resumable to the bit, and honest when it fails."""
 
 import json
+import logging
 from types import SimpleNamespace
 
 import pytest
@@ -31,6 +32,14 @@ def _trained(*overrides: str) -> dict[str, torch.Tensor]:
     j = job(*overrides)
     stage.train(j)
     return weights(j)
+
+
+def test_lightning_says_afterwards_what_it_said_before(monkeypatch):
+    logger = logging.getLogger("lightning.pytorch")
+    monkeypatch.setattr(logger, "level", logging.INFO)
+    stage.check(job("seed=7"), sweep=False)
+    stage.train(job("seed=7"))
+    assert logger.level == logging.INFO
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,10 @@ class Curve(L.Callback):
         self._read = 0  # tokens of this process since its start
 
     def cost(self, processes: int = 1) -> Cost:
-        """Returns what went into the model, without what a killed process lost."""
-        rate = self._read * processes / self.meter.seconds
+        """Returns what went into the model, without what a killed process lost. A process that had
+        nothing left to read has no rate.
+        """
+        rate = self._read * processes / self.meter.seconds if self._read else None
         return replace(self.meter.cost(), tokens_per_second=rate)
 
     def on_train_start(self, trainer: L.Trainer, lit: L.LightningModule) -> None:

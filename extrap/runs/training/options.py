@@ -84,6 +84,11 @@ def read(given: Mapping[str, Any]) -> TrainerOptions:
     return build(node, "trainer", lightning=lightning)
 
 
+def recomputed(given: Mapping[str, Any]) -> str:
+    """Returns the word that sets `recompute`, which the files of a CPU lack."""
+    return f"{'' if 'recompute' in given else '+'}trainer.recompute=true"
+
+
 def full_name(precision: Any) -> Any:
     """Returns `32-true` for 32, and a name that Lightning does not shorten as it is."""
     return PRECISIONS.get(str(precision), precision)

@@ -2,7 +2,8 @@
 
 import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,20 @@ ERRORS = (
 """Errors of Lightning's Trainer about its options."""
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Inside, Lightning logs errors alone."""
+    loggers = [logging.getLogger(name) for name in ("lightning.pytorch", "lightning.fabric")]
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
 def trainer(
     options: TrainerOptions,
     optim: Optim,
@@ -32,9 +47,9 @@ def trainer(
     logger: Any = False,
     plugins: Sequence[Any] = (),
 ) -> L.Trainer:
-    """Returns a Trainer that prints nothing. Raises UserError for options that cannot work here."""
-    for name in ("lightning.pytorch", "lightning.fabric"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+    """Returns a Trainer, which prints nothing inside `quiet`. Raises UserError for options that
+    cannot work here.
+    """
     warnings.filterwarnings("ignore", module="lightning")
     # of lightning 2.6 on torch 2.13
     warnings.filterwarnings("ignore", message=".*LeafSpec", category=FutureWarning)
@@ -49,9 +64,6 @@ def trainer(
     alone = [LightningEnvironment()] if options.processes == 1 else []
     given: dict[str, Any] = {"accelerator": options.accelerator} | dict(options.lightning)
     if options.strategy == "fsdp":
-        if optim.optimizer == "muon":
-            problem = "needs whole matrices, which shards do not have"
-            raise UserError("train.optimizer", "muon", problem, "give trainer=ddp")
         from extrap.runs.training.shards import Shards
 
         given["strategy"] = Shards(options.processes)
