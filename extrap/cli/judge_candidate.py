@@ -126,7 +126,7 @@ def train(asked: Candidate, experiment: str, job: "Job", runs: int, *more: str) 
     side = max(1, cores() // job.config["threads"])
     rounds = -(-runs // side)
     took = clock(rounds * run_seconds(job))
-    steps = job.trainings[-1].optim.steps
+    steps = sum(training.optim.steps for training in job.trainings)
     many = f"{runs} runs" if runs > 1 else "a run"
     line = f"{many} of {steps} steps, {min(side, runs)} side by side: about {took}"
     print(f"extrap judge: {line}; the same command continues", file=sys.stderr, flush=True)
