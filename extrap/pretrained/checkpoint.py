@@ -103,7 +103,7 @@ class Checkpoint:
         device_map: Literal["auto"] | None = None,
     ):
         self.place, self.scaling, self.device_map = place, scaling, device_map
-        self.folder = _folder(place, cache)
+        self.folder = _folder(place, cache).absolute()  # a reader may change the working folder
 
     @cached_property
     def settings(self) -> dict[str, Any]:

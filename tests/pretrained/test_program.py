@@ -11,11 +11,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from extrap.cli import layers, program
+from extrap.cli import layers, listed, program, verify
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.results import rows
 from extrap.runs import experiment, source, train, validate
-from extrap.runs.evaluate import entry, evaluate
+from extrap.runs.evaluate import entry, evaluate, planned
 from extrap.runs.folder import Named
 from extrap.runs.published import first_token
 from extrap.runs.training.lightning_module import Lit
@@ -37,6 +37,15 @@ def place(elsewhere):
 TUNED = ["stage=all", "finetune=lora", "data=text", "data.text.size=4", "finetune.steps=6"]
 TUNED += ["finetune.warmup=1", "finetune.lr=.02", "finetune.factor=2", "finetune.rank=4"]
 TUNED += ["finetune.log_every=2", "finetune.save_every=2"]
+
+
+def test_a_bundle_on_a_file_beside_it_is_verified(place, elsewhere):
+    """Its cells are measured in a folder of their own, where no relative path leads."""
+    kept = rows.read(measured().results)
+    this = asked()
+    one = listed.Listed((), this.run.name, this.extension_stem, planned(this), this)
+    bundle = verify.Published(kept, [one], None, elsewhere / "bundle")
+    assert verify.again(bundle, one, "nll")[1]
 
 
 def test_losses_are_those_of_transformers(place):
