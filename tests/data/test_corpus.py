@@ -311,8 +311,8 @@ def test_a_pattern_with_empty_lines_in_front_takes_none_of_the_text_before(tmp_p
     ]
 
 
-def test_documents_that_begin_alike_have_names_of_their_own(tmp_path):
-    """By one name, all of them would go to one split."""
+def test_documents_behind_a_separator_have_names_of_their_own(tmp_path):
+    """By one name, all of them would go to one split. Articles of one title stay in one."""
     (tmp_path / "a.txt").write_text("---\none\n---\ntwo\n= 1 =\n---\nthree\n")
     found = list(Files(path=str(tmp_path / "a.txt"), begins="^(---|=)").documents())
     assert found == [
@@ -321,6 +321,9 @@ def test_documents_that_begin_alike_have_names_of_their_own(tmp_path):
         ("a.txt#= 1 =", b"= 1 =\n"),
         ("a.txt#---#2", b"---\nthree\n"),
     ]
+    (tmp_path / "a.txt").write_text("= a =\n= b =\n= a =\n= c =\n")
+    found = [name for name, _ in Files(path=str(tmp_path / "a.txt"), begins="^=").documents()]
+    assert found == ["a.txt#= a =", "a.txt#= b =", "a.txt#= a =", "a.txt#= c ="]
 
 
 @pytest.mark.parametrize("join", [None, "-"])

@@ -112,15 +112,21 @@ class Files(Source):
         return stamps(self._files()[1])
 
     def _begun(self, name: str, whole: str) -> Iterator[tuple[str, bytes]]:
-        """Yields the documents of one text; what stands before the first has the file's name."""
+        """Yields the documents of one text; what stands before the first has the file's name. A
+        line that begins most documents separates them and names none: they are numbered, as one
+        name has one split. Other documents of one name, such as articles of one title, share it.
+        """
         starts = self._starts(name, whole)
-        before = Counter[str]()
-        for a, b in pairwise(sorted({0, *starts, len(whole)})):
-            line = whole[a:b].partition("\n")[0].strip()
-            own = f"{name}#{line}" if a in starts else name
-            again = before[own]  # documents of one name would all go to one split
-            before[own] += 1
-            yield f"{own}#{again}" if again else own, whole[a:b].encode()
+        found = [*pairwise(sorted({0, *starts, len(whole)}))]
+        lines = {a: whole[a:b].partition("\n")[0].strip() for a, b in found if a in starts}
+        separators = {line for line, n in Counter(lines.values()).items() if 2 * n > len(lines)}
+        number = 0
+        for a, b in found:
+            own = f"{name}#{lines[a]}" if a in lines else name
+            if lines.get(a) in separators:
+                own += f"#{number}" if number else ""
+                number += 1
+            yield own, whole[a:b].encode()
 
     def _starts(self, name: str, whole: str) -> set[int]:
         """Returns where lines begin that `begins` matches. Raises UserError if that takes too
