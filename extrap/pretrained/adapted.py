@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 import torch
@@ -59,6 +60,21 @@ class Adapted(GPT):
     def blocks(self) -> nn.ModuleList:  # type: ignore[override]
         """The layers whose attention is ours."""
         return nn.ModuleList(self.net.get_submodule(layer.block) for layer in self.layers)
+
+    @property
+    def every(self) -> list[str]:
+        """The names of all layers, in order: of the lists that hold a layer whose attention is
+        ours. The others have no attention, or one that is not reached.
+        """
+        found: dict[str, list[str]] = {}
+        for layer in self.layers:
+            stem = layer.block.rpartition(".")[0]
+            list_of = self.net.get_submodule(stem)
+            if isinstance(list_of, nn.ModuleList):
+                found[stem] = [f"{stem}.{n}" for n in range(len(list_of))]
+            else:
+                found[layer.block] = [layer.block]
+        return [*chain.from_iterable(found.values())]
 
     def matrices(self) -> dict[str, nn.Module]:
         """Returns the matrices of the layers whose attention is ours. The last word of a name is

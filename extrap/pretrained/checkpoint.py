@@ -16,6 +16,7 @@ import torch
 
 from extrap.model.gpt import GPT
 from extrap.model.rotary import relayout
+from extrap.pretrained.adapted import Adapted
 from extrap.pretrained.adapter import adapted
 from extrap.pretrained.causal import fault
 from extrap.pretrained.chat import FILES
@@ -36,6 +37,8 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 BUFFERS = ("masked_bias", "position_ids")
 """Last names of constants that old versions of transformers wrote among the weights."""
+PICTURES = ("vision_model", "multi_modal_projector")
+"""First names of tensors beside a decoder that is the part for text of a model."""
 INDEX = "model.safetensors.index.json"
 
 
@@ -103,7 +106,7 @@ class Checkpoint:
         device_map: Literal["auto"] | None = None,
     ):
         self.place, self.scaling, self.device_map = place, scaling, device_map
-        self.folder = _folder(place, cache).absolute()  # a reader may change the working folder
+        self.folder = _folder(place, cache)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -178,19 +181,26 @@ class Checkpoint:
         return adapted(self._net(DTYPES[dtype], empty), self.length(length))
 
     def untrained(self, length: int | None = None, layers: int | None = None) -> GPT | Plain:
-        """Returns the architecture with weights as drawn, of its own depth or another."""
-        config = deepcopy(self.config)
+        """Returns the architecture with weights as drawn, of its own depth or another. Raises
+        UserError for a depth that its class does not build.
+        """
         with one_line(self.place):  # some families have no number of layers
-            own = config.num_hidden_layers
+            kind, config = self._class(deepcopy(self.config))
+            text = config.get_text_config()
+            own = text.num_hidden_layers
             deep = layers or own
-            for name, value in vars(config).items():
+            for name, value in vars(text).items():
                 if isinstance(value, list) and len(value) == own:  # one entry a layer
-                    setattr(config, name, [value[n % own] for n in range(deep)])
-            config.num_hidden_layers = deep
+                    setattr(text, name, [value[n % own] for n in range(deep)])
+            text.num_hidden_layers = deep
             with self._bounded(), torch.random.fork_rng(devices=[]), torch.device("meta"):
-                self._class(config)._from_config(config, dtype=torch.float32)
-            made = self._class(config)._from_config(config, dtype=torch.float32)
-        return adapted(made.eval(), self.length(length))
+                kind._from_config(config, dtype=torch.float32)
+            made = kind._from_config(config, dtype=torch.float32)
+        model = adapted(made.eval(), self.length(length))
+        if layers is not None and isinstance(model, Adapted) and len(model.every) != layers:
+            problem = f"with num_hidden_layers={layers} it has {len(model.every)} layers"
+            raise UserError(self.place, problem=problem, remedy="leave its depth as it is")
+        return model
 
     @cached_property
     def sha256(self) -> str:
@@ -206,13 +216,23 @@ class Checkpoint:
         weights = files(self.folder)
         return as_large_as(weights, sum(len(header(path)) for path in weights), self.place)
 
-    def _class(self, config: Any) -> Any:
+    def _class(self, config: Any) -> tuple[Any, Any]:
+        """Returns the class of the decoder and the config that it takes: of a model that reads
+        pictures as well the part for text, if the class is of this part alone.
+        """
         kind = self._package().AutoModelForCausalLM._model_mapping[type(config)]
-        return kind[0] if isinstance(kind, tuple) else kind
+        kind = kind[0] if isinstance(kind, tuple) else kind
+        part = config.sub_configs.get("text_config")
+        if part is None or kind.config_class is not part:
+            return kind, config
+        text = config.get_text_config()
+        bits = getattr(config, "quantization_config", None)
+        if bits is not None:
+            text.quantization_config = bits
+        return kind, text
 
     def _net(self, dtype: torch.dtype, empty: bool) -> Any:
-        config = self.config
-        kind = self._class(config)
+        kind, config = self._class(self.config)
         given = {"attn_implementation": "sdpa" if kind._supports_sdpa else "eager"}
         if empty:
             with self._bounded(), one_line(self.place), torch.device("meta"):
@@ -239,7 +259,10 @@ class Checkpoint:
             )
         for what in ("missing", "mismatched", "unexpected"):
             every = sorted(str(name) for name in found[f"{what}_keys"])
-            if names := [name for name in every if name.split(".")[-1] not in BUFFERS]:
+            names = [name for name in every if name.split(".")[-1] not in BUFFERS]
+            if what == "unexpected" and config is not self.config:
+                names = [name for name in names if name.split(".")[0] not in PICTURES]
+            if names:
                 problem = f"{len(names)} {what} tensors: {', '.join(names[:3])}"
                 raise UserError(self.place, problem=problem)
         if layout != "half":

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from torch import nn
-
 from extrap.model.gpt import GPT
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme
@@ -28,14 +26,8 @@ def layer_table(model: GPT) -> list[dict[str, Any]]:
     for row, layer in zip(rows, model.layers, strict=True):
         row["channels"] = layer.width
     found = {layer.block: row for layer, row in zip(model.layers, rows, strict=True)}
-    stem = model.layers[0].block.rpartition(".")[0]
-    siblings = model.net.get_submodule(stem)
-    if not isinstance(siblings, nn.ModuleList):
-        return rows
-    return [
-        found.get(f"{stem}.{n}", dict.fromkeys(rows[0]) | {"parts": STILL}) | {"layer": n}
-        for n in range(len(siblings))
-    ]
+    still = dict.fromkeys(rows[0]) | {"parts": STILL}
+    return [found.get(name, still) | {"layer": n} for n, name in enumerate(model.every)]
 
 
 def _row(scheme: Scheme, n: int) -> dict[str, Any]:

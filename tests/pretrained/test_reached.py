@@ -13,7 +13,16 @@ from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.plain import Plain
 from extrap.pretrained.table import layer_table
 from extrap.utils.errors import NotApplicable, UserError
-from tests.pretrained.test_adapter import EVERY, FACTOR, REACHED, TOKENS, L, close, own_logits
+from tests.pretrained.test_adapter import (
+    EVERY,
+    FACTOR,
+    INSIDE,
+    REACHED,
+    TOKENS,
+    L,
+    close,
+    own_logits,
+)
 from tests.support import tiny_families as families
 
 
@@ -91,6 +100,39 @@ def test_the_table_of_families_is_what_a_probe_finds():
     assert found == {kind: says for kind, says in EVERY.items() if kind not in REACHED}
 
 
+INDEXED = {
+    "layer_types": ["linear_attention"] * 3 + ["indexed_attention"],
+    "linear_key_head_dim": 8,
+    "linear_value_head_dim": 8,
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 4,
+    "shared_expert_intermediate_size": 16,
+    "hc_lowrank": 8,
+    "indexer_n_heads": 2,
+    "indexer_kv_heads": 1,
+    "indexer_head_dim": 8,
+    "indexer_budget": 16,
+    "indexer_compress_ratio": 4,
+}
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    ("family", "text"),
+    [("qwen3_5", {}), ("qwen3_5_moe", {}), ("qwen4_exp", INDEXED), ("llama4", {}), ("gemma3", {})],
+)
+def test_a_model_that_reads_pictures_too_is_read_for_its_text(family, text, tmp_path):
+    """A folder as it is published: the options of the decoder are a part of its config."""
+    theirs = families.with_pictures(family, **text)
+    theirs.save_pretrained(tmp_path)
+    checkpoint = Checkpoint(str(tmp_path))
+    expected = own_logits(theirs, TOKENS[:, :INSIDE])
+    close(checkpoint.model()(TOKENS[:, :INSIDE]), expected, max(1.0, float(expected.std())))
+    assert checkpoint.vocab == families.VOCAB and checkpoint.length() == L
+    drawn = checkpoint.untrained(layers=2)
+    assert family == "qwen4_exp" or len(layer_table(drawn)) == 2  # qwen4_exp has logits alone
+
+
 def test_depth_can_be_drawn_anew(tmp_path):
     """Lists with an entry a layer follow the pattern of the config."""
     families.made("smollm3").save_pretrained(tmp_path)
@@ -99,3 +141,14 @@ def test_depth_can_be_drawn_anew(tmp_path):
     deeper = checkpoint.untrained(layers=8)
     assert [row["turns"] for row in layer_table(deeper)] == [True, True, True, False] * 2
     assert json.loads((tmp_path / "config.json").read_text())["num_hidden_layers"] == 4
+
+
+@pytest.mark.parametrize("family", ["hrm_text", "bart"])
+def test_a_depth_that_a_family_does_not_build_is_refused(family, tmp_path):
+    """Two stacks of HRM have layers of their own; of BART this option counts the encoder's."""
+    families.made(family).save_pretrained(tmp_path)
+    checkpoint = Checkpoint(str(tmp_path))
+    whole = len(checkpoint.untrained().blocks)
+    assert len(layer_table(checkpoint.model(empty=True))) == whole
+    with pytest.raises(UserError, match=f"with num_hidden_layers=2 it has {whole} layers"):
+        checkpoint.untrained(layers=2)

@@ -115,6 +115,35 @@ def made(kind: str, **more: Any) -> Any:
     return found
 
 
+VISION = {
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "depth": 1,
+    "num_hidden_layers": 1,
+    "num_heads": 2,
+    "num_attention_heads": 2,
+    "out_hidden_size": 32,
+    "vision_output_dim": 32,
+    "projector_input_dim": 32,
+    "projector_output_dim": 32,
+    "image_size": 28,
+}
+
+
+def with_pictures(kind: str, **more: Any) -> Any:
+    """Returns a tiny model of a family that reads pictures as well. more: options of its text."""
+    import transformers as t
+
+    cls = t.CONFIG_MAPPING[kind]
+    text = made(cls.sub_configs["text_config"].model_type, **more).config.to_dict()
+    usual = cls().vision_config
+    vision = {name: x for name, x in VISION.items() if hasattr(usual, name)}
+    vision["model_type"] = usual.model_type
+    config = cls(text_config=text, vision_config=vision)
+    torch.manual_seed(0)
+    return t.AutoModelForImageTextToText.from_config(config, dtype=torch.float32).eval()
+
+
 def _takes(cls: type, usual: Any, name: str) -> bool:
     """True if a config has an option that can be set."""
     own = getattr(cls, name, None)
