@@ -207,7 +207,7 @@ class Source(ABC):
         if encoder.sized and self.longest is not None:
             identity.append("cut in tokens")
         if getattr(self, "begins", None) is not None:
-            identity.append("begun by numbered lines")
+            identity.append("begun by lines, behind a separator numbered")
         return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
 
