@@ -13,7 +13,9 @@ from typing import Protocol
 
 import hydra
 from hydra._internal.utils import get_args_parser
+from hydra.errors import HydraException
 from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
 
 from extrap import __version__
 from extrap.cli import completion, config_guard
@@ -25,7 +27,7 @@ from extrap.cli.shared import advise, reported
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.process import join
 from extrap.cli.sweep.shard import FLAG, Shard, taken
-from extrap.cli.words import SWEEPING, readable
+from extrap.cli.words import SWEEPING, readable, within
 from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
@@ -91,6 +93,11 @@ class Program:
                 work.run()
 
 
+LAUNCHER, HERE = "hydra/launcher", "local"
+"""The option that says where a sweep runs, and the launcher of this machine."""
+
+SINGLE = ("this command is a single job", "sweep with -m, or leave it out")
+
 REFUSED = ("config_path", "config_name", "experimental_rerun")
 """Flags of Hydra that extrap does not take: the last runs code out of a file."""
 
@@ -115,18 +122,42 @@ def main(program: Program, given: Sequence[str] | None = None) -> None:
             with _words("extrap", words):
                 return completion.complete(overrides, lambda: _hydra(program))
         if not args.hydra_help:
-            cfg = config_guard.checked(program.conf, overrides, args.config_dir)
+            cfg, groups = _checked(program.conf, args)
+            words = within(words, groups)
             if _lists(args):
                 program = replace(program, lists=True)
                 folder = [] if args.config_dir is None else ["--config-dir", args.config_dir]
-                words = [SWEEPING[0], *folder, *overrides]
-            elif _sweeps(cfg, args):
+                words = [SWEEPING[0], *folder, *within(overrides, groups)]
+            elif _mode_is_open(args) and selected(cfg, "grid"):
                 words = [SWEEPING[0], *words]
             elif shard and not (args.multirun or args.cfg):
-                problem, remedy = "this command is a single job", "sweep with -m, or leave it out"
-                raise UserError(FLAG, f"{shard.index}/{shard.of}", problem, remedy)
+                raise UserError(FLAG, f"{shard.index}/{shard.of}", *SINGLE)
+            elif _mode_is_open(args):
+                _check_launcher(overrides)
         with _words(sys.argv[0], words):
             _hydra(program)
+
+
+def _checked(conf: str, args: Namespace) -> tuple[DictConfig, tuple[str, ...]]:
+    """Returns the configuration of a command line, and the groups whose options fit the choices of
+    a grid alone. Raises the errors of config_guard.
+    """
+    try:
+        return config_guard.checked(conf, args.overrides, args.config_dir), ()
+    except (HydraException, OmegaConfBaseException):
+        sweeps = args.multirun or _mode_is_open(args)
+        groups = config_guard.swept(conf, args.overrides, args.config_dir) if sweeps else ()
+        if not groups:
+            raise
+    own = within(args.overrides, groups)
+    return config_guard.checked(conf, own, args.config_dir), groups
+
+
+def _check_launcher(words: Sequence[str]) -> None:
+    """Raises UserError for a single job that is given to a cluster: it would run here."""
+    for option, _, launcher in (word.partition("=") for word in words):
+        if option == LAUNCHER and launcher != HERE:
+            raise UserError(option, launcher, *SINGLE)
 
 
 def _hydra(program: Program) -> None:
@@ -170,8 +201,10 @@ def _lists(args: Namespace) -> bool:
     return args.multirun and args.cfg == "job" and not (args.package or args.resolve)
 
 
-def _sweeps(cfg: DictConfig, args: Namespace) -> bool:
-    """True if the configuration holds a grid and the words neither print nor choose a mode."""
+def _mode_is_open(args: Namespace) -> bool:
+    """True if the words neither print nor choose a mode, as the last word of a job of a sweep does:
+    a grid of the configuration is then swept.
+    """
     flags = (args.help, args.run, args.multirun, args.cfg, args.info)
     typed = any(word.lstrip("+").startswith("hydra.mode=") for word in args.overrides)
-    return not any(flags) and not typed and bool(selected(cfg, "grid"))
+    return not any(flags) and not typed

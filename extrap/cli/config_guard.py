@@ -12,10 +12,12 @@ from typing import Any
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import ChoiceSweep, Override
+from hydra.core.override_parser.types import ChoiceSweep, Glob, Override
 from omegaconf import DictConfig
 
-from extrap.cli.words import quoted
+from extrap.cli.hydra_errors import groups
+from extrap.cli.sweep.grid import overrides, selected
+from extrap.cli.words import options_of, quoted
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
@@ -54,6 +56,31 @@ def checked(conf: str, words: Sequence[str], config_dir: str | Path | None = Non
     _check_hydra(cfg, conf, parsed)
     _check_verbose(cfg.hydra.verbose)
     return cfg
+
+
+def swept(conf: str, words: Sequence[str], config_dir: str | Path | None = None) -> tuple[str, ...]:
+    """Returns where the options begin of groups from which the grids of an experiment choose, as in
+    `scheme.`. Raises the errors of `checked` for words that do not fit the first choices of a grid.
+    """
+    parse = OverridesParser.create().parse_overrides
+    of_groups = tuple(f"{group.replace('/', '.')}." for group in groups(conf))
+    typed = {one.key_or_group: one for one in parse(list(words))}
+    outside = [str(t.input_line) for name, t in typed.items() if not name.startswith(of_groups)]
+    found: dict[str, None] = {}
+    for grid in overrides(selected(checked(conf, outside, config_dir), "grid")):
+        chosen = [one for one in parse(grid) if "." not in one.key_or_group]
+        own = [one for one in chosen if one.key_or_group not in typed]
+        firsts = [_first(one) for one in own if not isinstance(one.value(), Glob)]
+        checked(conf, [*firsts, *words], config_dir)
+        found |= dict.fromkeys(map(options_of, own))
+    return tuple(found)
+
+
+def _first(one: Override) -> str:
+    """Returns the first value of a word of a grid, as a word."""
+    if not one.is_sweep_override():
+        return str(one.input_line)
+    return f"{one.get_key_element()}={next(one.sweep_string_iterator())}"
 
 
 def _check_own(folder: Path) -> None:

@@ -9,10 +9,12 @@ value is quoted, too: extrap/cli/values.py reads it by the type of its option.
 
 In a sweep Hydra first composes all options with one value, before any choice of the sweep, and
 would look for `factor` of `-m extension=pi,ntk extension.factor=8` inside the default extension.
-An option of a group that is swept is therefore handed on as a sweep of one value.
+An option of a group that is swept, by words or by the grid of an experiment, is therefore handed
+on as a sweep of one value.
 """
 
 import re
+from collections.abc import Sequence
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
@@ -34,11 +36,21 @@ def readable(words: list[str]) -> list[str]:
         return [_kept(_quoted(word, [word.partition("=")[2]])) for word in words]
     words = [_kept(_quoted(word, word.partition("=")[2].split(","))) for word in words]
     read = {word: one for word in words if (one := _read(word)) is not None}
-    groups = tuple(
-        f"{one.package or one.key_or_group.replace('/', '.')}."
-        for one in read.values()
-        if one.is_sweep_override() and "." not in one.key_or_group
-    )
+    swept = [one for one in read.values() if one.is_sweep_override()]
+    groups = [options_of(one) for one in swept if "." not in one.key_or_group]
+    return within(words, tuple(groups))
+
+
+def options_of(choice: Override) -> str:
+    """Returns how the options begin that the choice of a group brings, `scheme.`"""
+    return f"{choice.package or choice.key_or_group.replace('/', '.')}."
+
+
+def within(words: Sequence[str], groups: tuple[str, ...]) -> list[str]:
+    """Returns words with each option of these groups as a sweep of one value. groups: the beginning
+    of their options, as in `scheme.`
+    """
+    read = {word: one for word in words if (one := _read(word)) is not None}
     inside = {word for word, one in read.items() if one.key_or_group.startswith(groups)}
     return [_swept(word, read[word]) if word in inside else word for word in words]
 

@@ -104,6 +104,30 @@ def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny):
     assert [os.listdir(tiny.work / "runs" / name) for name in names] == [["log.txt"]] * 2
 
 
+def test_a_single_job_goes_to_no_cluster(tiny):
+    """It would train on the login node; a job of a sweep says by its mode that it is one."""
+    done = tiny("seed=0", "hydra/launcher=slurm")
+    line = "this command is a single job; sweep with -m, or leave it out"
+    assert done.stderr.splitlines() == [f"extrap: hydra/launcher=slurm: {line}"]
+    assert done.returncode == 2 and tiny.events() == []
+    assert tiny("seed=0", "hydra/launcher=slurm", "hydra.mode=RUN").returncode == 0
+
+
+@pytest.mark.turns
+def test_an_option_may_fit_the_choices_of_a_grid_alone(tiny):
+    """The default scheme has no slopes."""
+    own = "# @package _global_\nsweep: {grid: {scheme: alibi, seed: [0, 1]}}\n"
+    (tiny.source / "conf" / "experiment" / "own.yaml").write_text(own)
+    done = tiny("experiment=own", "scheme.slopes=4", "hydra.launcher.n_jobs=1")
+    assert done.returncode == 0, done.stderr
+    assert tiny.events() == [f"{what} alibi-s{n}" for n in (0, 1) for what in ("start", "end")]
+    listed = tiny("-m", "experiment=own", "scheme.slopes=4", "--cfg", "job").stdout
+    assert listed.count("scheme.slopes=4\n") == 2
+    done = tiny("experiment=two_grids", "scheme.slopes=4")
+    line = "extrap: scheme.slopes=4: no such option in scheme; choose one of base, name"
+    assert (done.returncode, done.stderr.splitlines()) == (2, [line])
+
+
 @pytest.mark.turns
 def test_a_sweep_over_experiments_with_grids_is_refused(tiny):
     """Not each experiment once, without its grid."""
