@@ -11,7 +11,7 @@ from extrap.cli.shared import argument, command
 from extrap.results import packing
 from extrap.results import rows as table
 
-ADD = argument("--add", type=Path, nargs="+", default=[], metavar="FILE",
+ADD = argument("--add", type=Path, nargs="+", action="extend", default=[], metavar="FILE",
                help="more packed files of this study, of another branch or person")  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from extrap.results.csv_table import TEXT
 from extrap.results.schema import COLUMNS, ROWS, SCHEMA
 from extrap.utils.errors import UserError, choose
 
-WHERE = argument("--where", nargs="+", default=[], metavar="COLUMN=VALUE",
+WHERE = argument("--where", nargs="+", action="extend", default=[], metavar="COLUMN=VALUE",
                  help="rows of this value, or of one of several separated by commas")  # fmt: skip
 
 

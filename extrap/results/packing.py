@@ -1,6 +1,6 @@
 """Packs the sheets of a study into its rows.parquet, which git keeps."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from extrap.results import left_out, packed, rows
@@ -8,6 +8,7 @@ from extrap.results.places import PACKED
 from extrap.results.schema import ROWS
 from extrap.results.sheets import in_order, sheets
 from extrap.utils.errors import UserError
+from extrap.utils.files import check_way
 
 Content = tuple[str, list[dict]]
 """The digest and the rows of a sheet."""
@@ -32,7 +33,7 @@ def pack(study: Path, others: Sequence[Path] = ()) -> int:
     for path in others:
         _add(found, path, rules, own)
     ordered = {name: found[name] for name in in_order(found)}
-    packed.write(study / PACKED, ordered)
+    _write(study / PACKED, ordered)
     return sum(len(kept) for _, kept in found.values())
 
 
@@ -43,7 +44,16 @@ def remove(study: Path, names: set[str]) -> None:
         return
     kept = [name for name in found.sheets if name not in names]
     sheets = {name: (found.digest(name), found.records(name)) for name in kept}
-    packed.write(study / PACKED, sheets)
+    _write(study / PACKED, sheets)
+
+
+def _write(path: Path, sheets: Mapping[str, Content]) -> None:
+    """Writes a packed file, and removes one of which nothing is left: no command reads that."""
+    if sheets:
+        packed.write(path, sheets)
+    else:
+        check_way(path.parent)
+        path.unlink(missing_ok=True)
 
 
 def _add(found: dict[str, Content], path: Path, rules: list[left_out.Rule], own: set[str]) -> None:

@@ -205,3 +205,5 @@ def test_packed_rows_go_too(capsys):
     assert "  results/s/rows.parquet: rope-1-s0__direct__kv\n" in capsys.readouterr().out
     assert {*rows.read("results/s")["run"]} == {"alibi-1-s0"}
     assert not entry.file("kv").sheet.exists()
+    clean.main(["s", "--rows", "--yes"])
+    assert not Path("results/s/rows.parquet").exists(), "no command reads one without rows"

@@ -52,6 +52,15 @@ def test_packed_rows_are_those_of_the_files(study):
     assert (study / "rows.parquet").read_bytes() == first
 
 
+def test_a_study_of_which_all_rows_are_left_out_has_no_packed_file(study):
+    packing.pack(study)
+    (study / left_out.FILE).write_text("- {run: any}\n")
+    packing.remove(study, {"alibi-s0__direct__rotary"})
+    (study / "rows" / "alibi-s0__direct__rotary.csv").unlink()
+    assert packing.pack(study) == 0
+    assert not (study / "rows.parquet").exists()
+
+
 def test_a_newer_file_hides_its_packed_sheet(study):
     packing.pack(study)
     newer = [row | {"value": 0.25} for row in run_rows("rope")]
@@ -77,9 +86,13 @@ def test_two_people_pack_one_study(study, tmp_path):
     rows.write(other / "rows" / "rope-s0__direct__kv.csv", run_rows("rope"))
     rows.write(other / "rows" / "t5-s0__direct__kv.csv", run_rows("t5"))
     packing.pack(other)
-    command.main(["mine", "--results", str(tmp_path), "--add", str(other / "rows.parquet")])
+    third = tmp_path / "third"
+    rows.write(third / "rows" / "nope-s0__direct__kv.csv", run_rows("nope"))
+    packing.pack(third)
+    both = [word for one in (other, third) for word in ("--add", str(one / "rows.parquet"))]
+    command.main(["mine", "--results", str(tmp_path), *both])
     unpacked(study)
-    assert {*rows.read(study)["scheme"]} == {"rope", "alibi", "t5"}
+    assert {*rows.read(study)["scheme"]} == {"rope", "alibi", "t5", "nope"}
     changed = [row | {"value": 0.5} for row in run_rows("t5")]
     rows.write(other / "rows" / "t5-s0__direct__kv.csv", changed)
     packing.pack(other)
@@ -159,6 +172,9 @@ def test_rows_are_printed_by_value(study, capsys):
     found = rows.read(study).query("scheme == 'rope'")
     expected = found["length"].isna() | (found["length"] == 64)
     assert lines[0].startswith("run,study,scheme") and len(lines) == 1 + expected.sum()
+    twice = ["--where", "scheme=rope", "--where", "length=64,"]
+    printed.main(["mine", "--results", str(study.parent), *twice])
+    assert capsys.readouterr().out.splitlines() == lines
     for word, said in (
         ("sheme=rope", "--where=sheme=rope: no such column; did you mean scheme? "),
         ("length=a", "expected a number"),
