@@ -1,12 +1,17 @@
 """The arguments with which `extrap plot` and `extrap table` choose series, name and order them."""
 
+import re
+
 from extrap.cli.shared import argument
 from extrap.utils.errors import UserError
+
+OPTION = r"[\w.]+="
+"""What stands behind a comma inside the name of an extension: `rerope,width=16`."""
 
 
 def words(names: str) -> tuple[str, ...]:
     """Returns names with commas between as a tuple."""
-    return tuple(names.split(","))
+    return tuple(re.split(rf",(?!{OPTION})", names))
 
 
 def multiples(lengths: str) -> tuple[float, ...]:
@@ -20,10 +25,10 @@ def multiples(lengths: str) -> tuple[float, ...]:
 
 def renamed(text: str) -> tuple[str, str]:
     """Returns (name, label) of `name=label`. Raises UserError for other text."""
-    name, equals, label = text.partition("=")
-    if not (name and equals and label.strip()):
+    found = re.fullmatch(rf"([^=]+?(?:,{OPTION}[^=,]+)*)=(.*\S.*)", text, re.DOTALL)
+    if found is None:
         raise UserError("--label", text, "expected NAME=LABEL", "give a label, such as mine=Ours")
-    return name, label
+    return found[1], found[2]
 
 
 SERIES = "these alone, such as rope,alibi+yarn: schemes, or series as extrap table has them"

@@ -1,6 +1,7 @@
 """Draw the figures of a study from its rows, as SVG and PNG, or for the page of a paper."""
 
 import re
+import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from functools import partial
@@ -19,7 +20,7 @@ from extrap.figures.drawing.part import Part
 from extrap.results.places import has_rows, place
 from extrap.results.rows import open_study, studies
 from extrap.results.together import together
-from extrap.utils.errors import UserError, choose
+from extrap.utils.errors import UserError, choose, printable
 from extrap.utils.files import check_links
 
 FLAGS = {
@@ -182,36 +183,48 @@ def plot(
     `results/<study>/figures` (`figures/paper` for a part or a width, `figures/beside-<other>` for
     several studies); returns the files.
 
-    Raises UserError for an unknown study, series or figure, for mixed corpora, and if a named
-    figure, or every figure, lacks its rows.
+    Of all figures, one that cannot be drawn is left out, with a line on stderr. Raises UserError
+    for an unknown study, series or figure, for mixed corpora, and if a named figure, or every
+    figure, cannot be drawn.
     """
     known = figures.available(form.plugins)
     _check_names(names, known, form.plugins)
     first, *others = [study] if isinstance(study, str) else study
     rows = form.part.of_study(together(results, [first, *others]))
     form.naming.check(rows)
-    folder, study = place(results, first), ", ".join([first, *others])
+    folder, asked = place(results, first), ", ".join([first, *others])
     beside = "-".join(["beside", *(Path(other).stem for other in others)])
     into = (*form.folder, beside) if others else form.folder
     check_links(folder)
-    drawn = []
+    drawn: list[Path] = []
+    failed: dict[str, UserError] = {}
     for name in names or known:
         whole = figures.with_beside(known[name], rows, partial(_other, results))
         part = form.part.of_figure(known[name], whole)
-        with form.naming.in_force():
-            contents = figures.render(known[name], form.naming.of(part), form.paper, form.kinds)
+        try:
+            with form.naming.in_force():
+                contents = figures.render(known[name], form.naming.of(part), form.paper, form.kinds)
+        except UserError as error:
+            if names:
+                raise
+            failed[name] = error
+            continue
         if contents is not None:
             drawn += figures.save(contents, folder.joinpath(*into, name))
         elif names and figures.served(known[name], whole):
             problem = "no panels of these protocols and lengths"
             raise UserError("FIGURE", name, problem, "choose others, or draw all panels")
         elif names:
-            problem = f"no rows with {figures.needed(known[name])} in study {study}"
-            made = f"`{figures.command(known[name], study)}` makes them"
+            problem = f"no rows with {figures.needed(known[name])} in study {asked}"
+            made = f"`{figures.command(known[name], first)}` makes them"
             raise UserError(name, problem=problem, remedy=made)
+    if not drawn and failed:
+        raise next(iter(failed.values()))
     if not drawn:
         remedy = f"figures are {', '.join(known)}"
-        raise UserError("STUDY", study, "no figure draws its rows", remedy)
+        raise UserError("STUDY", asked, "no figure draws its rows", remedy)
+    for name, error in failed.items():
+        print(printable(f"extrap plot: {name} left out: {error}"), file=sys.stderr)
     return drawn
 
 

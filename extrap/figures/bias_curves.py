@@ -19,7 +19,12 @@ from extrap.figures.drawing import (
 from extrap.results.series import select, series
 
 NEEDS = {"task": "diagnostics", "metric": "bias"}
+OF = " of the first layer, as trained"
 ACROSS = 3
+
+
+def enough(rows) -> bool:
+    return bool(((rows["layer"] == 0) & (rows["protocol"] == "trained")).any())
 
 
 def draw(rows):

@@ -14,6 +14,7 @@ from extrap.figures.length_generalisation import trained
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import mean_over_seeds
 from extrap.results.stats.ranks import TIED
+from extrap.utils.errors import UserError
 
 NEEDS = {"task": "algorithmic", "metric": "accuracy"}
 MAKE, OF = " data=algorithmic seed=0,1,2", " of several schemes"
@@ -31,6 +32,10 @@ def draw(rows):
     far = rows[rows["at"] > rows["protocol"].map(borders).fillna(0)]
     found = {s.label: s for s in series(far)}
     table = ranks(found)
+    if table.empty:
+        problem = "no task has problems longer than in training that all series were asked"
+        remedy = "evaluate all of them at task.algorithmic.multiples above 1"
+        raise UserError("rows", problem=problem, remedy=remedy)
     order = table.mean(axis=1).sort_values().index
     left = 0.35 + 0.065 * max(map(len, order))
     figure, ((panel,),) = panels((1, 1), (3.6, 0.26 * len(order)), right=0.5, left=left)
@@ -61,5 +66,7 @@ def ranks(found: dict) -> pd.DataFrame:
         label: s.rows.groupby(["protocol", "seed"])["value"].mean() for label, s in found.items()
     }
     together = pd.DataFrame(scores).dropna()
+    if together.empty:
+        return together
     places = together.round(TIED).rank(axis=1, ascending=False)
     return (1 / places).groupby("seed").mean().T

@@ -30,6 +30,9 @@ def test_report_table_and_plot_take_both(capsys) -> None:
     assert "rope-mine" in (said := capsys.readouterr().out) and "Study mine, theirs, " in said
     plot.main(["mine", "theirs", "kv_length"])
     assert Path("results/mine/figures/beside-theirs/kv_length.svg").exists()
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["mine", "theirs", "gap"])
+    assert "`extrap study=mine task=gap` makes them" in capsys.readouterr().err
     report.main(["mine", "theirs"])
     assert Path("results/mine/report-theirs.html").exists()
     with pytest.raises(SystemExit, match="2"):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrap.figures import entropy_keys, served, slot_attention
+from extrap.figures import bias_curves, entropy_keys, served, slot_attention
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.results.series import select
 from extrap.studies.reference.figures import influence
@@ -43,6 +43,11 @@ def test_a_longer_text_under_an_extension_hides_no_plain_series(inside):
     figure = entropy_keys.draw(pd.concat([rows, further]))
     labels = {label for panel in figure.axes for label in lines(panel)}
     assert {"rope (retrieval only)", "rope + yarn x16 (retrieval only)"} <= labels
+
+
+def test_biases_of_another_layer_than_the_first_are_not_drawn(inside):
+    assert served(bias_curves, inside)
+    assert not served(bias_curves, inside[inside["layer"] != 0])
 
 
 def test_slots_are_over_uniform_and_calibrated(inside):

@@ -20,6 +20,8 @@ from extrap.figures.drawing.paper import HOUSE, PAPERS
 from extrap.figures.drawing.part import Part
 from extrap.figures.drawing.style import RC
 from extrap.results import rows
+from extrap.results.rows import with_multiple
+from extrap.results.series import select
 from extrap.utils.errors import UserError
 from tests.support.plausible import run_rows
 
@@ -117,6 +119,28 @@ def test_a_protocol_and_a_length_pick_one_panel(results, capsys):
     plot.main([*words, "--results", str(results)])
     text = (results / "demo" / "figures" / "paper" / "kv_depth.svg").read_text()
     assert text.count("axes_") == 1 and ">records 4 L<" in text
+
+
+def test_a_length_is_chosen_by_the_number_that_errors_and_tables_write(frame):
+    rows = frame(run_rows("rope")).assign(train_length=96)
+    part = Part(lengths=(1.33333,))
+    known = with_multiple(rows)
+    found = part.of_figure(ALL["kv_depth"], part.of_study(known))
+    assert {*select(found, task="kv", metric="accuracy")["length"]} == {128}
+    assert {*part.of_cells(known)["length"]} == {128}
+
+
+def test_an_extension_with_an_option_is_chosen_named_and_ordered(tmp_path, capsys):
+    """Its name has a comma and =, which also part names and labels."""
+    option = {"extension": "rerope,width=16"}
+    every = run_rows("rope") + [row | option for row in run_rows("rope")] + run_rows("alibi")
+    rows.write(tmp_path / "demo" / "rows" / "a.csv", every)
+    words = ["demo", "kv_length", "--series", "rope+rerope,width=16,alibi", "--format", "svg"]
+    words += ["--label", "rerope,width=16=Near", "--order", "rerope,width=16,alibi"]
+    plot.main([*words, "--legend", "n", "--results", str(tmp_path)])
+    text = (tmp_path / "demo" / "figures" / "paper" / "kv_length.svg").read_text()
+    assert ">rope<" not in text
+    assert text.index(">rope + Near n = 1<") < text.index(">alibi n = 1<")
 
 
 def test_lengths_far_beyond_the_trained_one_have_panels():

@@ -7,11 +7,13 @@ import pytest
 import yaml
 
 from extrap import figures
-from extrap.cli import report
+from extrap.cli import plot, report
 from extrap.figures.report import html_page, sections
+from extrap.figures.report.pictures import pictures
 from extrap.results import rows
 from extrap.results.findings.statement import FILE
 from extrap.runs.study import Entry
+from extrap.utils.errors import UserError
 from tests.support.plausible import run_rows, study_rows
 from tests.support.tags import Tags
 
@@ -134,9 +136,59 @@ def test_a_study_without_an_experiment_names_the_commands_that_asked_for_its_job
     assert report.commands("demo") == ["extrap experiment=demo"]
 
 
-def test_the_command_of_a_report_names_the_options_of_extensions(frame):
-    rows = frame(study_rows(("rope",), (0,)))
-    options = {"extension": "rerope,width=16", "factor": 4.0}
-    command = sections.command(pd.concat([rows, rows.assign(**options)]))
-    assert "extension=direct,rerope" in command and "extension.width=16" in command
-    assert "extension.factor=4" in command and "which rows lack" in command
+def test_the_commands_of_a_report_give_each_extension_its_own_options(frame):
+    """The plain reading has no factor, and one that follows the text is no option."""
+    plain = frame(study_rows(("rope",), (0,)))
+    read = plain[plain["task"] != "train"]
+    follows = read["multiple"].clip(lower=1).fillna(1.0)
+    parts = [plain, read.assign(extension="yarn-dynamic", factor=follows)]
+    for factor in (4.0, 8.0):
+        parts.append(read.assign(extension="yarn", factor=factor, config=f"{factor:g}"))
+    parts.append(read.assign(extension="rerope,width=16"))
+    lines = sections.command(pd.concat(parts)).splitlines()
+    assert [line.partition(" seed=0 ")[2].partition(" 'task=")[0] for line in lines] == [
+        "extension=direct,yarn-dynamic",
+        "extension=rerope extension.width=16",
+        "extension=yarn extension.factor=4,8",
+    ]
+    assert all(line.startswith("extrap -m study=demo scheme=rope ") for line in lines)
+    assert lines[-1].endswith("'task=[kv,nll]'  # and the options of its runs, which rows lack")
+
+
+@pytest.fixture
+def two_figures(monkeypatch):
+    """Two figures of a study, the first of which cannot be drawn."""
+
+    def draw(rows):
+        raise UserError("rows", problem="no picture <in> them")
+
+    known = {name: figures.available()[name] for name in ("kv_length", "training_curves")}
+    monkeypatch.setattr(known["kv_length"], "draw", draw)
+    monkeypatch.setattr(figures, "available", lambda *_, **__: known)
+
+
+@pytest.mark.usefixtures("two_figures")
+def test_a_figure_that_cannot_be_drawn_ends_no_page(frame):
+    drawn = pictures(frame(run_rows("rope")), 10**6)
+    assert re.findall(r'<figure id="figure-(\w+)">', drawn) == ["training_curves"]
+    assert "Not drawn: <b>kv_length</b>: rows: no picture &lt;in&gt; them" in drawn
+
+
+@pytest.mark.usefixtures("two_figures")
+def test_the_command_of_a_figure_without_room_names_studies_and_plug_ins(frame):
+    both = [frame(run_rows("rope")), frame(run_rows("alibi")).assign(study="other")]
+    left = pictures(pd.concat(both), 0, ["mine", "more"])
+    assert "<code>extrap plot demo other training_curves --plugins mine,more</code>" in left
+
+
+@pytest.mark.usefixtures("two_figures")
+def test_a_figure_that_cannot_be_drawn_is_left_out_unless_it_is_named(tmp_path, capsys):
+    rows.write(tmp_path / "demo" / "rows" / "a.csv", run_rows("rope"))
+    plot.main(["demo", "--results", str(tmp_path)])
+    out, err = capsys.readouterr()
+    assert [line.rpartition("/")[2] for line in out.split()] == [
+        f"training_curves.{kind}" for kind in ("svg", "png")
+    ]
+    assert err == "extrap plot: kv_length left out: rows: no picture <in> them\n"
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["demo", "kv_length", "--results", str(tmp_path)])

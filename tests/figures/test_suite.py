@@ -13,6 +13,7 @@ from extrap.figures.context_gain import over_crop
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.lost_in_the_middle import Query
+from extrap.utils.errors import UserError
 from tests.support.invented import suite_rows, suite_study
 from tests.support.plausible import L
 
@@ -175,6 +176,12 @@ def test_ranks_are_over_tasks_and_untrained_lengths(several):
     assert not figures.served(ALL["reciprocal_rank"], select(several, scheme="rope"))
     apart = several["protocol"].eq("copy") == several["scheme"].eq("rope")
     assert not figures.served(ALL["reciprocal_rank"], several[apart]), "no task of both"
+
+
+def test_no_ranks_without_problems_longer_than_in_training(several):
+    far = (several["task"] == "algorithmic") & (several["at"] > 20)
+    with pytest.raises(UserError, match="no task has problems longer than in training"):
+        drawn("reciprocal_rank", several[~far])
 
 
 def test_equal_means_share_a_rank_whatever_their_last_bit():

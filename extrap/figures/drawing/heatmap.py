@@ -11,14 +11,7 @@ from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.dimensions import (
-    COLOUR_BAR,
-    NARROW,
-    PAGE,
-    POINT,
-    WIDTH,
-    text_width,
-)
+from extrap.figures.drawing.dimensions import COLOUR_BAR, NARROW, PAGE, POINT, WIDTH, text_width
 from extrap.figures.drawing.layout import leftmost, lowest, wrapped
 from extrap.figures.drawing.palette import BELOW_GATE, ink_on
 from extrap.figures.drawing.style import style_of

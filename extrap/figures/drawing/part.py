@@ -66,7 +66,7 @@ class Part(NamedTuple):
         if self.protocols:
             keep &= np.isin(panels["protocol"].to_numpy(str), self.protocols)
         if self.lengths:
-            keep &= np.isin(panels["multiple"].to_numpy(), self.lengths)
+            keep &= self._at_lengths(panels)
         return rows.drop(index=panels.index[~keep]) if keep.any() else rows.iloc[:0]
 
     def of_cells(self, rows: pd.DataFrame) -> pd.DataFrame:
@@ -75,5 +75,12 @@ class Part(NamedTuple):
         if self.protocols:
             keep &= np.isin(rows["protocol"].to_numpy(str), self.protocols)
         if self.lengths:
-            keep &= np.isin(rows["multiple"].to_numpy(), self.lengths)
+            keep &= self._at_lengths(rows)
         return rows[keep]
+
+    def _at_lengths(self, rows: pd.DataFrame) -> np.ndarray:
+        """Returns which rows have one of the lengths, as errors and tables write them: 128 / 96 is
+        1.33333.
+        """
+        asked = [f"{one:g}" for one in self.lengths]
+        return rows["multiple"].map("{:g}".format).isin(asked).to_numpy()

@@ -10,7 +10,7 @@ from extrap.figures.drawing.axes import larger, span
 from extrap.figures.report.text import Html, interval, table
 from extrap.results.findings.markdown_pages import reason, summary
 from extrap.results.findings.verdict import Finding
-from extrap.results.series import settings, status_name, steps
+from extrap.results.series import one_factor, settings, status_name, steps
 
 SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
 SIGNS |= {"premise not met": "–", "not measured": "–"}
@@ -39,33 +39,42 @@ def overview(rows: pd.DataFrame, commands: Sequence[str] = (), notes: Sequence[s
 
 
 def command(rows: pd.DataFrame) -> str:
-    """Returns `extrap -m study=mine scheme=rope,alibi seed=0,1 ...`, as far as rows tell, and a
-    comment: rows hold no other options of runs and tasks.
+    """Returns `extrap -m study=mine scheme=rope,alibi seed=0,1 ...`, a line for extensions with the
+    same options and factors, as far as rows tell, and a comment: rows hold no other options of runs
+    and tasks.
     """
+    rows = rows.assign(factor=one_factor(rows))
+    alike: dict[str, list[str]] = {}
+    for name, part in rows.groupby("extension"):
+        if _tasks(part) or not _tasks(rows):
+            alike.setdefault(_options(str(name), part["factor"]), []).append(str(name))
+    lines = [_line(rows[rows["extension"].isin(names)], more) for more, names in alike.items()]
+    return "\n".join(lines) + "  # and the options of its runs, which rows lack"
+
+
+def _options(extension: str, factors: pd.Series) -> str:
+    """Returns the changed options in the name of an extension, `rerope,width=16`, and its factors,
+    as words of a command.
+    """
+    options = [f" extension.{option}" for option in extension.split(",")[1:]]
+    given = sorted(set(factors) - {1.0})
+    if given:
+        options.append(f" extension.factor={','.join(f'{factor:g}' for factor in given)}")
+    return "".join(options)
+
+
+def _line(rows: pd.DataFrame, more: str) -> str:
+    """Returns the command that makes rows of extensions with the same options, `more`."""
+    extensions = {name.partition(",")[0] for name in rows["extension"]}
     words = {"study": rows["study"], "scheme": rows["scheme"], "seed": rows["seed"].astype(str)}
-    extended = rows[rows["extension"] != "direct"]
-    if len(extended):
-        words["extension"] = rows["extension"].str.partition(",")[0]
-        words |= _options(extended["extension"].unique())
-    if len(factors := extended.loc[extended["factor"] != 1, "factor"].dropna()):
-        words["extension.factor"] = factors.map("{:g}".format)
+    if extensions != {"direct"}:
+        words["extension"] = pd.Series(sorted(extensions))
     if not set(rows["data"]) <= {"mixture", "published"}:
         words["data"] = rows["data"]
     options = [
         f"{name}={','.join(sorted(map(str, set(values))))}" for name, values in words.items()
     ]
-    task = f"'task=[{','.join(_tasks(rows))}]'"
-    return f"extrap -m {' '.join(options)} {task}  # and the options of its runs, which rows lack"
-
-
-def _options(extensions: Sequence[str]) -> dict[str, list[str]]:
-    """Returns the changed options in the names of extensions: `rerope,width=16`."""
-    found: dict[str, list[str]] = {}
-    for name in extensions:
-        for option in name.split(",")[1:]:
-            key, _, value = option.partition("=")
-            found.setdefault(f"extension.{key}", []).append(value)
-    return found
+    return f"extrap -m {' '.join(options)}{more} 'task=[{','.join(_tasks(rows))}]'"
 
 
 def findings(found: Sequence[Finding]) -> str:
