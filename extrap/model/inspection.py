@@ -16,6 +16,7 @@ from extrap.model.parts import check_causal
 from extrap.model.scheme import OutOfRange, Scheme, Where, attention_weights
 from extrap.model.spectrum import draws_positions
 from extrap.model.wrapper import Wrapper
+from extrap.utils.errors import UserError
 
 if TYPE_CHECKING:
     from extrap.model.gpt import GPT
@@ -98,8 +99,11 @@ class InspectedModel:
             check_causal(model.scheme)
 
     def untrained(self, layers: int | None = None, causal: bool = True) -> "InspectedModel":
-        """Returns the model before training. Raises UserError or ValueError without one."""
+        """Returns the model before training. Raises UserError or ValueError without one: a few
+        layers of a hybrid model have no attention, and a model without any has no scheme.
+        """
         model = self.fresh(layers).eval().to(self._device)
+        _ = model.scheme
         return InspectedModel(model, self.plain, self.fresh, causal)
 
     @property
@@ -179,8 +183,9 @@ class InspectedModel:
     @torch.no_grad()
     def attention(self, tokens: Tensor) -> Tensor:
         """Returns the weights (layers, B, H, T, T) of tokens (B, T), the input of `mix`. For linear
-        attention: |a| with rows that sum to 1.
+        attention: |a| with rows that sum to 1. Raises UserError if layers differ in H.
         """
+        self._check_heads()
         kept: dict[int, Tensor] = {}
         self.hidden(tokens, attend=defined(kept, self.causal))
         weights = []
@@ -190,6 +195,15 @@ class InspectedModel:
                 a = F.normalize(a.abs(), p=1, dim=-1)
             weights.append(a)
         return torch.stack(weights)
+
+    def _check_heads(self) -> None:
+        layers: dict[int, list[str]] = {}
+        for n, (heads, *_) in enumerate(self.model.sizes()):
+            layers.setdefault(heads, []).append(str(n))
+        if len(layers) > 1:
+            each = [f"layers {', '.join(own)} have {heads}" for heads, own in layers.items()]
+            problem = f"wants as many heads in every layer, and {', '.join(each)}"
+            raise UserError("task", problem=problem, remedy="leave the task out")
 
     @torch.no_grad()
     def rotated(self, tokens: Tensor, turn: bool = True) -> dict[int, tuple[Tensor, Tensor]]:

@@ -22,6 +22,7 @@ from extrap.pretrained.layers import read
 from extrap.pretrained.plain import ALLOWED, device_of, table_rows
 from extrap.pretrained.rotation import GivenSink, scheme_of
 from extrap.pretrained.seam import Before, forgetting, replaced, still, through
+from extrap.utils.errors import UserError
 
 KNOWN, CLOSE = 16, 1e-3
 """Tokens of the first part of a text, and the difference of logits, in standard deviations, that
@@ -164,6 +165,7 @@ class Adapted(GPT):
         number = {module(layer.name): n for n, layer in enumerate(self.layers)}
         inputs: dict[int, Tensor] = {}
         usual = self.scheme.shape.head_dim**-0.5
+        kind = self.net.config.model_type
 
         def attend(m: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any, more: Any) -> Tensor:
             n = number[m]
@@ -189,6 +191,9 @@ class Adapted(GPT):
             return x
 
         def embedded(n: int, x: Tensor) -> Tensor:
+            if x.dim() != 3:
+                problem = f"layer {n} reads {x.dim()} axes of numbers, the task wants (B, T, C)"
+                raise UserError("model_type", kind, problem, "leave the task out")
             return placed(self.scheme, x, at, n)
 
         changes: dict[nn.Module, Any] = {
@@ -205,7 +210,9 @@ class Adapted(GPT):
             for n, layer in enumerate(self.layers):
                 hooks.enter_context(_on_input(module(layer.name), n, normed))
                 if self.scheme.uses("embed", layer=n):
-                    hooks.enter_context(_on_input(module(layer.block), n, embedded))
+                    # the first layers of a hybrid model may have no attention
+                    block = layer.block if n else self.every[0]
+                    hooks.enter_context(_on_input(module(block), n, embedded))
             yield
 
     def _again(self, at: Where, forward: Any) -> Any:

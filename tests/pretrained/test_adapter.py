@@ -18,6 +18,7 @@ from extrap.extensions.self_extend import SelfExtend
 from extrap.model.inspection import InspectedModel
 from extrap.model.scheme import OutOfRange
 from extrap.pretrained.adapter import adapt
+from extrap.utils.errors import UserError
 from tests.support import tiny_families as families
 
 L, INSIDE, PAST, FACTOR = families.L, 60, 150, 4.0
@@ -279,6 +280,46 @@ def test_gradients_are_those_of_the_family():
     inside = InspectedModel(ours, ours, lambda layers: ours)
     reach = inside.gradient(TOKENS[:, :20], TOKENS[:, 20])
     assert reach.shape == (2, 20) and (reach > 0).all()
+
+
+@pytest.mark.parametrize("family", ["lfm2_moe", "olmo_hybrid"])
+def test_gradients_of_a_hybrid_end_at_its_first_layer(family):
+    """A layer that has no attention."""
+    model, text, target = families.made(family), TOKENS[:, :20], TOKENS[:, 20]
+    ours = adapt(model, L)
+    assert ours.layers[0].block == "model.layers.1"
+    found = InspectedModel(ours, ours, lambda layers: ours).gradient(text, target)
+    roots = []
+
+    def rooted(module, args, more):
+        roots.append(args[0].detach().requires_grad_())
+        return (roots[0], *args[1:]), more
+
+    with model.model.layers[0].register_forward_pre_hook(rooted, with_kwargs=True):
+        logits = own_logits(model, text)[:, -1]
+    chosen = logits.gather(1, target[:, None]).sum()
+    (slope,) = torch.autograd.grad(chosen, roots)
+    close(found, slope.norm(dim=-1), float(found.max()))
+
+
+@pytest.mark.parametrize(
+    ("family", "options", "expected"),
+    [
+        (
+            "laguna",
+            {"num_attention_heads_per_layer": [4, 8, 4, 8]},
+            "task: wants as many heads in every layer, and layers 0, 2 have 4, layers 1, 3 have 8;",
+        ),
+        ("gemma3n_text", {}, "model_type=gemma3n_text: layer 0 reads 4 axes of numbers, the task"),
+    ],
+)
+def test_layers_that_a_task_cannot_look_into_are_named(family, options, expected):
+    ours = adapt(families.made(family, **options), L)
+    inside = InspectedModel(ours, ours, lambda layers: ours)
+    text, target = TOKENS[:, :20], TOKENS[:, 20]
+    with pytest.raises(UserError) as error:
+        _ = inside.attention(text), inside.gradient(text, target)
+    assert str(error.value).startswith(expected) and "\n" not in str(error.value)
 
 
 @torch.no_grad()

@@ -8,6 +8,7 @@ from torch import nn
 
 from extrap.extensions.direct import Direct
 from extrap.extensions.interpolation import Interpolation
+from extrap.model.inspection import InspectedModel
 from extrap.pretrained.adapter import Adapted, adapt
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.plain import Plain
@@ -152,3 +153,14 @@ def test_a_depth_that_a_family_does_not_build_is_refused(family, tmp_path):
     assert len(layer_table(checkpoint.model(empty=True))) == whole
     with pytest.raises(UserError, match=f"with num_hidden_layers=2 it has {whole} layers"):
         checkpoint.untrained(layers=2)
+
+
+def test_a_depth_without_attention_is_no_model_to_look_into(tmp_path):
+    """The first layer of a hybrid; the task `diagnostics` leaves such a depth out."""
+    families.made("lfm2_moe").save_pretrained(tmp_path)
+    checkpoint = Checkpoint(str(tmp_path))
+    model = checkpoint.model()
+    inside = InspectedModel(model, model, lambda layers: checkpoint.untrained(layers=layers))
+    assert len(inside.untrained(2).model.layers) == 1
+    with pytest.raises(NotApplicable, match="no attention comes through"):
+        inside.untrained(1)
