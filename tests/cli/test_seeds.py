@@ -5,6 +5,7 @@ those that Hydra composes.
 from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 from hydra import compose, initialize_config_dir
@@ -92,6 +93,20 @@ def test_a_finished_or_trained_job_leads_no_unchecked_one(reader, monkeypatch):
         found = reader.jobs([[*words, f"stage={stage}"] for words in seeds("rope", 0, 1, 2)])
         assert [job.state for job in found] == [State(state) for state in states.split()]
         assert checked == ([1] if stage == "train" else [0, 1])
+
+
+def test_choices_of_equal_options_are_jobs_of_their_own(reader, hydra, tmp_path):
+    """A copy of a file under another name is another series; the same words twice are one job."""
+    for group, name, copy in (("scheme", "alibi", "mine"), ("data", "text", "my-text")):
+        (tmp_path / group).mkdir()
+        copyfile(Path(conf_dir(), group, f"{name}.yaml"), tmp_path / group / f"{copy}.yaml")
+    words = [*TINY[:-4], "study=s", "task=[nll]", f"hydra.searchpath=['file://{tmp_path}']"]
+    context = HydraContext(hydra.config_loader(), None)
+    reader.setup(hydra_context=context, task_function=reader.program, config=master(*words))
+    batch = [[*words, f"scheme={s}", f"seed={n}"] for s in ("alibi", "mine") for n in (0, 1, 1)]
+    runs = [job.entry.run for job in reader.jobs(batch)]
+    assert [run.split("-")[0] for run in runs] == ["alibi", "alibi", "mine", "mine"]
+    assert len(reader.jobs([[*words, f"data={name}"] for name in ("text", "my-text", "text")])) == 2
 
 
 def test_seeds_that_nobody_follows(reader):

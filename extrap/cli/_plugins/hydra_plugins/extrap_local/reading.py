@@ -88,7 +88,7 @@ class Reader(Launcher):
         Skips a job that makes no sense, with its reason, if others make sense. Raises UserError
         with a line per mistake.
         """
-        found: dict[tuple[str, str], Process] = {}
+        found: dict[tuple[str, ...], Process] = {}
         wrong: dict[str, None] = {}
         leaders: dict[tuple[str, ...], Leader] = {}
         writers: dict[tuple[str, ...], tuple[str, Sequence[str]]] = {}
@@ -115,14 +115,16 @@ class Reader(Launcher):
 
     def _read(
         self, overrides: list[str], leaders: dict[tuple[str, ...], Leader]
-    ) -> tuple[tuple[str, str], Process]:
-        """Returns a job with its values, hashed, its seed apart. leaders: by their other words."""
+    ) -> tuple[tuple[str, ...], Process]:
+        """Returns a job with what tells it from others: its values, hashed, its seed apart, and its
+        names, as files of other names may hold equal options. leaders: by their other words.
+        """
         words, seed = apart(overrides)
         if seed is not None and words in leaders:
             leader = leaders[words]
             if (job := leader.follower(seed)) is not None:
                 job.overrides, job.command = overrides, _wrapped(job, self._command(overrides))
-                return (leader.values, repr(seed)), job
+                return (leader.values, repr(seed), *_named(job)), job
         composed = self._composed(overrides)
         work = self.program.prepare(composed)
         state, reason = _state(work)
@@ -130,12 +132,13 @@ class Reader(Launcher):
         job = Process("", command, entry, state, reason, overrides=overrides)
         job.threads = composed.values.get("threads", 1)
         _place(job, composed.values.get("trainer") or {})
-        others = repr({name: x for name, x in composed.values.items() if name != "seed"})
-        values = hashlib.sha256(others.encode()).hexdigest()
+        others = {name: x for name, x in composed.values.items() if name != "seed"}
+        described = repr((composed.choices.get("data"), others))  # rows name the data set
+        values = hashlib.sha256(described.encode()).hexdigest()
         if seed is not None and self.varied.shares(overrides):
             checked = bool(reason) or (state is State.WAITING and not job.entry.folder.trained)
             leaders[words] = Leader(job, seed, values, work.run_of, checked)
-        return (values, repr(composed.values.get("seed"))), job
+        return (values, repr(composed.values.get("seed")), *_named(job)), job
 
     def _command(self, overrides: list[str]) -> list[str]:
         """The program again, with the job's options and the same folders of configuration files."""
@@ -171,6 +174,11 @@ class Reader(Launcher):
             remedy = "start it by itself, or give sweep.grid=null"
             raise UserError(f"{' '.join(overrides)}: {problem}; {remedy}")
         return composed
+
+
+def _named(job: Process) -> tuple[str, str]:
+    """Returns the names of a job in files."""
+    return job.entry.run, job.entry.extension
 
 
 def _keep_importable(program: str) -> None:
