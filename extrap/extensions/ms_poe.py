@@ -6,9 +6,11 @@ aware_h = share of the keys to which the last query gives more than `times` the 
 positions; the head with the greatest share has rank 0
 
 The method is for records in the middle of texts within L. Every text and layer has ranks of its
-own, so that logits of a prefix change as it grows. The authors' code uses the order of the heads in
-place of their ranks; here it is the ranks. The ranks see the whole text: only the logits of the
-last token are sound, and extrap refuses tasks that score earlier ones.
+own, so that logits of a prefix change as it grows. The authors' code (github.com/VITA-Group/Ms-PoE)
+uses the order of the heads in place of their ranks, counts keys above 3 means and leaves the first
+two of 32 layers as they are; here it is the ranks, 4 means and every full-attention layer. The
+ranks see the whole text: only the logits of the last token are sound, and extrap refuses tasks that
+score earlier ones.
 """
 
 from collections.abc import Callable
@@ -32,7 +34,7 @@ class MsPoE(SchemeExtension):
 
     Args:
         least, most: the range of r, 1.2 to 1.8 in the paper
-        times: a key counts above so many means
+        times: a key counts above so many means, 3 in the authors' code
 
     Works with members of the RoPE family whose pairs turn by theta_p per token. Changes the model
     inside L. Raises ValueError unless least < most.

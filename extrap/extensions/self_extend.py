@@ -8,7 +8,7 @@ comes nearer than a near one.
 from extrap.extensions.distances import DistanceExtension, width_of
 from extrap.model.distance_maps import Near, grouped
 from extrap.model.scheme import Scheme
-from extrap.utils.bounds import Factor
+from extrap.utils.bounds import Count, Factor
 
 
 class SelfExtend(DistanceExtension):
@@ -26,7 +26,7 @@ class SelfExtend(DistanceExtension):
 
     factor: float  # never null here
 
-    def __init__(self, factor: Factor = 8.0, window: int | None = None, group: int | None = None):
+    def __init__(self, factor: Factor = 8.0, window: int | None = None, group: Count | None = None):
         self.factor = factor
         self.window = window
         self.group = group

@@ -65,6 +65,7 @@ def extension(name: str, options: dict) -> Extension:
         ("randomised-sampled", "longest", [128]),
         ("randomised-yarn", "method", [Interpolation(4.0)]),
         ("self-extend", "factor", [0.5]),
+        ("self-extend", "group", [0, -1]),
         ("streaming-llm", "recent", [0]),
         ("streaming-llm", "sinks", [-1]),
         ("wave-prune", "periods", [0.0, -1.0]),
