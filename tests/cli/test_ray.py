@@ -10,6 +10,9 @@ from dataclasses import replace
 
 import pytest
 
+from extrap.cli.sweep import on_ray
+from extrap.cli.sweep.process import Process
+from extrap.runs.study import Entry
 from tests.support.program import REPOSITORY, until
 
 RAY = "hydra/launcher=ray"
@@ -20,6 +23,19 @@ def test_without_the_extra_it_is_named(worker):
     done = worker("-m", "act=work", RAY)
     line = "extrap: hydra/launcher=ray: needs ray; pip install 'extrap[ray]'"
     assert (done.returncode, done.stderr.splitlines()) == (2, [line])
+
+
+def test_jobs_that_no_node_can_hold_are_told():
+    """Ray would let them wait for ever, without a word."""
+    sizes = [(True, {"CPU": 4.0}), (True, {"CPU": 2.0, "GPU": 1.0}), (False, {"CPU": 64.0})]
+    here = [{"Alive": alive, "Resources": size} for alive, size in sizes]
+    jobs = [
+        Process("", [], Entry("s", "a", "direct", {}), threads=threads, gpus=gpus)
+        for threads, gpus in ((4, 0), (2, 1), (8, 0), (4, 1))
+    ]
+    line = "2 jobs wait for a node that this cluster lacks (at most cores 8, GPUs 1)"
+    assert on_ray.unheld(here, jobs) == line
+    assert on_ray.unheld(here, jobs[:2]) is None
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ again goes on where the run stopped.
 
 import os
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +50,7 @@ def run(ray: Any, jobs: list[Process], retries: int, status: Status) -> None:
     left = {}
     for job in jobs:
         work = Work(job.label, job.command, job.entry, os.getcwd())
-        needs = {"num_cpus": job.threads * job.processes, "num_gpus": job.gpus}
+        needs = {"num_cpus": _cores(job), "num_gpus": job.gpus}
         left[call.options(**needs, max_retries=retries).remote(work)] = job
         job.began = time.monotonic()
     while left:
@@ -57,6 +58,27 @@ def run(ray: Any, jobs: list[Process], retries: int, status: Status) -> None:
         for reference in ended:
             _end(ray, reference, left.pop(reference), status)
         _see(list(left.values()), status)
+
+
+def unheld(nodes: Iterable[dict[str, Any]], jobs: Sequence[Process]) -> str | None:
+    """Returns a line about jobs that no node of a cluster can hold, None without one: Ray lets them
+    wait for a larger node, and says nothing. nodes: as `ray.nodes()` lists them.
+    """
+    sizes = [node.get("Resources", {}) for node in nodes if node.get("Alive")]
+    large = [job for job in jobs if not any(_holds(size, job) for size in sizes)]
+    if not large:
+        return None
+    cores, gpus = max(map(_cores, large)), max(job.gpus for job in large)
+    jobs_wait = "1 job waits" if len(large) == 1 else f"{len(large)} jobs wait"
+    return f"{jobs_wait} for a node that this cluster lacks (at most cores {cores}, GPUs {gpus})"
+
+
+def _cores(job: Process) -> int:
+    return job.threads * job.processes
+
+
+def _holds(size: dict[str, float], job: Process) -> bool:
+    return size.get("CPU", 0) >= _cores(job) and size.get("GPU", 0) >= job.gpus
 
 
 def _called(work: Work) -> tuple[str, str]:

@@ -6,6 +6,7 @@ Ray cluster.
 # Ray is an extra, which those who check types may lack
 
 import logging
+import sys
 from importlib.util import find_spec
 from typing import Any
 
@@ -60,6 +61,8 @@ class RayLauncher(Reader):
             remedy = "start one by `ray start --head`, or give hydra.launcher.address=local"
             raise UserError("hydra.launcher.address", self.address, problem, remedy) from None
         try:
+            if (line := on_ray.unheld(ray.nodes(), left)) is not None:
+                print(f"extrap: {line}", file=sys.stderr)
             on_ray.run(ray, left, self.retries, Status(left))
         finally:
             ray.shutdown()
