@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 SEEDS = 3
 """Seeds of the experiments conf/experiment/judge."""
+PRECISION = "32-true"
+"""Of the trainings whose rows travel with extrap."""
+
 RECIPES = "also train it under this many recipes of the study grid, 1 to 4: a rank for each"
 
 PAPER = f"page of the figures in paper/: {', '.join(PAPERS)} (default: {COLUMN})"
@@ -168,7 +171,7 @@ def _verdict(
     if asked.group == "scheme":
         cost = _cost(asked.label, job.config["scheme"], found.others, plugins)
     spread, recipes = ranks or ("", [])
-    notes = [*_notes(asked), *filter(None, [spread])]
+    notes = [*_notes(asked, job), *filter(None, [spread])]
     apart = differences(found, scores)
     verdict = judge_files.Verdict(found, board(found), apart, contracts, notes, cost, recipes)
     files = judge_files.written(folder, rows, verdict, asked.command, page(asked.paper), plugins)
@@ -176,9 +179,12 @@ def _verdict(
     return Judged(verdict.board, verdict.differences, contracts, text, files)
 
 
-def _notes(asked: Candidate) -> list[str]:
+def _notes(asked: Candidate, job: "Job") -> list[str]:
     """Returns a sentence about options of training that the others do not share."""
     own = [word for word in asked.words if word.lstrip("+").startswith(("train.", "model", "data"))]
+    precision = job.source.precision
+    if precision != PRECISION:
+        own.append(f"in {precision}, they in {PRECISION}")
     return [f"Trained otherwise than the others: {', '.join(own)}."] if own else []
 
 

@@ -127,6 +127,13 @@ def test_a_verdict_is_a_table_a_page_and_a_paper(monkeypatch) -> None:
     assert "<td>1 of 3</td>" in both and "extrap judge --recipes 2 scheme=t5" in both
 
 
+def test_a_training_in_other_numbers_than_the_others_is_told() -> None:
+    asked = judge_candidate.candidate(["scheme=rope", "trainer=gpu"])
+    (note,) = judge._notes(asked, job("scheme=rope", "trainer=gpu"))
+    assert note == "Trained otherwise than the others: in bf16-mixed, they in 32-true."
+    assert judge._notes(asked, job("scheme=rope")) == []
+
+
 def test_a_cost_that_a_shape_has_not_is_no_end_of_a_verdict() -> None:
     """The audit measures at 256 tokens, which these positions do not reach."""
     node = {"_target_": "extrap.schemes.randomised.RandomisedPositions", "maximum": 128}
