@@ -25,6 +25,9 @@ from extrap.utils.untrusted import read_yaml
 FORMS = {"scheme": float, "model": float, "data": float, "finetune": int}
 """The form of a number in an option of float, in groups that are part of the name of a run."""
 
+NOWHERE = object()
+"""What lies at a path that leads out of a configuration."""
+
 
 def settled(composed: Composed) -> dict[str, Any]:
     """Returns the options of a configuration with each typed value in the type of its option."""
@@ -34,10 +37,8 @@ def settled(composed: Composed) -> dict[str, Any]:
         path = one.key_or_group.split(".")
         if one.is_delete() or one.package is not None or "/" in one.key_or_group:
             continue
-        if (holder := _holder(values, path[:-1])) is None or path[-1] not in holder:
-            continue
-        typed, current = one.value(), holder[path[-1]]
-        if isinstance(current, Mapping) or typed is None:
+        typed, current = one.value(), _at(values, path)
+        if current is NOWHERE or isinstance(current, Mapping) or typed is None:
             continue
         hint = _hint(values, path)
         # the schema writes a number as a text in a way of its own
@@ -49,10 +50,13 @@ def settled(composed: Composed) -> dict[str, Any]:
     return values
 
 
-def _holder(values: Any, path: Sequence[str]) -> Mapping[str, Any] | None:
+def _at(values: Any, path: Sequence[str]) -> Any:
+    """Returns what lies at a path of names, and of places in lists; NOWHERE without it."""
     for name in path:
-        values = values.get(name) if isinstance(values, Mapping) else None
-    return values if isinstance(values, Mapping) else None
+        if isinstance(values, list):  # the parts of a stack
+            values = dict(zip(map(str, range(len(values))), values, strict=True))
+        values = values.get(name, NOWHERE) if isinstance(values, Mapping) else NOWHERE
+    return values
 
 
 def _hint(values: Mapping[str, Any], path: Sequence[str]) -> Any:
@@ -61,13 +65,13 @@ def _hint(values: Mapping[str, Any], path: Sequence[str]) -> Any:
     node: Any = values
     for depth, name in enumerate(path):
         known = _hints(node, values, path[:depth])
-        hint = known.get(name, Any) if known is not None else inner(hint, dict)
-        node = node[name]
+        hint = known.get(name, Any) if known is not None else inner(hint, dict, *LISTS)
+        node = _at(node, [name])
     return hint
 
 
 def _hints(node: Any, values: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any] | None:
-    """Returns the types of the options of a node; None for a mapping of any names."""
+    """Returns the types of the options of a node; None for a mapping of any names, and a list."""
     cls: Any = None
     match list(path):
         case []:
@@ -129,12 +133,14 @@ def _default(composed: Composed, path: Sequence[str]) -> Any:
         choice = composed.choices.get(group)
         for folder in composed.folders if isinstance(choice, str) else ():
             if (file := Path(folder, group, f"{choice}.yaml")).is_file():
-                holder = _holder(read_yaml(file), path[depth:-1])
-                if holder is not None and path[-1] in holder:
-                    return holder[path[-1]]
-    holder = _holder(composed.values, path[:-1]) or {}
+                default = _at(read_yaml(file), path[depth:])
+                if default is not NOWHERE:
+                    return default
+    target = _at(composed.values, [*path[:-1], "_target_"])
+    if target is NOWHERE:
+        return None
     try:
-        found = find(holder.get("_target_"), path[0], composed.values.get("plugins") or ())
+        found = find(target, path[0], composed.values.get("plugins") or ())
         default = inspect.signature(found).parameters[path[-1]].default
     except (UserError, KeyError, ValueError, TypeError):
         return None

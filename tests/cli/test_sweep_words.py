@@ -110,6 +110,7 @@ KINDS = [
     [["label=${study}", "study=s"], ["label=${study}", "study=t"]],
     [["label=${hydra:overrides.task.1}", f"seed={seed}"] for seed in (0, 1)],
     [["label=${hydra:job.override_dirname}", EXCLUDED, f"seed={seed}"] for seed in (0, 1)],
+    [["scheme=rope-logn", f"scheme.parts.0.base={base}"] for base in (500, 900)],
     [["model.dim=32", "model.heads=2"], ["model.dim=64", "model.heads=4"]],
     [[], []],
 ]

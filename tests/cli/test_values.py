@@ -10,13 +10,14 @@ from extrap.cli.words import readable
 from extrap.utils.errors import UserError
 
 FILES = ("data/corpus=files", "data.corpus.path=here")
+STACK = ("scheme=rope-logn",)
 YEAR = datetime.now().year
 
 
 def value(option: str, *words: str) -> object:
     found = settled(composed(words))
     for name in option.split("."):
-        found = found[name]
+        found = found[int(name) if name.isdecimal() else name]
     return found
 
 
@@ -42,6 +43,9 @@ def test_a_text_is_as_it_was_typed(option: str, words: tuple, text: str) -> None
         ("scheme.base", ("scheme.base=1e4",), 10000.0),
         ("scheme.base", ("scheme.base=500",), 500.0),
         ("scheme.base", ("scheme.base=${now:%Y}",), float(YEAR)),
+        ("scheme.parts.0.base", (*STACK, "scheme.parts.0.base=1e5"), 100000.0),
+        ("scheme.parts.0.base", (*STACK, "scheme.parts.0.base=10000"), 10000.0),
+        ("scheme.parts.1.floor", (*STACK, "scheme.parts.1.floor=1"), 1.0),
         ("model.ratio", ("model.ratio=4",), 4.0),
         ("data.text.weight", ("data.text.weight=3",), 3.0),
         ("finetune.alpha", ("finetune=lora", "finetune.alpha=16"), 16.0),

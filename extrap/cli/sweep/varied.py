@@ -139,7 +139,14 @@ def _leaf(cfg: DictConfig, name: str) -> Any:
     return value.name if isinstance(value, Enum) else value
 
 
-def put(values: dict[str, Any], path: list[str], value: Any) -> dict[str, Any]:
-    """Returns the values with another one at a path; shares the values beside the path."""
+def put(values: Any, path: list[str], value: Any) -> Any:
+    """Returns the values with another one at a path, in which a number is a place in a list; shares
+    the values beside the path.
+    """
+    if not path:
+        return value
     name, *inner = path
-    return values | {name: put(values[name], inner, value) if inner else value}
+    if isinstance(values, list):
+        place = int(name)
+        return [*values[:place], put(values[place], inner, value), *values[place + 1 :]]
+    return values | {name: put(values.get(name), inner, value)}
