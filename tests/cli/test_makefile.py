@@ -96,6 +96,12 @@ class Done:
     returncode = 0
 
 
+def test_checkpoints_of_others_get_what_reads_them():
+    """A fresh clone has no transformers."""
+    first, *_ = make("-n", "pretrained").stdout.splitlines()
+    assert "-c constraints.txt" in first and first.endswith("-e '.[pretrained]'")
+
+
 class Failed:
     returncode = 3
 
