@@ -51,7 +51,8 @@ class Beside(NamedTuple):
 
 def joined(own: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     """Returns the rows of both. A model that your study has measured replaces the same model of the
-    others. Raises UserError for other text and for another training length.
+    others, a curve of training alone the same curve. Raises UserError for other text and for
+    another training length.
     """
     mine = _train_lengths(own)
     known = _train_lengths(others)
@@ -59,7 +60,11 @@ def joined(own: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         studies = ", ".join(others["study"].unique())
         problem = f"{studies} trains at {known[0]} tokens"
         raise UserError("data.length", mine[0], problem, f"give data.length={known[0]}")
-    again = _models(others).isin(_models(own))
+    # a job under an extension writes the curve of its run as one of the plain reading
+    curves = (own["task"] == "train").to_numpy()
+    models = _models(own)
+    again = _models(others).isin(models[~curves])
+    again |= _models(others).isin(models) & (others["task"] == "train").to_numpy()
     kept = others[~again]
     rows = pd.concat([own, kept], ignore_index=True)
     return comparable(rows)

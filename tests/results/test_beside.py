@@ -77,6 +77,18 @@ def test_a_model_of_yours_replaces_the_same_model_of_the_others(others) -> None:
     assert len(rows) == len(others)
 
 
+def test_a_curve_of_yours_replaces_no_reading_of_the_others(others) -> None:
+    """A job under an extension writes the curve of its run as one of the plain model."""
+    own = others[(others["scheme"] == "alibi") & (others["task"] == "train")]
+    rows = joined(own.assign(study="judge"), others)
+    alibi = rows[rows["scheme"] == "alibi"]
+    assert alibi.groupby(alibi["task"] == "train")["study"].agg(set).to_dict() == {
+        False: {"reference"},
+        True: {"judge"},
+    }
+    assert len(own) and len(rows) == len(others)
+
+
 @pytest.mark.parametrize(
     "columns, option", [({"corpus": "another"}, "corpus"), ({"train_length": 32}, "data.length")]
 )
