@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from extrap.data.encoder import Encoder
+from extrap.data.encoder import Encoder, ids_behind
 from extrap.data.tokenizer import Pieces, encoder
 from extrap.data.turns import Turns
 from extrap.data.vocabulary import RecordLayout, Vocabulary
@@ -163,7 +163,7 @@ class WordVocabulary(PublishedVocabulary):
         key, value = self.key_ids[-1], self.value_ids[-1]
         names = [self.encoder.word(i)[1:] for i in (key, value)]
         text = " {0}: {1}\n {0}:".format(*names)
-        ids = self.encoder(text.encode())[0].tolist()
+        ids = ids_behind(self.encoder, "\n", text).tolist()
         places = [n for n, i in enumerate(ids) if i in (key, value)]
         if len(places) == 3 and places[0] == 0:
             between = ids[1 : places[1]]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from extrap.data.facts import Template
 from extrap.data.keyvalue import Padded, Records
@@ -10,7 +11,7 @@ from extrap.data.multidoc import DocumentForm
 from extrap.data.nth import NthForm
 from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
-from extrap.pretrained.vocabulary import PublishedVocabulary
+from extrap.pretrained.vocabulary import ORDINALS, PublishedVocabulary
 from extrap.tasks.haystack import Haystack
 from extrap.tasks.kv import KV
 from extrap.utils.errors import UserError
@@ -159,6 +160,27 @@ def test_a_tokenizer_without_words_is_refused(tmp_path):
         _ = PublishedVocabulary.of_folder(few, 1000, 0, "here").words
     other = word_tokenizer.written(tmp_path / "bare", more=())
     assert not PublishedVocabulary.of_folder(other, 1000, 0, "here").words.ordinals
+
+
+@pytest.mark.parametrize("legacy", [True, False])
+def test_records_of_a_tokenizer_with_a_space_in_front_are_lines(legacy, tmp_path):
+    """SentencePiece, as Llama 2 has it and as newer files have it: a space in front of whatever it
+    is given, or of what begins with none.
+    """
+    letters = sorted({*map(chr, range(33, 127)), "\n", "\u2581"})
+    pieces = [("<unk>", 0.0), *((letter, -9.0) for letter in letters)]
+    pieces += [(f"\u2581{word}", -9.0) for word in (*ORDINALS, *word_tokenizer.WORDS)]
+    made = Tokenizer(models.Unigram(pieces, unk_id=0))
+    if legacy:
+        steps = [normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")]
+        made.normalizer = normalizers.Sequence(steps)
+    else:
+        made.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
+    made.save(str(tmp_path / "tokenizer.json"))
+    words = PublishedVocabulary.of_folder(tmp_path, len(pieces), 0, "here").words
+    layout = words.layout
+    shown = [[words.encoder.word(i) for i in part] for part in (layout.between, layout.behind)]
+    assert shown == [[":"], ["\n"]]
 
 
 class Named:
