@@ -2,9 +2,11 @@
 between it and the beginning of the answer.
 
 A template is a program. transformers renders it, in jinja's sandbox, where model.chat=true asks for
-it alone; README.md says what it reaches there, and why its clock shows a fixed day.
+it alone; README.md says what it reaches there, and why its clock shows a fixed day. Where a
+template has a switch for thoughts, it is off: tasks score the beginning of an answer.
 """
 
+import re
 import warnings
 from datetime import datetime
 from pathlib import Path
@@ -30,6 +32,8 @@ TEXTS = ("a b", " a b", "a b.", "a b:", "a b\n", "\na b", "a b\n\n", "1", " a: b
 """Beginnings and ends of texts whose tokens may merge with those of a template."""
 
 MARK = "TEXT-OF-A-USER"
+THINKING = "enable_thinking"
+CHANNEL = re.compile(r"<\|?channel\|?>")
 FILES = ("chat_template.jinja", "tokenizer_config.json")
 CLOCK = "strftime_now"
 DAY = datetime(2024, 7, 26, 12)
@@ -66,7 +70,24 @@ def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
             f"{place}: no special token parts the chat template from a text: {share} in one piece"
         )
         warnings.warn(f"{line} with it; extrap reads them apart", UserWarning, stacklevel=2)
+    if _thinks(template, behind[0]):
+        line = f"{place}: its chat template opens a thought in front of the answer"
+        line = f"{line}; extrap scores what is said first as the answer"
+        warnings.warn(f"{line}, and model.chat=false asks without it", UserWarning, stacklevel=2)
     return found
+
+
+def _thinks(template: str, behind: str) -> bool:
+    """True if a model goes on with a thought behind these tokens: a thought that is open, or, in a
+    template with channels and no switch (gpt-oss), no channel of the answer.
+    """
+    _, opened, thought = behind.rpartition("<think>")
+    if opened and "</think>" not in thought:
+        return True
+    if THINKING in template or not CHANNEL.search(template):
+        return False
+    *_, last = CHANNEL.split(behind)
+    return not last.startswith("final")
 
 
 def _refused(place: object, problem: object) -> UserError:
@@ -95,6 +116,7 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
         filters = "".join(f" | replace('{code}', '{DAY.strftime(code)}')" for code in CODES)
         macro = f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro %}}\n"
         template = macro + template
+    switches = {THINKING: False} if THINKING in template else {}
     special = {
         name: value["content"] if isinstance(value, dict) and "content" in value else value
         for name, value in config.items()
@@ -106,6 +128,7 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
                 conversations=[[{"role": "user", "content": MARK}]],
                 chat_template=template,
                 add_generation_prompt=True,
+                **switches,
                 **special,
             )
     except Exception as error:  # of jinja, and whatever an operation inside raises

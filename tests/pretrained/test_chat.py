@@ -242,6 +242,28 @@ def test_a_template_whose_tokens_merge_with_a_text_is_told(template, joined, tmp
     assert len(lines) == joined and all("'a b\\n', have other tokens" in line for line in lines)
 
 
+SWITCH = "{% if enable_thinking is defined and not enable_thinking %}<think></think>{% endif %}"
+
+
+@pytest.mark.parametrize(
+    "behind, said, told",
+    [
+        (SWITCH, "<think></think>", 0),
+        ("<think>", "<think>", 1),
+        ("{# <|channel|>analysis #}", "", 1),
+        ("<|channel|>final<|message|>", "<|channel|>final<|message|>", 0),
+    ],
+)
+def test_a_model_that_thinks_answers_at_once_or_a_line_tells_it(behind, said, told, tmp_path):
+    place = written(tmp_path, CHAT + behind)
+    with warnings.catch_warnings(record=True) as lines:
+        warnings.simplefilter("always")
+        found = PublishedVocabulary.of_folder(place, 1000, 0, "here", chat=True)
+    assert found.encoder.decode(found.turns.behind).endswith("<|im_start|>assistant\n" + said)
+    thoughts = [line for line in lines if "opens a thought" in str(line.message)]
+    assert len(thoughts) == told
+
+
 def test_a_special_token_past_the_ids_of_the_model_is_read_as_its_characters(tmp_path):
     from tokenizers import Tokenizer
 
