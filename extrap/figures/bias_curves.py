@@ -36,6 +36,7 @@ def draw(rows):
     untrained = rows[rows["protocol"] == "untrained"]
     for panel, s in zip(axes, found, strict=True):
         own = untrained["run"].isin(set(s.rows["run"])) & (untrained["extension"] == s.extension)
+        own &= untrained["study"].isin(set(s.rows["study"]))
         drawn = untrained[own & untrained["factor"].isin(set(s.rows["factor"]))]
         for head in sorted(s.rows["head"].unique()):
             ink = INKS[int(head) % len(INKS)]

@@ -37,10 +37,10 @@ def zero(panel, protocol: str) -> None:
 
 def over_crop(rows):
     """Returns the gain of the whole context less the gain of its last L tokens, 0 at L, paired by
-    run and reader. It has no interval, because rows hold none for it.
+    study, run and reader. It has no interval, because rows hold none for it.
     """
     rows = rows.assign(factor=one_factor(rows))
-    place = ["run", "extension", "factor", "length"]
+    place = ["study", "run", "extension", "factor", "length"]
     crop = rows[rows["protocol"] == "crop"].set_index(place)["value"]
     full = rows[(rows["protocol"] == "full") & (rows["length"] >= rows["train_length"])]
     of_crop = crop.reindex(pd.MultiIndex.from_frame(full[place])).to_numpy(float)

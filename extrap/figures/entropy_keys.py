@@ -17,7 +17,7 @@ NEEDS = {"task": "diagnostics", "metric": "entropy"}
 def draw(rows):
     rows = select(rows, **NEEDS)
     rows = rows.assign(factor=one_factor(rows))
-    readers = rows.groupby(["run", "extension", "factor"])
+    readers = rows.groupby(["study", "run", "extension", "factor"])
     rows = rows[rows["length"] == readers["length"].transform("max")]
     # layers and inputs are no independent samples, so that no interval is kept
     kept = [c for c in rows.columns if c not in ("layer", "value", "low", "high")]

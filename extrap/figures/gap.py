@@ -29,7 +29,8 @@ def draw(rows):
 
     def no_context(panel, protocol: str) -> None:
         for s in found:
-            own = alone[alone["run"].isin(s.rows["run"])]
+            here = alone["study"].isin(s.rows["study"])
+            own = alone[here & alone["run"].isin(s.rows["run"])]
             if s.extension == "direct" and len(own):
                 dashed = {"color": style(s).colour, "linestyle": (0, (4, 2)), "linewidth": 1.0}
                 panel.axhline(own["value"].mean(), label="no context", **dashed)

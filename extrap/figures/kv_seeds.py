@@ -58,6 +58,8 @@ def draw(rows):
     return figure
 
 
-def reader(s: Series) -> tuple[str, float]:
-    """Returns the extension of a series and its factor: each reads the same runs anew."""
-    return s.extension, float(s.rows["factor"].iloc[0])
+def reader(s: Series) -> tuple[str, str, float]:
+    """Returns the scheme of a series, its extension and factor: each reads the same runs anew. A
+    run of several studies has a scheme for each.
+    """
+    return s.scheme, s.extension, float(s.rows["factor"].iloc[0])

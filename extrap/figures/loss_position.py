@@ -36,7 +36,7 @@ def enough(rows) -> bool:
 def draw(rows):
     rows = select(rows, **NEEDS)
     rows = rows.assign(factor=one_factor(rows))
-    readers = rows.groupby(["run", "extension", "factor"])
+    readers = rows.groupby(["study", "run", "extension", "factor"])
     rows = rows[rows["length"] == readers["length"].transform("max")]
     found = [(s, table) for s in series(rows) if len(table := difference(s))]
     figure, ((panel,),) = panels((1, 1), (3.6, 2.6), labels=[s.label for s, _ in found])

@@ -45,7 +45,7 @@ def pooled(rows):
     """Returns groups of neighbouring distances as one row each: mean accuracy at the geometric
     mean distance, with Wilson's interval of all their trials.
     """
-    place = ["run", "extension", "factor", "length"]
+    place = ["study", "run", "extension", "factor", "length"]
     rows = rows.sort_values([*place, "at"])
     rows["group"] = rows.groupby(place, dropna=False).cumcount() // POOLED
     rows = rows.assign(value=rows["value"] * rows["n"], at=np.log(rows["at"]))

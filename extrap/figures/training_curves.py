@@ -30,7 +30,7 @@ LEARNED = 0.9
 
 def draw(rows):
     trained = select(rows, **NEEDS).assign(extension="direct", factor=1.0)
-    trained = trained.drop_duplicates(["run", "protocol", "metric", "at"])
+    trained = trained.drop_duplicates(["study", "run", "protocol", "metric", "at"])
     shown = {}
     for protocol, metric in parts(trained):
         part = select(trained, protocol=protocol, metric=metric)
@@ -48,7 +48,8 @@ def draw(rows):
         panel.set(title=f"{protocol}: {TITLES[metric]}", xlabel="training step")
         panel.margins(x=0.02)
         label_ends(panel, ends)
-    diverged = rows[rows["metric"] == "diverged_at"].drop_duplicates("run").sort_values("run")
+    diverged = rows[rows["metric"] == "diverged_at"].drop_duplicates(["study", "run"])
+    diverged = diverged.sort_values(["run", "study"])
     ended = [f"{r.scheme} (seed {r.seed}) at step {r.value:g}" for r in diverged.itertuples()]
     words = f"{note(trained)} · thin: seeds, thick: their mean"
     words += f" · diverged: {', '.join(ended)}" * bool(ended)

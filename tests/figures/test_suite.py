@@ -12,6 +12,7 @@ from extrap.figures import depth_curves, length_generalisation, passkey, recipro
 from extrap.figures.context_gain import over_crop
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import wilson
+from extrap.results.together import labelled
 from extrap.tasks.lost_in_the_middle import Query
 from extrap.utils.errors import UserError
 from tests.support.invented import suite_rows, suite_study
@@ -208,6 +209,26 @@ def test_one_window_is_drawn_less_windows_of_the_training_length(one):
     np.testing.assert_allclose(found[1:-1, 1], middle)
     names = [found.get_label() for found in panel.lines]
     assert "learned" not in names, "it reads no window longer than its table"
+
+
+@pytest.mark.parametrize("name", ["passkey", "training_curves", "context_gain", "loss_position"])
+def test_a_run_of_two_studies_has_a_line_for_each(one, demo, name):
+    rows = demo if name == "training_curves" else one
+    mine = rows[(rows["scheme"] == "rope") & (rows["data"] == "mixture")]
+    theirs = mine.assign(study="theirs", value=0.99 * mine["value"])
+    if name == "loss_position":
+        theirs["length"] *= 2
+    both = drawn(name, labelled(pd.concat([mine, theirs], ignore_index=True)))
+    for label, part in (("rope-demo", mine), ("rope-theirs", theirs)):
+        points, *_ = lines(drawn(name, part.assign(scheme=label)), label)
+        beside = [found for found in lines(both, label) if found.shape == points.shape]
+        assert any(np.allclose(points, found, equal_nan=True) for found in beside)
+
+
+def lines(figure, label):
+    """Returns the points of the curves of a series in all panels."""
+    found = [line for panel in figure.axes for line in panel.lines if line.get_label() == label]
+    return [np.array(line.get_xydata(), float) for line in found]
 
 
 def test_two_readers_of_a_run_have_a_crop_each(one):
