@@ -25,7 +25,7 @@ from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most,
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model, Progress, Result, Setting, Task
 from extrap.tasks.scoring.answers import NONE
-from extrap.tasks.scoring.multi_token import Read, exact, greedy
+from extrap.tasks.scoring.multi_token import Read, before_end, exact, greedy
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, OneOrMore, Share, at_least, at_most
 
@@ -153,8 +153,9 @@ class LostInTheMiddle(Task):
     accuracy    is the value, in all its bytes, what greedy decoding says behind the prompt and an
                 opening quotation mark; where values differ in length, the value ends there, too: by
                 a quotation mark, a line break or the end of a turn
-    substring   does the text decoded behind the prompt contain the value, in any case; a longer
-                value of the context that contains it does not count
+    substring   does the text decoded behind the prompt, up to the end of the text or the turn,
+                contain the value, in any case; a longer value of the context that contains it does
+                not count
     format      does it contain any value of the context: what tells an answer of the wrong form
                 from a wrong answer
     guess       expected accuracy of naming the value of a record at random, 1 / records
@@ -278,17 +279,23 @@ class LostInTheMiddle(Task):
     def _decoded(
         self, prompts: Sequence[np.ndarray], asked: Asked, read: Read
     ) -> dict[str, np.ndarray]:
-        """Returns the scores of decoded text, in any case; an id that is no text ends a word."""
-        decoded = greedy(asked.model, prompts, self.generate, self.batch_tokens, read)
-        encoder = asked.vocabulary.encoder
+        """Returns the scores of decoded text, in any case, up to the end of the text or the turn;
+        an id that is no text ends a word.
+        """
+        vocabulary = asked.vocabulary
+
+        def ended(ids: np.ndarray) -> bool:
+            return before_end(ids, vocabulary)[1]
+
+        decoded = greedy(asked.model, prompts, self.generate, self.batch_tokens, read, ended)
         count = len(asked.examples)
         substring = np.full(count, np.nan)
         form = np.full(count, np.nan)
-        pairs = zip(decoded.tolist(), asked.examples, strict=True)
-        for i, (ids, example) in enumerate(pairs):
-            if NONE in ids:
+        for i, (ids, example) in enumerate(zip(decoded, asked.examples, strict=True)):
+            spoken, over = before_end(ids, vocabulary)
+            if NONE in ids and not over:
                 continue
-            text = encoder.decode(ids).casefold()
+            text = vocabulary.encoder.decode(spoken.tolist()).casefold()
             said = named(text, example.values)
             substring[i] = said[0]
             form[i] = any(said)

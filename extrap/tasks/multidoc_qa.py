@@ -35,7 +35,7 @@ from extrap.data.trials.json_prompt import Query
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model, Progress, Result, Setting, Task
 from extrap.tasks.scoring.answers import NONE
-from extrap.tasks.scoring.multi_token import greedy
+from extrap.tasks.scoring.multi_token import before_end, greedy
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, OneOrMore, Several, Share, at_most
 from extrap.utils.errors import UserError
@@ -85,17 +85,10 @@ class Prompts:
         """Returns the first line of decoded ids, and whether it is over: by a line break or the end
         of a text or a turn.
         """
-        encoder = self.vocabulary.encoder
-        known = ids[: _first(ids == NONE)]
-        said = known[: _first(np.isin(known, [*encoder.special, self.vocabulary.bos]))]
-        text = encoder.decode(said.tolist()).lstrip()
+        said, ended = before_end(ids, self.vocabulary)
+        text = self.vocabulary.encoder.decode(said.tolist()).lstrip()
         over = END.search(text)
-        return (text[: over.start()], True) if over else (text, len(said) < len(known))
-
-
-def _first(where: np.ndarray) -> int:
-    """Returns the first place that is True, or the number of places."""
-    return int(where.argmax()) if where.any() else len(where)
+        return (text[: over.start()], True) if over else (text, ended)
 
 
 def encoded(vocabulary: Vocabulary, text: str) -> np.ndarray:

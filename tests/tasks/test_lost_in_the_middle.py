@@ -252,6 +252,23 @@ def test_a_special_token_ends_a_value(tmp_path, end, right):
     assert Asked([example], "last", words, model, 999).right(0, bool).tolist() == [right]
 
 
+@pytest.mark.parametrize(("end", "found"), [("[|endofturn|]", 0.0), ("x", 1.0)])
+def test_nothing_counts_behind_the_end_of_a_turn(tmp_path, end, found):
+    made = Tokenizer.from_file(str(word_tokenizer.written(tmp_path) / "tokenizer.json"))
+    made.add_special_tokens(["[|endofturn|]"])
+    made.save(str(tmp_path / "tokenizer.json"))
+    words = PublishedVocabulary.of_folder(tmp_path, made.get_vocab_size(), 0, "here")
+    said = torch.tensor(made.encode(f' "none"{end} ' + "123 " * 20).ids)
+
+    def model(tokens, last):
+        return torch.nn.functional.one_hot(said[None, :last], words.size).float()
+
+    examples = [Example((("beta", "123"),), "alpha", "12")]
+    asked = Asked(examples, "last", words, model, 999)
+    scores = task()._decoded(asked.prompts(0)[0], asked, bool)
+    assert (scores["substring"].tolist(), scores["format"].tolist()) == ([0.0], [found])
+
+
 @pytest.mark.parametrize("generate", [0, 12])
 def test_progress_begins_before_the_first_forward_and_counts_each_batch(generate):
     """Three depths of two examples, one forward for each text."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from extrap.data.vocabulary import Vocabulary
 from extrap.model.fitting import full
 from extrap.model.past import Past
 from extrap.tasks.base import Model, batches
@@ -190,6 +191,20 @@ def _followed(
         ahead = 2 * ahead if by_all == ahead else by_all + 1
         past = past.first(size + known - 1)
     return found
+
+
+def before_end(ids: np.ndarray, vocabulary: Vocabulary) -> tuple[np.ndarray, bool]:
+    """Returns the decoded ids (t,) in front of the end of a text or a turn, and whether it is among
+    them. Nothing counts from the first NONE on.
+    """
+    known = ids[: _first(ids == NONE)]
+    said = known[: _first(np.isin(known, [*vocabulary.encoder.special, vocabulary.bos]))]
+    return said, len(said) < len(known)
+
+
+def _first(where: np.ndarray) -> int:
+    """Returns the first place that is True, or the number of places."""
+    return int(where.argmax()) if where.any() else len(where)
 
 
 def _said(model: Model, prompts: np.ndarray, count: int) -> np.ndarray:
