@@ -41,7 +41,7 @@ from extrap.data.curriculum import Graded, counts
 from extrap.data.part import EARLY, Drawn, Size, answered, stacked
 from extrap.data.trials.base import FEWEST, Form, Questions
 from extrap.data.vocabulary import RecordLayout, Vocabulary
-from extrap.utils.bounds import Share, at_least, at_most
+from extrap.utils.bounds import Share, at_most
 from extrap.utils.errors import UserError
 
 # Which record a query asks: Beta(a, b) over depth, 0 the first record, 1 the last.
@@ -63,7 +63,7 @@ def most(length: int) -> int:
 def check_keys(vocabulary: Vocabulary, records: int, length: int) -> None:
     """Raises UserError if `records` of a sequence of `length` tokens cannot have a key each."""
     why = f"a key for each of the records in {length} tokens"
-    at_least("data.vocabulary.keys", vocabulary.keys, records, why)
+    vocabulary.check_keys(records, why)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,6 @@ from extrap.data.curriculum import Graded, counts
 from extrap.data.part import Drawn, answered, stacked
 from extrap.data.trials.base import FEWEST, Form, Questions, check_records
 from extrap.data.vocabulary import RecordLayout, Vocabulary
-from extrap.utils.bounds import at_least
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class SceneForm(Form):
         n = self.records(length)
         check_records(option, length, n)
         why = f"for {n} records of {option} in {length} tokens"
-        at_least("data.vocabulary.keys", vocabulary.keys, self.keys(n), why)
+        vocabulary.check_keys(self.keys(n), why)
 
     def question(self, context: Context, depth: float) -> Questions:
         n = self.records(context.length)

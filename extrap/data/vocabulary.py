@@ -7,7 +7,7 @@ import numpy as np
 
 from extrap.data.encoder import BYTES, Encoder
 from extrap.data.turns import Turns
-from extrap.utils.bounds import Several
+from extrap.utils.bounds import Several, at_least
 
 Ids = TypeVar("Ids", int, np.ndarray)
 
@@ -98,6 +98,10 @@ class Vocabulary:
     @property
     def value_ids(self) -> range:
         return range(self.key_ids.stop, self.size)
+
+    def check_keys(self, needed: int, why: str) -> None:
+        """Raises UserError for fewer keys than needed; why: what needs them."""
+        at_least("data.vocabulary.keys", self.keys, needed, why)
 
     def key(self, i: Ids) -> Ids:
         """Returns the id of key i, or of every key of an array."""

@@ -174,6 +174,12 @@ class WordVocabulary(PublishedVocabulary):
         remedy = "ask for task=[nll,gap,lost-in-the-middle,multidoc-qa]"
         raise UserError(self._place, problem=problem, remedy=remedy)
 
+    def check_keys(self, needed: int, why: str) -> None:
+        if self.keys < needed:
+            problem = f"the tokenizer has {self.keys} words for keys, of {needed} needed, {why}"
+            remedy = "give shorter lengths, or ask for task=haystack"
+            raise UserError("task", problem=problem, remedy=remedy)
+
     def key(self, i):
         return np.array(self.key_ids)[i]
 

@@ -15,7 +15,9 @@ from extrap.pretrained.vocabulary import ORDINALS, PublishedVocabulary
 from extrap.tasks.haystack import Haystack
 from extrap.tasks.kv import KV
 from extrap.utils.errors import UserError
+from tests.support import tiny_checkpoints as tiny
 from tests.support import word_tokenizer
+from tests.support.checkpoint_jobs import asked, placed
 from tests.support.hand import Texts, measure, values
 
 L = 64
@@ -160,6 +162,18 @@ def test_a_tokenizer_without_words_is_refused(tmp_path):
         _ = PublishedVocabulary.of_folder(few, 1000, 0, "here").words
     other = word_tokenizer.written(tmp_path / "bare", more=())
     assert not PublishedVocabulary.of_folder(other, 1000, 0, "here").words.ordinals
+
+
+@pytest.mark.parametrize("task", ["kv", "nth", "trace", "multidoc"])
+def test_a_length_with_more_records_than_words_asks_for_shorter_lengths(task, elsewhere):
+    """A tokenizer brings its words: no option gives more keys."""
+    placed(elsewhere)
+    folder = word_tokenizer.written(elsewhere / "model")
+    tiny.made("llama", vocab_size=1000, max_position_embeddings=64).save_pretrained(folder)
+    words = [f"task=[{task}]", f"task.{task}.multiples=[1,99]", "model.bos=0"]
+    with pytest.raises(UserError, match=r"words for keys, of \d+ needed") as error:
+        _ = asked(*words, "model.checkpoint=model").tasks
+    assert error.value.option == f"task.{task}" and "shorter lengths" in error.value.remedy
 
 
 @pytest.mark.parametrize("legacy", [True, False])
