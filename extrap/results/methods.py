@@ -5,7 +5,7 @@ training, tuning and factor.
 import pandas as pd
 
 from extrap.results.rows import comparable
-from extrap.results.series import judged, one_factor, told_apart
+from extrap.results.series import behind, called, judged, one_factor, told_apart
 
 LOG_N = "-log-n"
 TUNED = r"(?P<parent>.+?)-(?P<how>full|lora)-(?P<rest>.+-)?x(?P<tuned>[0-9.]+)"
@@ -21,7 +21,8 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     parent     the scheme that was trained, with the hash of its settings where methods were read
                on several; tuned: the train factor of fine-tuning, nan without;
                tuned_with: the extension then; how: full or lora
-    method     the extension without its options and without log-n at test; log_n: True with log-n
+    method     the extension by its own name, without options and without log-n at test; log_n: True
+               with log-n
     options    `width=16`, or nothing
     set_for    the factor; 1 without a factor, or if it follows the length of the text
 
@@ -29,8 +30,10 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     whether a run was trained.
     """
     rows = comparable(rows).copy()
-    label = rows["scheme"].str.extract(f"^{TUNED}$")
-    rows["parent"] = label["parent"].fillna(rows["scheme"])
+    scheme = behind(rows["scheme"])
+    label = scheme.str.extract(f"^{TUNED}$")
+    parent = label["parent"].fillna(scheme)
+    rows["parent"] = parent.map({name: called(name) for name in parent.unique()})
     rows["how"] = label["how"].fillna("")
     rows["tuned"] = label["tuned"].astype(float)
     rows["tuned_with"] = label["rest"].str.rstrip("-").fillna("")
@@ -44,7 +47,7 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     if extended.any():
         several = set(own[extended])
         rows = rows[own.isin(several)].copy()
-    named = rows["extension"].str.partition(",")
+    named = behind(rows["extension"]).str.partition(",")
     name = named[0]
     alone = LOG_N[1:]
     without = name.str.removesuffix(LOG_N)

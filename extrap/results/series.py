@@ -3,9 +3,10 @@ replicates.
 """
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ SHARES = ("accuracy", "restricted", "format", "substring", "recall", "handed", "
 """Metrics that lie in [0, 1], and so do their intervals."""
 ORDER: ContextVar[tuple[str, ...]] = ContextVar("order", default=())
 """Schemes and extensions that come first."""
+ALIASES: ContextVar[Mapping[str, str]] = ContextVar("aliases", default=MappingProxyType({}))
+"""{label: name} of schemes and extensions that a figure calls otherwise."""
 ALIKE = 1.05
 """Models up to so many times as large as the smallest of their size have the same size: schemes of
 one model differ by their own parameters.
@@ -48,6 +51,18 @@ class Series:
 def status_name(status: str) -> str:
     """Returns a status in words: `not trained` says that a run lies below the gate of a task."""
     return {"not trained": "below the gate"}.get(status, status)
+
+
+def behind(names: pd.Series) -> pd.Series:
+    """Returns schemes or extensions by name, where a figure calls them otherwise."""
+    aliases = dict(ALIASES.get())
+    return names.replace(aliases) if aliases else names
+
+
+def called(name: str) -> str:
+    """Returns what a figure calls a scheme or an extension."""
+    labels = {own: label for label, own in ALIASES.get().items()}
+    return labels.get(name, name)
 
 
 def select(rows: pd.DataFrame, seen: str = "", **columns) -> pd.DataFrame:

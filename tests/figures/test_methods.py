@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from extrap import figures
+from extrap.figures.drawing.naming import Naming
 from extrap.results.methods import compared, methods, target
 from extrap.results.series import select
 from extrap.studies.extension import families
@@ -14,6 +15,8 @@ from extrap.studies.extension.figures import best_factor, streaming
 from extrap.studies.extension.methods import order
 from tests.support.plausible import run_rows
 from tests.support.plausible_extension import METHODS, L, extension_rows, reading
+
+ALL = figures.available()
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +117,29 @@ def test_streaming_needs_sinks_beside_dense_attention(study):
         lines(streaming.draw(study).axes[0])
     )
     assert figures.render(streaming, study[study["extension"] != "streaming-llm"]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        ("streaming", {"streaming-llm": "Sinks"}),
+        ("yarn_temperature", {"yarn": "Y"}),
+        ("rerope_window", {"rerope,width=16": "Near"}),
+        ("tuning_factors", {"rope": "Ours", "pi": "P"}),
+        ("density", {"pi-pair,pair=null": "All"}),
+    ],
+)
+def test_a_label_takes_no_line_from_a_figure(study, name, labels):
+    def points(naming):
+        with naming.in_force():
+            rows = naming.of(study)
+            assert figures.served(ALL[name], rows)
+            panels = ALL[name].draw(rows).axes
+        drawn = [line.get_xydata().tolist() for panel in panels for line in panel.lines]
+        return drawn, [text.get_text() for panel in panels for text in panel.texts]
+
+    (lines_before, texts), (lines_after, labelled) = map(points, (Naming(), Naming(labels)))
+    assert lines_after == lines_before and len(labelled) == len(texts)
 
 
 def test_the_best_factor_is_the_one_with_the_least_loss(study):

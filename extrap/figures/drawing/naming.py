@@ -10,8 +10,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from extrap.figures.drawing.dimensions import holding
-from extrap.figures.drawing.palette import ALIASES, FOLDERS
-from extrap.results.series import ORDER
+from extrap.figures.drawing.palette import FOLDERS
+from extrap.results.series import ALIASES, ORDER
 from extrap.utils.errors import UserError, choose
 
 COLUMNS = ("scheme", "extension")

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import to_rgb
 
+from extrap.results.series import ALIASES
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_text
@@ -48,8 +49,6 @@ CARD = 2**20
 """Bytes of a YAML in which a colour is looked for."""
 GIVEN: ContextVar[Mapping[tuple[str, str], tuple[str, str]]] = ContextVar("given", default=NONE)
 """{(group, name): (colour, marker)} of names that have none."""
-ALIASES: ContextVar[Mapping[str, str]] = ContextVar("aliases", default=NONE)
-"""{label: name} of schemes and extensions that a figure calls otherwise."""
 FOLDERS: ContextVar[tuple[Path, ...]] = ContextVar("folders", default=())
 """Folders of YAMLs of one's own."""
 EVEN = 0.179

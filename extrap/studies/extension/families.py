@@ -9,7 +9,6 @@ from pathlib import Path
 
 import extrap
 from extrap.figures.drawing import CONDITIONS, Style, method_style
-from extrap.figures.drawing.palette import ALIASES
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_yaml
 
@@ -19,15 +18,9 @@ OF_CLASS = {"Frequencies": ANGLES, "Interpolation": ANGLES, "DistanceExtension":
 """Families by a class of extensions, or by the one that it extends."""
 
 
-def family(method: str) -> str:
-    """The family of a method by the name of its YAML, which a label of one's own may hide; WINDOWS
-    where its file is not known.
-    """
-    return _family(ALIASES.get().get(method, method))
-
-
 @cache
-def _family(method: str) -> str:
+def family(method: str) -> str:
+    """The family of a method by the name of its YAML; WINDOWS where its file is not known."""
     path = Path(conf_dir()) / "extension" / f"{method}.yaml"
     if not path.is_file():
         return WINDOWS

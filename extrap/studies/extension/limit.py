@@ -5,7 +5,7 @@ before reading suffers.
 import pandas as pd
 
 from extrap.results.rows import comparable
-from extrap.results.series import select, settings
+from extrap.results.series import behind, select, settings
 
 ALLOWED = {"nll": 0.05, "accuracy": 0.05}
 """Nats per token, and share of the answers."""
@@ -26,7 +26,7 @@ def costs(rows: pd.DataFrame) -> pd.DataFrame:
     for mixed corpora.
     """
     rows = comparable(rows)
-    extension = rows["extension"]
+    extension = behind(rows["extension"])
     named = extension.str.extract(r"^pi-pair(?:,pair=(\d+|null))?$")[0]
     pair = named.replace("null", str(ALL)).fillna("0").astype(int)
     probes = rows[extension.str.startswith("pi-pair")].assign(pair=pair)

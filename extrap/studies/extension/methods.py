@@ -8,7 +8,7 @@ import pandas as pd
 
 from extrap.results.in_force import in_force, share_words
 from extrap.results.methods import compared, methods
-from extrap.results.series import select, spread
+from extrap.results.series import called, select, spread
 
 
 def order(names) -> list[str]:
@@ -17,8 +17,8 @@ def order(names) -> list[str]:
 
 
 def title(method: str) -> str:
-    """Returns a method on paper: its own name, and `plain` for `direct`."""
-    return "plain" if method == "direct" else method
+    """Returns a method on paper: its label, else its own name; `plain` for `direct`."""
+    return "plain" if method == "direct" else called(method)
 
 
 def value(rows: pd.DataFrame) -> tuple[float, float, float] | None:
@@ -68,5 +68,5 @@ def in_force_note(rows: pd.DataFrame, drawn: Iterable[str]) -> str:
     phrases = []
     for share, names in sorted(by_share.items()):
         words = share if share == "1" else f"{share} as trained"
-        phrases.append(f"{words} in {', '.join(names)}")
+        phrases.append(f"{words} in {', '.join(map(title, names))}")
     return f" · slowest pair in force: {'; '.join(phrases)}" if phrases else ""

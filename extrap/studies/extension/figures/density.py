@@ -24,7 +24,7 @@ from extrap.figures.drawing import (
     panels,
     ticks,
 )
-from extrap.results.series import select
+from extrap.results.series import behind, select
 from extrap.studies.extension.limit import ALL, ALLOWED, costs, greatest
 
 NEEDS = {"task": "nll", "metric": "nll"}
@@ -37,7 +37,7 @@ LABELS = {"nll": "added nats per token", "accuracy": "accuracy lost, all depths"
 
 def enough(rows) -> bool:
     """Whether the plain reader is there, too, which costs are counted from."""
-    probed = rows.loc[rows["extension"] == PROBE, "run"]
+    probed = rows.loc[behind(rows["extension"]) == PROBE, "run"]
     plain = rows[rows["extension"] == "direct"]
     return bool(plain["run"].isin(probed).any())
 
@@ -70,7 +70,8 @@ def draw(rows):
         ticks(panel.yaxis, [-0.05, 0, 0.05, 0.1, 0.2, 0.5, 1, 2], lambda cost, _: f"{cost:g}")
         panel.set_ylim(bottom=min(-allowed / 5, least))
         label_ends(panel, ends)
-    read = note(select(rows, **NEEDS, extension=PROBE))
+    probes = rows[behind(rows["extension"]) == PROBE]
+    read = note(select(probes, **NEEDS))
     below = f"{read} · read within the training length · dashed: the limit"
     entitle(figure, "How densely angles may lie", below)
     return figure

@@ -17,7 +17,7 @@ from extrap.figures.drawing import (
     panels,
 )
 from extrap.results.methods import compared, methods
-from extrap.results.series import select
+from extrap.results.series import behind, called, select
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}
 OF = " of extension=streaming-llm or window beside direct"
@@ -32,7 +32,7 @@ SHOWN = {
 
 
 def enough(rows) -> bool:
-    return {"direct", "streaming-llm"} <= set(rows["extension"])
+    return {"direct", "streaming-llm"} <= set(behind(rows["extension"]))
 
 
 def draw(rows):
@@ -40,10 +40,10 @@ def draw(rows):
     rows = rows[rows["method"].isin(SHOWN) & ~rows["log_n"]]
     parent = min(rows["parent"])
     rows = rows[rows["parent"] == parent]
-    labels = [*SHOWN.values()]
-    figure, ((panel,),) = panels((1, 1), (3.2, 2.5), labels=labels, top=0.86)
+    labels = {method: _label(method) for method in SHOWN}
+    figure, ((panel,),) = panels((1, 1), (3.2, 2.5), labels=[*labels.values()], top=0.86)
     ends = []
-    for method, label in SHOWN.items():
+    for method, label in labels.items():
         part = rows[rows["method"] == method]
         if len(part):
             ends.append(line(panel, part, "length", method_style(method), label))
@@ -54,3 +54,9 @@ def draw(rows):
     label_ends(panel, ends)
     entitle(figure, f"Reading on with sinks and windows, {parent}", note(rows))
     return figure
+
+
+def _label(method: str) -> str:
+    """Returns the label of one's own of a method, else its words in this figure."""
+    own = called(method)
+    return SHOWN[method] if own == method else own

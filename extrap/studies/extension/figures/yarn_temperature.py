@@ -20,7 +20,7 @@ from extrap.figures.drawing import (
     panels,
 )
 from extrap.results.methods import methods, target
-from extrap.results.series import select
+from extrap.results.series import behind, select
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}
 OF = " of extension=yarn with several slopes"
@@ -29,7 +29,7 @@ PAPER = 0.1
 
 
 def enough(rows) -> bool:
-    return rows["extension"].str.startswith("yarn,slope=").any()
+    return behind(rows["extension"]).str.startswith("yarn,slope=").any()
 
 
 def draw(rows):

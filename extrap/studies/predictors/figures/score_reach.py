@@ -10,7 +10,7 @@ import pandas as pd
 
 from extrap.figures.drawing import entitle, legend_beside, note, scheme_style, wrapped
 from extrap.results.rows import comparable
-from extrap.results.series import select
+from extrap.results.series import behind, called, select
 from extrap.results.stats.ranks import spearman
 
 BESIDE = "zoo"
@@ -44,7 +44,7 @@ def _by_scheme(rows: pd.DataFrame, needs: dict, times: int) -> pd.DataFrame:
 
 
 def draw(rows):
-    rows = comparable(rows[rows["scheme"] != "nope"])  # it has a third layer
+    rows = comparable(rows[behind(rows["scheme"]) != "nope"])  # it has a third layer
     own = rows[rows["study"] != BESIDE]
     zoo = rows[rows["study"] == BESIDE]
     found = _by_scheme(zoo, FOUND, TIMES)
@@ -62,7 +62,7 @@ def draw(rows):
         seeds = score.columns.intersection(found.columns)
         x = score.loc[both]
         y = found.loc[both, seeds]
-        named = {"rope", *both.difference(first.index)}
+        named = {called("rope"), *both.difference(first.index)}
         for scheme in both:
             style = scheme_style(scheme)
             look = {"label": scheme, "color": style.colour, "marker": style.marker, "markersize": 4}
