@@ -53,6 +53,13 @@ class Given(Published):
             if wrong:
                 problem = "needs the folder of a checkpoint, and this is a model in a variable"
                 raise UserError(option, problem=problem, remedy="give the path of the folder")
+        if self.reading.dtype != "fp32":
+            problem = "a model in a variable has the numbers that it has"
+            remedy = "cast the model, or give the path of its folder"
+            raise UserError("model.dtype", self.reading.dtype, problem, remedy)
+        if self.reading.bos is not None and tokenizer is None:
+            problem = "without a tokenizer the model reads the ids of data.vocabulary, its BOS too"
+            raise UserError("model.bos", self.reading.bos, problem, "give tokenizer=...")
 
     def _name(self) -> str:
         return name_of(self.subject)

@@ -74,6 +74,7 @@ def wrong(kind: str, tokenizer):
         ("function", ("model.train_length=64", "extension=yarn"), "extension=yarn: "),
         ("fine", ("scheme=alibi",), "scheme=alibi: a published checkpoint leaves this option"),
         ("fine", ("finetune=lora", "data=text"), "finetune: needs the folder of a checkpoint"),
+        ("fine", ("model.dtype=bf16",), "model.dtype=bf16: a model in a variable has the numbers"),
         ("fine", ("task.kv.trials=1,2",), "task.kv.trials=1,2: makes a sweep"),
         ("fine", ("task.kv.trials=many",), "task.kv.trials"),
         ("fine", ("task.kv.multiples=[1000]",), "task.kv.multiples"),
@@ -97,6 +98,11 @@ def test_a_tokenizer_that_is_none_is_one_line(tokenizer_of, expected, tokenizer)
     with pytest.raises(UserError) as error:
         extrap.evaluate(llama(tokenizer), *TEXT, tokenizer=tokenizer_of(tokenizer), tasks="kv")
     assert expected in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_first_token_without_a_tokenizer_is_one_line() -> None:
+    with pytest.raises(UserError, match=r"^model\.bos=3: without a tokenizer"):
+        extrap.evaluate(large, "model.train_length=64", "model.bos=3", *TEXT, tasks="kv")
 
 
 @pytest.mark.parametrize("vocabulary", [100, 30000])
