@@ -58,17 +58,19 @@ def main(args: Namespace) -> Iterator[str]:
     board.library()  # where it is missing, before any page
     available(plugins=args.plugins)  # a mistake in one of theirs comes before any page
     study = read(args.study, *args.more, series=args.series)
-    show(board, study, args.plugins)
+    show(board, study, args.plugins, args.series)
     with taken():
         yield from _built(board, study, args.workspace, args.report, args.share)
     if local is not None:
         yield local.opens
 
 
-def show(board: WandB, study: Study, plugins: Sequence[str] = ()) -> None:
+def show(
+    board: WandB, study: Study, plugins: Sequence[str] = (), series: Sequence[str] = ()
+) -> None:
     """A page for each job that has rows, then one for the study with the table of its lines, its
     figures and the page of extrap report, figures apart, as a panel.
-    plugins: packages with figures of their own.
+    plugins: packages with figures of their own; series: the names that the study was read with.
 
     Raises UserError where W&B takes no page. A figure or panel that fails is left out, with a
     warning for the first.
@@ -81,12 +83,12 @@ def show(board: WandB, study: Study, plugins: Sequence[str] = ()) -> None:
                 board.log(task, some)
             board.finish()
         print(f"{page.run} {page.extension}: {sum(map(len, own.values()))} rows")
-    text = report.text(RESULTS, study.names, images=False)
+    text = report.text(RESULTS, study.names, images=False, series=series)
     with taken():
         board.start(study.page, resume=None)
         board.table(workspace.TABLE, COLUMNS, study.table)
         if len(study.series) <= DRAWN:
-            extra(board.draw, study.sheets, plugins)
+            extra(board.figures, study.rows, plugins)
         else:
             print(f"no figures of more than {DRAWN} series; `extrap plot {study.name}` draws them")
         extra(board.page, text)

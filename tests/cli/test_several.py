@@ -1,11 +1,17 @@
 """Several studies, and rows of other people, in one report, table, figure and dashboard."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from extrap import figures
+from extrap.cli import dashboard as command
 from extrap.cli import plot, report, table
+from extrap.figures import kv_length
 from extrap.results.rows import write
+from extrap.results.schema import ROWS
+from extrap.runs.dashboard import WandB
 from extrap.runs.dashboard.study import read
 from extrap.utils.errors import UserError
 from tests.support.plausible import study_rows
@@ -50,3 +56,47 @@ def test_a_dashboard_takes_several_studies_and_some_series() -> None:
     assert {line["series"] for line in some.lines} == {"alibi"}
     with pytest.raises(UserError, match="--series=fire: no such series"):
         read("mine", series=["fire"])
+
+
+class Shown(WandB):
+    """Keeps the figures and the page of a study."""
+
+    def start(self, page, resume="allow") -> None: ...
+    def log(self, task, rows) -> None: ...
+    def table(self, name, columns, data) -> None: ...
+
+    def library(self) -> SimpleNamespace:
+        return SimpleNamespace(Image=lambda image, caption: caption)
+
+    def figures(self, rows, plugins=()) -> None:
+        self.drawn: list[str] = []
+        self.rows, self.run = rows, SimpleNamespace(log=self.drawn.extend)
+        super().figures(rows, plugins)
+        self.run = None
+
+    def page(self, text: str) -> None:
+        self.text = text
+
+
+def test_figures_and_page_of_a_dashboard_have_its_series_alone(monkeypatch, capsys) -> None:
+    def draw(rows):
+        raise UserError("rows", problem="nothing to draw")
+
+    failing = SimpleNamespace(NEEDS=kv_length.NEEDS, draw=draw, __name__="failing", __doc__="No.")
+    known = {"failing": failing, "kv_length": kv_length}
+    monkeypatch.setattr(figures, "available", lambda plugins=(): known)
+    study = read("mine", "theirs", series=["rope-mine", "nope"])
+    command.show(board := Shown(), study, series=["rope-mine", "nope"])
+    assert {*board.rows["scheme"]} == {"rope-mine", "nope"} == {s.label for s in study.series}
+    assert "rope-mine" in board.text and "rope-theirs" not in board.text
+    assert board.drawn == ["figure/kv_length"]
+    assert "figure failing is left out of the dashboard: rows: " in capsys.readouterr().err
+
+
+def test_a_dashboard_refuses_other_questions() -> None:
+    for file in Path("results/theirs/rows").glob("*__kv.csv"):
+        rows = ROWS.records([file])
+        chance = [row | {"value": 0.5} for row in rows if row["metric"] == "chance"]
+        write(file, chance + [row for row in rows if row["metric"] != "chance"])
+    with pytest.raises(UserError, match=r"^task\.kv: other questions"):
+        read("mine", "theirs")

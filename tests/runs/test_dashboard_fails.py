@@ -79,7 +79,7 @@ class Taken(WandB):
     def table(self, name, columns, data) -> None:
         self.pages[-1].append(name)
 
-    def draw(self, files, plugins=()) -> None:
+    def figures(self, rows, plugins=()) -> None:
         self.pages[-1].append("figures")
         raise MemoryError
 

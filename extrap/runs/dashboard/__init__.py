@@ -6,13 +6,17 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from extrap.results.sheets import Sheet
 from extrap.runs.dashboard import library, view
 from extrap.runs.dashboard.library import reason
 from extrap.runs.dashboard.page import BEST, Page
+from extrap.utils.errors import UserError, printable
 from extrap.utils.files import check_local, make_folder
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Mode = Literal["offline", "online"]
 
@@ -220,18 +224,29 @@ class WandB(Dashboard):
         self.run.log({name: self.library().Table(columns=list(columns), data=list(data))})
 
     def draw(self, sheets: Sequence[Sheet], plugins: Sequence[str] = ()) -> None:
-        """Shows every figure that has rows in these sheets as an image."""
-        from PIL import Image
-
-        from extrap import figures
         from extrap.results import rows
 
         if self.run is None:  # the job had nothing left to measure
             return
         written = [sheet.records() for sheet in sheets if sheet.exists()]
-        frame = rows.frame([*chain.from_iterable(written)])
+        self.figures(rows.frame([*chain.from_iterable(written)]), plugins)
+
+    def figures(self, rows: "pd.DataFrame", plugins: Sequence[str] = ()) -> None:
+        """Shows every figure of these rows as an image; one that cannot be drawn is left out, with
+        a line on stderr.
+        """
+        from PIL import Image
+
+        from extrap import figures
+
         for name, figure in figures.available(plugins=plugins).items():
-            if (drawn := figures.render(figure, frame, kinds=("png",))) is not None:
+            try:
+                drawn = figures.render(figure, rows, kinds=("png",))
+            except UserError as error:
+                line = f"extrap: figure {name} is left out of the dashboard: {error}"
+                print(printable(line), file=sys.stderr)
+                continue
+            if drawn is not None:
                 image = Image.open(io.BytesIO(drawn["png"]))
                 shown = self.library().Image(image, caption=figures.caption(figure))
                 self.run.log({f"figure/{name}": shown})

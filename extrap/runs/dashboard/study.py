@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from extrap.figures.drawing import part
+import pandas as pd
+
+from extrap.figures.drawing.part import Part
 from extrap.figures.report.leaderboard import score
 from extrap.results import rows
 from extrap.results.series import Series, sizes, whole
 from extrap.results.sheets import Sheet
-from extrap.results.together import labelled
+from extrap.results.together import labelled, together
 from extrap.runs.dashboard import series_table
 from extrap.runs.dashboard.page import Page
 from extrap.runs.dashboard.series_table import Rows, colour
 from extrap.runs.folder import read_json
-from extrap.runs.layout import CURVE, DIRECT
+from extrap.runs.layout import CURVE, DIRECT, RESULTS
 from extrap.runs.study import Entry, entries
 
 DRAWN = 120
@@ -33,7 +35,8 @@ class Study:
     """A study as a dashboard shows it: a page for each job, and one table of series.
 
     Args:
-        records, sheets: of all rows
+        records: of all rows
+        rows: the same as a frame, in which a series of several studies is named after its study
         pages: of each job the page and its rows by task
         parts: by label of a series, the part that shows it
         lines: of the table
@@ -43,7 +46,7 @@ class Study:
 
     name: str
     records: Rows
-    sheets: list[Sheet]
+    rows: pd.DataFrame
     pages: list[tuple[Page, dict[str, Rows]]]
     series: list[Series]
     parts: Mapping[str, str]
@@ -93,19 +96,22 @@ class Study:
 def read(*studies: str, series: Sequence[str] = ()) -> Study:
     """Reads the rows of studies, from which alone their pages and lines follow: means over seeds
     with the intervals of the tables; seeds below the gate of a task have lines of their own.
-    series: names of series or schemes, by default all. Raises UserError without rows and for rows
-    that cannot be compared.
+    series: names of series or schemes, by default all. Raises UserError without rows, for a study
+    given twice and for rows that cannot be compared.
     """
     files, jobs = _on_disk(studies)
     if not jobs:
         raise rows.no_rows(", ".join(studies))
-    if series:
-        files, jobs = _chosen(files, jobs, series)
+    if len(studies) > 1:
+        together(RESULTS, studies)  # refuses what cannot stand side by side
     records = list(chain.from_iterable(files.values()))
-    found = whole(labelled(rows.frame(records)))
+    frame = Part(tuple(series)).of_study(labelled(rows.frame(records)))
+    found = whole(frame)
     for s in found:
         for at, mark in s.rows["mark"].items():
             records[at] |= {"series": s.label, "mark": mark}
+    records = [records[at] for at in frame.index]
+    jobs = _of_records(jobs, records)
     smallest = sizes(found)
     parts = series_table.parts(found, smallest)
     lines, shown = series_table.lines(found, parts)
@@ -116,7 +122,7 @@ def read(*studies: str, series: Sequence[str] = ()) -> Study:
     best = {s.label: series_table.best(s, lines, ranked) for s in found}
     pages = [(_page(entry, own, smallest, best), own) for entry, own in jobs]
     place = (of.task, of.protocol) if of else None
-    return Study("-".join(studies), records, [*files], pages, found, parts, lines, best, place)
+    return Study("-".join(studies), records, frame, pages, found, parts, lines, best, place)
 
 
 def _on_disk(studies: Sequence[str]) -> tuple[Files, Jobs]:
@@ -136,21 +142,15 @@ def _on_disk(studies: Sequence[str]) -> tuple[Files, Jobs]:
     return files, jobs
 
 
-def _chosen(files: Files, jobs: Jobs, series: Sequence[str]) -> tuple[Files, Jobs]:
-    """Returns the files and jobs of some series alone."""
-    records = list(chain.from_iterable(files.values()))
-    kept = part.Part(tuple(series)).of_study(rows.frame(records)).index
-    shown = {id(records[at]) for at in kept}
-
-    def of_series(some: Rows) -> Rows:
-        return [row for row in some if id(row) in shown]
-
+def _of_records(jobs: Jobs, records: Rows) -> Jobs:
+    """Returns the jobs that have some of these records, and no other records in them."""
+    shown = {id(record) for record in records}
     left: Jobs = []
     for entry, own in jobs:
-        chosen = {task: of_series(some) for task, some in own.items()}
+        chosen = {task: [row for row in some if id(row) in shown] for task, some in own.items()}
         if any(chosen.values()):
             left.append((entry, chosen))
-    return {file: of_series(some) for file, some in files.items()}, left
+    return left
 
 
 def _page(entry: Entry, own: Mapping[str, Rows], smallest: Mapping, best: Mapping) -> Page:
