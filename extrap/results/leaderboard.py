@@ -13,7 +13,8 @@ from extrap.results.tuned import whole_seeds
 FAR = 4
 """Multiple of the training length at which schemes are compared."""
 HEAD = ("scheme", "layers", "parameters", "effective length, tokens", f"found at {FAR} L")
-HEAD = (*HEAD, "mean and span over {} recipes", f"sliding perplexity at L, {FAR} L", "seeds")
+HEAD = (*HEAD, "mean and span over {} recipes, those that teach it")
+HEAD = (*HEAD, f"sliding perplexity at L, {FAR} L", "seeds")
 RECIPE = ["train_length", "layers", "heads", "lr"]
 TUNED = ("scheme", "own recipe", f"found at {FAR} L", "under recipe 1")
 TUNED = (*TUNED, "mean and span over {} recipes", f"sliding perplexity at L, {FAR} L", "seeds")
@@ -28,45 +29,46 @@ def leaderboard(
 
     Of plain readings: retrieval of records, the mean over the seeds that count with its interval;
     the effective length of the seeds that pass the gate; sliding perplexity. Beside what a scheme
-    finds under its headline recipe stands what it finds under all recipes of a study: seeds are
-    averaged first, below the gate or not.
+    finds under its headline recipe stands what it finds under the recipes of a study by which it
+    learns to find within L, and their number where it is not all: seeds are averaged first.
 
     Args:
         parts: (rows as `verdict.table` leaves them, layers of their models).
         recipes: such rows of the study of recipes; without them the column is empty.
     """
     spans = _spans(recipes)
-    most = max((len(one) for one in spans.values()), default=0)
+    most = 0 if recipes is None else recipes.groupby(RECIPE).ngroups
     head = tuple(cell.format(most) for cell in HEAD)
     lines = []
     for rows, layers in parts:
         plain = select(rows, extension="direct")
         for scheme, own in plain.groupby("scheme"):
-            lines.append(_line(str(scheme), layers, own, spans))
+            lines.append(_line(str(scheme), layers, own, _span(spans.get(str(scheme)), most)))
     lines.sort(reverse=True)
     return [head, *(line for _, line in lines)]
 
 
 def _spans(rows: pd.DataFrame | None) -> dict[str, pd.Series]:
-    """Returns what each scheme finds under each recipe."""
+    """Returns what each scheme finds under each recipe by which it learns to find within L."""
     if rows is None:
         return {}
     found = select(rows, extension="direct", **FOUND)
-    far = found[found["multiple"] == FAR]
+    far = found[found["multiple"].eq(FAR) & found["status"].eq("ok")]
     of_recipes = far.groupby(["scheme", *RECIPE])
     means = of_recipes["value"].mean().round(TIED)
     return {str(scheme): part for scheme, part in means.groupby("scheme")}
 
 
-def _span(values: pd.Series | None) -> str:
+def _span(values: pd.Series | None, most: int) -> str:
+    """Returns mean and span, and how many there are where it is fewer than `most`."""
     if values is None:
         return "-"
     mean = round(float(values.mean()), TIED)
-    text = f"{mean:.2f}, {values.min():.2f} to {values.max():.2f}"
-    return text.replace("0.", ".")
+    text = f"{mean:.2f}, {values.min():.2f} to {values.max():.2f}".replace("0.", ".")
+    return text if len(values) == most else f"{text} ({len(values)})"
 
 
-def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Series]):
+def _line(scheme: str, layers: int, rows: pd.DataFrame, span: str):
     """Returns (what lines are sorted by, the cells of a line)."""
     scores = cells(rows.assign(mark=rows["status"]))
     found = select(scores, **FOUND)
@@ -88,7 +90,7 @@ def _line(scheme: str, layers: int, rows: pd.DataFrame, spans: dict[str, pd.Seri
         f"{rows['size'].max():,.0f}",
         text,
         _share(values) if len(values) else "-",
-        _span(spans.get(scheme)),
+        span,
         _perplexities(scores),
         str(seeds) if passed == seeds else f"{seeds}, {seeds - passed} below the gate",
     )
@@ -127,7 +129,7 @@ def _tuned(scheme: str, rows: pd.DataFrame) -> tuple[float, tuple[str, ...]]:
         f"{own['recipe'].iloc[0]:.0f}",
         _share(values),
         _share(under_first),
-        _span(means.round(TIED)),
+        _span(means.round(TIED), len(means)),
         _perplexities(own),
         str(own["seed"].nunique()),
     )

@@ -36,16 +36,17 @@ A statement **holds** where all of the 95 % interval lies on the declared side o
 **fails** where all of it lies on the other side, and is **undecided** otherwise. MDE, the minimum
 detectable effect, is the distance from the bound that a study with this spread detects in four
 cases of five. **By design**: these seeds, or so few schemes, could not have decided it. **Premise
-not met**: half or more of the runs had not learned the task; this premise was added after the rows.
-**Badly put**: the statement does not say what was meant; its note names the one that follows it.
+not met**: half or more of the runs had not learned the task, a premise that was added after the
+rows, or any had not where the statement asks for all. **Badly put**: the statement does not say
+what was meant; its note names the one that follows it.
 
 Intervals are over seeds, and over documents or trials as well where nothing is subtracted. A
 statement about gates, that seeds learn a task, has the exact interval of the share of seeds that
 do: three seeds out of three leave .29 to 1. A rank correlation has an interval over the schemes
 that it orders and over the seeds. Of one seed intervals are over documents or trials, and two
-readings count as independent, because the scores of single documents are not committed. A unit is
-a recipe or a training length. PROTOCOLS, AUDIT-results and issue 17, which some sources name, are
-notes older than this repository.
+readings count as independent, because the scores of single documents are not committed. A unit is a
+recipe, a training length or a scheme. PROTOCOLS, AUDIT-results and issue 17, which some sources
+name, are notes older than this repository.
 """
 
 

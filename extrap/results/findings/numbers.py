@@ -213,7 +213,7 @@ def value_of(entry: dict, rows: pd.DataFrame, where: str) -> float:
         return _known(float(size.max()), entry, "no rows", where)
     if "count" in entry:
         groups = selected(rows, columns).groupby(entry["count"])
-        values = groups["value"].agg(COUNTED.get(take, "mean"))
+        values = groups["value"].agg(COUNTED.get(take, "mean")).round(TIED)
         above = fields.get("above", -np.inf)
         below = fields.get("below", np.inf)
         within = (values >= above) & (values < below)

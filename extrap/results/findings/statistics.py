@@ -167,6 +167,8 @@ def _correlated(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame
     b = second["value"].unstack().round(TIED)
     a, b = a.align(b, join="inner")
     items = a.shape[1]
+    if a.empty:
+        raise NotMeasured("the two terms share no seed or no value that is compared")
     orders = pd.Series({seed: spearman(a.loc[seed], b.loc[seed]) for seed in a.index}, dtype=float)
     whole = a.notna().all(axis=1) & b.notna().all(axis=1)  # an order of fewer is another one
     found = _exact(orders.where(whole))
