@@ -10,6 +10,7 @@ from copy import deepcopy
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import torch
@@ -22,12 +23,12 @@ from extrap.pretrained.causal import fault
 from extrap.pretrained.chat import FILES
 from extrap.pretrained.gguf import unpacked
 from extrap.pretrained.loading import load
-from extrap.pretrained.plain import Plain, device_of, length_of
+from extrap.pretrained.plain import Plain, device_of, length_in
 from extrap.pretrained.quantised import check_accelerate, check_library
 from extrap.pretrained.scaling import scaling_of, unscaled, window_of
 from extrap.pretrained.seam import installed, one_line, reason, transformers
 from extrap.pretrained.size import as_large_as, check_layers
-from extrap.pretrained.vocabulary import OfTokenizer
+from extrap.pretrained.vocabulary import OfTokenizer, encoder_of
 from extrap.utils.errors import UserError
 from extrap.utils.paths import PACKAGE, in_package
 from extrap.utils.untrusted import LARGER, fits_memory, read_json
@@ -94,6 +95,8 @@ class Checkpoint:
         scaling: `chain` keeps the scaling of rotations that the config brings, `replace` takes it
             away
         device_map: `auto` lays layers out on all devices, the memory of the machine and its disk
+        weights: False for a place that gives its tokenizer alone, whose weights nobody reads
+        option: that names the place, for messages
 
     Raises UserError, in one line, for a place that is missing or unreadable.
     """
@@ -104,9 +107,12 @@ class Checkpoint:
         cache: Path = Path("runs/.pretrained"),
         scaling: Literal["chain", "replace"] = "chain",
         device_map: Literal["auto"] | None = None,
+        weights: bool = True,
+        option: str = "model.checkpoint",
     ):
         self.place, self.scaling, self.device_map = place, scaling, device_map
-        self.folder = _folder(place, cache)
+        self.weights = weights
+        self.folder = _folder(place, cache, weights, option)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -135,7 +141,8 @@ class Checkpoint:
         if (self.folder / "adapter_config.json").exists():
             problem = "holds adapter_config.json, an adapter"
             raise UserError(self.place, problem=problem, remedy="merge the adapter into the model")
-        check_library(self.settings, self.place)
+        if self.weights:
+            check_library(self.settings, self.place)
         if isinstance(kind, str) and kind in auto.CONFIG_MAPPING:
             check_layers(self.settings, self.place)
             with one_line(self.place):
@@ -159,12 +166,26 @@ class Checkpoint:
 
     @property
     def vocab(self) -> int:
-        """The rows of its embedding."""
-        return self.config.get_text_config().vocab_size
+        """The rows of its embedding, as far as a folder without weights says them."""
+        size = getattr(self._text, "vocab_size", None)
+        return size if isinstance(size, int) else encoder_of(self.folder).ids
+
+    @cached_property
+    def _text(self) -> Any:
+        """The config of the decoder; without weights, where transformers does not read it, the
+        entries of config.json.
+        """
+        try:
+            return self.config.get_text_config()
+        except UserError:
+            if self.weights:
+                raise
+        own = self.settings.get("text_config")
+        return SimpleNamespace(**(own if isinstance(own, dict) else self.settings))
 
     def length(self, length: int | None = None) -> int:
         """Returns the context of its training, in tokens. Raises UserError if nobody gives it."""
-        own = length_of(self.config) if self.scaling == "chain" else window_of(self.given)
+        own = length_in(self._text) if self.scaling == "chain" else window_of(self.given)
         if not (found := length or own):
             problem = "does not say for which context it was trained"
             raise UserError(self.place, problem=problem, remedy="give model.train_length")
@@ -290,28 +311,36 @@ def _to_halves(net: Any, layout: Any, config: Any) -> None:
                 p.data = relayout(p.data, count, layout, "half")
 
 
-def _folder(place: str, cache: Path) -> Path:
+def _folder(place: str, cache: Path, weights: bool, option: str) -> Path:
     path = in_package(place) if place.startswith(PACKAGE) else Path(place).expanduser()
     if path.is_dir():
         return path
     if path.is_file() and path.suffix == ".gguf":
-        return unpacked(path, cache)
+        return unpacked(path, cache, weights)
     if path.is_file():
         problem = "neither a folder nor a .gguf file"
-        raise UserError("model.checkpoint", place, problem, "give one of them")
+        raise UserError(option, place, problem, "give one of them")
     if path.suffix == ".gguf" or not NAME.fullmatch(place):
-        remedy = "give a folder of config.json and *.safetensors, a .gguf file, or owner/name"
-        raise UserError("model.checkpoint", place, "no such folder or file", remedy)
-    return _from_hub(place)
+        files = "config.json and *.safetensors" if weights else "tokenizer.json"
+        remedy = f"give a folder of {files}, a .gguf file, or owner/name"
+        raise UserError(option, place, "no such folder or file", remedy)
+    return _from_hub(place, weights)
 
 
-def _from_hub(name: str) -> Path:
+def _from_hub(name: str, weights: bool) -> Path:
     with installed(name):
         from huggingface_hub import snapshot_download
+    kinds = ["config.json", "tokenizer.json", *FILES]
+    if weights:
+        kinds += ["*.safetensors", "*.safetensors.index.json"]
     try:
-        kinds = ["config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer.json"]
-        kinds += FILES
-        return Path(snapshot_download(name, allow_patterns=kinds, etag_timeout=10))
+        found = snapshot_download(
+            name,
+            allow_patterns=kinds,
+            ignore_patterns=["*/*", "consolidated*"],  # the weights once more, in another form
+            etag_timeout=10,
+        )
     except Exception as error:  # which one depends on the HTTP library below huggingface_hub
         problem = f"the hub does not give it ({reason(error):.100})"
         raise UserError(name, problem=problem, remedy="without network give a folder") from None
+    return Path(found)

@@ -6,6 +6,8 @@ such as gemma3, is written as transformers reads it. The folder is named by the 
 and appears under its name when it is whole: one process at a time writes a folder beside it and
 renames that, and removes a half that an interrupted attempt left.
 
+Of a file that gives its tokenizer alone, as beside an engine, the fields are read and no weights.
+
 In files of architecture `llama` the rows of query and key projections are permuted, so that pairs
 lie side by side: they are read as they are, under the layout `interleaved`.
 """
@@ -15,7 +17,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,18 +57,23 @@ default of transformers. llama.cpp knows it by this number, too.
 """
 VERSION = 5
 """The version of the content of a folder; extrap makes a folder of another version again."""
+HEAD = 2**26
+"""Bytes at the beginning of a file that hold its fields, the tokenizer among them."""
 
 
-def unpacked(path: Path, cache: Path) -> Path:
-    """Returns the folder of a GGUF file, made at the first call. Raises UserError if damaged."""
-    if not fits_memory(path):
+def unpacked(path: Path, cache: Path, weights: bool = True) -> Path:
+    """Returns the folder of a GGUF file, made at the first call; without weights that of its
+    tokenizer, of its context and of the rows of its embedding. Raises UserError if damaged.
+    """
+    if weights and not fits_memory(path):
         raise UserError(path, problem=LARGER)
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
             raise UserError(path, problem="not a GGUF file")
         file.seek(0)
-        name = hashlib.file_digest(file, "sha256").hexdigest()
-    folder = cache / f"{name[:16]}-{VERSION}"
+        read = hashlib.file_digest(file, "sha256") if weights else hashlib.sha256(file.read(HEAD))
+    part = "" if weights else "-tokenizer"
+    folder = cache / f"{read.hexdigest()[:16]}-{VERSION}{part}"
     atomic.check_way(folder)
     if folder.is_dir():
         return folder
@@ -77,7 +85,7 @@ def unpacked(path: Path, cache: Path) -> Path:
         shutil.rmtree(half, ignore_errors=True)  # of a process that was killed
         half.mkdir()
         try:
-            _unpack(path, half)
+            (_unpack if weights else _unpack_tokenizer)(path, half)
             os.rename(half, folder)
         finally:
             shutil.rmtree(half, ignore_errors=True)
@@ -88,27 +96,64 @@ def _unpack(path: Path, folder: Path) -> None:
     with installed(path):
         from gguf import GGUFReader, dequantize
         from safetensors.torch import save_file
-    try:
+    with _whole(path):
         reader = GGUFReader(path)
-        fields = {name: field.contents() for name, field in reader.fields.items()}
+        fields = _fields(reader)
         _check_whole(path, fields)
         if fields.get("general.architecture") in _of_transformers():
             return _through_transformers(path, folder, fields, [t.name for t in reader.tensors])
         tensors = {t.name: dequantize(t.data, t.tensor_type) for t in reader.tensors}
         config = _config(path, fields, tensors)
-        made = tokenizer(path, fields)
-    except UserError:
-        raise
-    except Exception as error:  # of whatever class the libraries raise for a field of another type
-        problem = f"cut short or damaged ({reason(error):.80})"
-        raise UserError(path, problem=problem) from None
+        _write_tokenizer(path, folder, fields)
     tensors.pop(DIVISORS, None)
     named = {_named(path, name): torch.from_numpy(data.copy()) for name, data in tensors.items()}
     (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
+    save_file(named, folder / "model.safetensors")
+
+
+def _unpack_tokenizer(path: Path, folder: Path) -> None:
+    with installed(path):
+        from gguf import GGUFReader
+    with _whole(path):
+        reader = GGUFReader(path)  # maps the weights, and reads none
+        fields = _fields(reader)
+        kind = fields.get("general.architecture")
+        if kind in _of_transformers():
+            _tokenizer_of_transformers(path, fields).save_pretrained(folder)
+        else:
+            _write_tokenizer(path, folder, fields)
+        rows = {t.name: int(t.shape[-1]) for t in reader.tensors}
+        words = len(fields["tokenizer.ggml.tokens"])
+    config = {
+        "vocab_size": rows.get("token_embd.weight", words),
+        "max_position_embeddings": fields.get(f"{kind}.context_length"),
+        "bos_token_id": fields.get("tokenizer.ggml.bos_token_id"),
+        "eos_token_id": fields.get("tokenizer.ggml.eos_token_id"),
+    }
+    (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """Turns into one line whatever the libraries raise for a field of another type."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        problem = f"cut short or damaged ({reason(error):.80})"
+        raise UserError(path, problem=problem) from None
+
+
+def _fields(reader: Any) -> dict[str, Any]:
+    return {name: field.contents() for name, field in reader.fields.items()}
+
+
+def _write_tokenizer(path: Path, folder: Path, fields: dict[str, Any]) -> None:
+    made = tokenizer(path, fields)
     (folder / "tokenizer.json").write_text(made.to_str(), encoding="utf-8")
     more = json.dumps(chat_entries(fields), indent=1)
     (folder / "tokenizer_config.json").write_text(more, encoding="utf-8")
-    save_file(named, folder / "model.safetensors")
 
 
 def _check_whole(path: Path, fields: dict[str, Any]) -> None:
@@ -134,16 +179,13 @@ def _through_transformers(
 ) -> None:
     """Writes the model that transformers makes of the file, or raises UserError."""
     from safetensors.torch import save_file
-    from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
 
-    package = transformers()
     kind = fields["general.architecture"]
-    check_cut(path, fields, GGUF_PRE_TOKENIZER_SPLITS)
+    tokenizer = _tokenizer_of_transformers(path, fields)
     alone: dict[str, Any] = {"data": [path], "gguf_file": path.name}
     with as_large_as([path], len(tensors), str(path)), one_line(path):
         options = {"dtype": torch.float32, "output_loading_info": True}
-        model, read = load(package.AutoModelForCausalLM, **options, **alone)
-        tokenizer = load(package.AutoTokenizer, **alone)
+        model, read = load(transformers().AutoModelForCausalLM, **options, **alone)
         vars(model.config).pop("quantization_config", None)  # the weights are numbers now
         if kind == "gemma2" and model.config.num_hidden_layers == OF_GEMMA_27B:
             config = model.config
@@ -154,6 +196,14 @@ def _through_transformers(
     _check_tensors(path, tensors, model, read["missing_keys"])
     own = {t.data_ptr(): (name, t.contiguous()) for name, t in reversed(model.state_dict().items())}
     save_file(dict(own.values()), folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def _tokenizer_of_transformers(path: Path, fields: dict[str, Any]) -> Any:
+    from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
+
+    check_cut(path, fields, GGUF_PRE_TOKENIZER_SPLITS)
+    with one_line(path):
+        return load(transformers().AutoTokenizer, data=[path], gguf_file=path.name)
 
 
 def _check_tensors(path: Path, tensors: list[str], model: Any, missing: Iterable[str]) -> None:

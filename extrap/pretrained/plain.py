@@ -118,8 +118,12 @@ def name_of(subject: Any) -> str:
 
 def length_of(config: Any) -> int | None:
     """Returns the context that a model was trained for, in tokens; None if the config is silent."""
-    own = config.get_text_config()
-    found = (getattr(own, name, None) for name in LENGTHS)
+    return length_in(config.get_text_config())
+
+
+def length_in(text: Any) -> int | None:
+    """Returns the same of the config of a decoder alone."""
+    found = (getattr(text, name, None) for name in LENGTHS)
     return next((n for n in found if isinstance(n, int)), None)
 
 

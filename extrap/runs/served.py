@@ -32,7 +32,7 @@ class Serving:
         name: of the model, where the engine serves several
         reference: the checkpoint that the engine should serve, which task=parity reads beside it;
             it also gives what follows
-        tokenizer: a checkpoint, or a folder with tokenizer.json
+        tokenizer: a checkpoint, of which extrap reads no weights, or a folder with tokenizer.json
         train_length: L in tokens
         bos: id of the token in front of a window of text
         requests: on their way at once
@@ -69,6 +69,9 @@ class Served(Published):
         if config["finetune"]:
             remedy = "tune its checkpoint, and serve that"
             raise UserError("finetune", problem="an engine is not tuned", remedy=remedy)
+        if self.reading.reference and self.reading.tokenizer:
+            problem = "model.reference brings its own tokenizer"
+            raise UserError("model.tokenizer", self.reading.tokenizer, problem, "leave one out")
 
     @cached_property
     def reading(self) -> Serving:  # type: ignore[override]
@@ -77,8 +80,11 @@ class Served(Published):
     @cached_property
     def checkpoint(self) -> Checkpoint:
         """The checkpoint that gives tokenizer, context and BOS."""
-        if place := self.reading.reference or self.reading.tokenizer:
-            return Checkpoint(place)
+        own = self.reading
+        if own.reference:
+            return Checkpoint(own.reference, option="model.reference")
+        if own.tokenizer:
+            return Checkpoint(own.tokenizer, weights=False, option="model.tokenizer")
         remedy = "give model.reference or model.tokenizer, a folder; in Python tokenizer=..."
         raise UserError("model.tokenizer", None, "no tokenizer to read text with", remedy)
 

@@ -119,6 +119,26 @@ def test_rows_beside_another_reference_are_others(place, net, elsewhere):
     assert sorted(task for task, _ in found) == ["nll", "parity", "parity"]
 
 
+@pytest.mark.parametrize("name", ["reference", "tokenizer"])
+def test_a_wrong_place_of_the_tokenizer_is_named_by_its_option(place, name):
+    with pytest.raises(UserError, match=f"^model.{name}=nowhere: no such folder or file"):
+        extrap.evaluate("http://127.0.0.1:9/v1", *place.WORDS, tasks="kv", **{name: "nowhere"})
+    both = {"tokenizer": "nowhere", "reference": "there"}
+    with pytest.raises(UserError, match=r"^model\.tokenizer=nowhere: .* leave one out"):
+        extrap.evaluate("http://127.0.0.1:9/v1", *place.WORDS, tasks="kv", **both)
+
+
+def test_a_folder_that_gives_its_tokenizer_alone_needs_no_weights(place, net):
+    folder = Path(place.saved(net))
+    asked = {"tokenizer": str(folder), "tasks": "kv", "multiples": [0.25]}
+    (folder / "model.safetensors").unlink()
+    config = folder / "config.json"
+    config.write_text(config.read_text().replace('"llama"', '"of the future"'))
+    with serving(Serving(net)) as url:
+        rows = extrap.evaluate(url, *place.WORDS, *KV, **asked)
+    assert set(rows["length"].dropna()) == {32} and set(rows["train_length"]) == {128}
+
+
 def test_a_key_goes_to_the_engine_alone(place, net, monkeypatch, capsys):
     folder, server = place.saved(net), Serving(net, key=KEY)
     words = ["model=engine", f"model.tokenizer={folder}", "stage=evaluate", "task=[kv]"]

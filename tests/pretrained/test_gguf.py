@@ -8,6 +8,8 @@ import torch
 from extrap.pretrained import gguf
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.gguf_tokenizer import check_cut
+from extrap.pretrained.vocabulary import encoder_of
+from extrap.runs.published import first_token
 from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
 from tests.support import tiny_gguf
@@ -98,12 +100,33 @@ def test_an_interrupted_attempt_leaves_no_half(llama, tmp_path, monkeypatch):
     assert folders(cache) == [killed]
 
 
+@pytest.mark.parametrize("kind", ["llama", "gemma"])
+def test_a_file_for_its_tokenizer_alone_gives_no_weights(kind, llama, tmp_path, monkeypatch):
+    path = tmp_path / "model.gguf"
+    if kind == "llama":
+        tiny_gguf.written(path, llama)
+    else:
+        pytest.importorskip("accelerate", reason="transformers reads a GGUF with it")
+        model = tiny.made("gemma3", vocab_size=300, query_pre_attn_scalar=256)
+        tiny_gguf.gemma(path, model)
+    whole = Checkpoint(str(path), tmp_path / "whole")
+    monkeypatch.setattr(gguf, "fits_memory", lambda path: False)
+    monkeypatch.setattr("gguf.dequantize", lambda *args: pytest.fail("reads weights"))
+    alone = Checkpoint(str(path), tmp_path / "alone", weights=False)
+    assert not [*alone.folder.glob("*.safetensors")]
+    assert (alone.vocab, alone.length()) == (whole.vocab, whole.length())
+    assert first_token(None, *alone.tokens) == first_token(None, *whole.tokens)
+    one, other = (encoder_of(each.folder) for each in (alone, whole))
+    assert one(b"12 the 3")[0].tolist() == other(b"12 the 3")[0].tolist()
+
+
+@pytest.mark.parametrize("weights", [True, False])
 @pytest.mark.parametrize("size", [3, 40, 3000, 30000])
-def test_a_file_cut_short_is_one_line(size, llama, tmp_path):
+def test_a_file_cut_short_is_one_line(size, weights, llama, tmp_path):
     path = tiny_gguf.written(tmp_path / "model.gguf", llama)
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(UserError) as error:
-        Checkpoint(str(path), tmp_path / "cache").model()
+        Checkpoint(str(path), tmp_path / "cache", weights=weights).model()
     assert "model.gguf" in str(error.value) and "\n" not in str(error.value)
     assert folders(tmp_path / "cache") == []
 

@@ -5,6 +5,7 @@ import re
 import pandas as pd
 import pytest
 import torch
+from huggingface_hub.utils import filter_repo_objects
 
 import extrap
 from extrap.pretrained import checkpoint, quantised
@@ -144,6 +145,34 @@ def test_a_missing_library_is_one_line(own, expected, tmp_path, monkeypatch):
         _ = Checkpoint(str(tmp_path)).config
     assert expected.replace("FOLDER", str(tmp_path)) in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("more", [{}, {"model_type": "spiral"}])
+def test_a_folder_for_its_tokenizer_alone_needs_no_library(more, tmp_path, monkeypatch):
+    monkeypatch.setattr(quantised, "find_spec", lambda name: None)
+    own = {"quant_method": "awq", "bits": 4}
+    tiny.rewritten(tmp_path, "llama", quantization_config=own, **more)
+    (tmp_path / "model.safetensors").unlink()
+    found = Checkpoint(str(tmp_path), weights=False)
+    assert (found.vocab, found.length()) == (61, 32)
+
+
+@pytest.mark.parametrize("weights", [True, False])
+def test_the_hub_gives_what_is_read(weights, tmp_path, monkeypatch):
+    """A repository may hold its weights once more in another form."""
+    files = ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"]
+    more = ["consolidated.safetensors", "original/model.safetensors", "model.gguf"]
+    asked = {}
+
+    def snapshot_download(name, **options):
+        asked.update(options)
+        return str(tmp_path)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot_download)
+    Checkpoint("owner/name", weights=weights)
+    patterns = {name: asked[name] for name in ("allow_patterns", "ignore_patterns")}
+    found = [*filter_repo_objects([*files, *more], **patterns)]
+    assert found == (files if weights else files[:-1])
 
 
 @torch.no_grad()
