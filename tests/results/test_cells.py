@@ -15,6 +15,7 @@ from extrap.results.series import series, spread, whole
 from extrap.results.stats.intervals import mean_over_seeds, t_interval
 from extrap.results.summary import learning, reach, summary
 from tests.support.plausible import around, identity, row, study_rows
+from tests.support.plausible_recipes import grid_rows
 
 
 def scores(task, metric="accuracy", **found):
@@ -105,6 +106,19 @@ def test_every_page_counts_the_seeds_that_pass(partly):
     middle = spread(drawn, "multiple").loc[4.0]
     assert middle["value"] == pytest.approx(expected)
     assert point[["low", "high"]].tolist() == pytest.approx(middle[["low", "high"]].tolist())
+
+
+def test_recipes_that_teach_a_scheme_nothing_have_no_part_in_its_span(partly, frame):
+    recipes = prepared(frame(grid_rows(("rope",))))
+    failed = (recipes["layers"] == 2) & (recipes["lr"] == 0.001) & (recipes["task"] == "kv")
+    lost = recipes.assign(
+        value=recipes["value"].mask(failed, 0.0),
+        status=recipes["status"].mask(failed, "not trained"),
+    )
+    head, line = schemes([(prepared(partly), 2)], lost)
+    assert "over 4 recipes" in head[5] and line[5].endswith("(3)")
+    _, whole_line = schemes([(prepared(partly), 2)], recipes)
+    assert line[5] == f"{whole_line[5]} (3)"
 
 
 def test_all_seeds_count_where_none_passes(partly):
