@@ -24,6 +24,7 @@ from extrap.pretrained.adapter import Adapted
 from extrap.pretrained.causal import fault
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.plain import spread
+from extrap.pretrained.quantised import check_library
 from extrap.pretrained.scaling import scaling_of
 from extrap.pretrained.table import layer_table
 from extrap.pretrained.vocabulary import PublishedVocabulary
@@ -232,7 +233,16 @@ class Published(Source):
         return {"train": identity(train), "precision": self.trainer.precision}
 
     def check_tuned(self) -> None:
-        """Raises UserError for a model of logits alone, and for another type than `model.dtype`."""
+        """Raises UserError for weights of fewer bits, for a model laid out on several devices or of
+        logits alone, and for another type than `model.dtype`.
+        """
+        if method := check_library(self.checkpoint.settings, self.checkpoint.place):
+            problem = f"quantization_config.quant_method={method} keeps weights of fewer bits"
+            remedy = "tune a checkpoint in floating point, or leave finetune out"
+            raise UserError("finetune", problem=problem, remedy=remedy)
+        if layout := self.reading.device_map:
+            problem = "lays a model out to be evaluated, and tuning needs it on one device"
+            raise UserError("model.device_map", layout, problem, "leave it or finetune out")
         _ = self.model("meta").scheme
         if options.DTYPES[word := self.trainer.precision] is not self.dtype:
             problem = f"has another type of number than model.dtype={self.reading.dtype}"

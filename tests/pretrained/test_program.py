@@ -12,6 +12,7 @@ import torch
 from torch.nn import functional as F
 
 from extrap.cli import layers, listed, program, verify
+from extrap.pretrained import quantised
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.results import rows
 from extrap.runs import experiment, source, train, validate
@@ -214,6 +215,7 @@ def test_a_checkpoint_too_large_to_be_tuned_says_what_to_do(place, monkeypatch):
         ([*TUNED, "trainer.precision=64"], "give trainer.precision=32-true"),
         (["finetune=qk-restore", "data=text", "finetune.factor=2"], "the models of extrap alone"),
         ([*TUNED, "model.dtype=bf16"], "give trainer.precision=bf16-true"),
+        ([*TUNED, "model.device_map=auto"], "model.device_map=auto: lays a model out to be eval"),
         (["model.dtype=fp8"], "model.dtype=fp8: expected one of fp32, bf16"),
         (["model.train_length=1"], "model.train_length=1: expected"),
         (["model.bos=9999"], "model.bos=9999: expected an id from 0 to"),
@@ -226,6 +228,13 @@ def test_what_cannot_work_is_one_line(place, words, expected):
     with pytest.raises(UserError) as error:
         validate.check(asked(*words))
     assert expected in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_checkpoint_of_fewer_bits_is_not_tuned(place, elsewhere, monkeypatch):
+    monkeypatch.setattr(quantised, "find_spec", lambda name: True)
+    saved(elsewhere / "few", "llama", quantization_config={"quant_method": "awq", "bits": 4})
+    with pytest.raises(UserError, match=r"^finetune: .*quant_method=awq keeps weights of fewer"):
+        validate.check(asked(*TUNED, "model.checkpoint=few", "model.bos=0"))
 
 
 def test_a_folder_without_a_tokenizer_is_refused(place, elsewhere):
