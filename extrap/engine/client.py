@@ -57,14 +57,19 @@ class Client:
         if not (self._key.isascii() and self._key.isprintable()):
             raise UserError(KEY, problem="expected printable letters of ASCII")
         own = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        self._http = httpx.Client(
-            headers={"Accept-Encoding": "identity"} | own,
-            timeout=httpx.Timeout(timeout, connect=min(timeout, 10)),
-            limits=httpx.Limits(max_connections=requests),
-            follow_redirects=False,
-            # a proxy of the environment does not reach this machine
-            trust_env=httpx.URL(url).host not in LOOPBACK,
-        )
+        try:
+            self._http = httpx.Client(
+                headers={"Accept-Encoding": "identity"} | own,
+                timeout=httpx.Timeout(timeout, connect=min(timeout, 10)),
+                limits=httpx.Limits(max_connections=requests),
+                follow_redirects=False,
+                # a proxy of the environment does not reach this machine
+                trust_env=httpx.URL(url).host not in LOOPBACK,
+            )
+        except (ImportError, ValueError, httpx.InvalidURL) as error:  # of a kind unknown to httpx
+            problem = f"a proxy of the environment cannot be used ({first_line(error):.100})"
+            remedy = "put the host of the engine into NO_PROXY, or unset the proxy"
+            raise UserError("ALL_PROXY", problem=problem, remedy=remedy) from None
         weakref.finalize(self, self._http.close)
 
     def get(self, path: str) -> Any:

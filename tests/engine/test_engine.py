@@ -1,5 +1,6 @@
 """An engine on the loopback gives the rows of its checkpoint; its mistakes end in one line."""
 
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -155,6 +156,15 @@ def test_a_key_goes_to_the_engine_alone(place, net, monkeypatch, capsys):
     assert url.encode() in written
     for key in (KEY, other):
         assert key.encode() not in written and key not in shown
+
+
+@pytest.mark.parametrize("proxy", ["socks9://127.0.0.1:1", "socks5://127.0.0.1:1"])
+def test_a_proxy_that_cannot_be_used_is_one_line(monkeypatch, proxy):
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    with pytest.raises(UserError, match=r"^ALL_PROXY: a proxy .* into NO_PROXY"):
+        Client("http://engine.invalid/v1")
+    Client("http://127.0.0.1:9/v1")
 
 
 def test_one_line_says_what_is_wrong_with_an_engine(monkeypatch):
