@@ -69,11 +69,11 @@ def _train(job: Job, training: Training) -> None:
     write_json(run.curve, {"points": curve.points})
     checkpoint.save(training.end(weights), run.weights)
     options = job.source.trainer
-    spent = curve.cost(options.processes)
+    spent = curve.cost(lit.trainer.world_size)
     device = lit.trainer.strategy.root_device  # Lightning moved the model to the CPU as it ended
     length = training.batches.mixture.length
     if spent.tokens_per_second is not None:
-        rate = spent.tokens_per_second / options.processes
+        rate = spent.tokens_per_second / lit.trainer.world_size
         share = share_of_peak(rate, lit.model, device, length, options.precision)
         spent = replace(spent, share_of_peak=share)
     run.mark("diverged" if why else "trained", lit.trainer.global_step, spent.plain())
@@ -145,4 +145,4 @@ def check(job: Job, sweep: bool) -> None:
     options = devices.anywhere(options) if sweep else options
     last = job.trainings[-1]
     with quiet():
-        trainer(options, last.optim, last.run.folder)
+        trainer(options, last.optim, last.run.folder, sweep=sweep)

@@ -8,21 +8,25 @@ from pathlib import Path
 
 import pytest
 import torch
+from lightning.fabric.plugins.environments import SLURMEnvironment
 
 from extrap.data.mixture import Batch
 from extrap.data.text import Text
 from extrap.runs.folder import Named
 from extrap.runs.study import State, entries, standing
-from extrap.runs.train import train
+from extrap.runs.train import check, train
 from extrap.runs.training import devices
 from extrap.runs.training.batch_shares import share
 from extrap.runs.training.lightning_module import Lit
 from extrap.runs.training.options import read
+from extrap.runs.training.trainer import environment, trainer
 from extrap.utils.errors import UserError
 from tests.data.test_mixture import mixture
 from tests.support.jobs import TINY, alike, equal, job, started, weights
 from tests.support.program import REPOSITORY, until
 
+ALLOCATION = {"SLURM_JOB_ID": "7", "SLURM_JOB_NAME": "tune", "SLURM_LOCALID": "0"}
+ALLOCATION |= {"SLURM_NODEID": "0", "SLURM_NODELIST": "n1"}
 TWO = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
 
 
@@ -58,10 +62,12 @@ def test_a_run_is_evaluated_on_the_device_that_trained_it(monkeypatch):
 @pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
 def test_two_processes_train_what_one_does_and_one_of_them_writes(elsewhere, strategy):
     """Windows of text and of retrieval score differently many tokens; gradients are those of the
-    whole batch up to rounding.
+    whole batch up to rounding. An allocation of one task, as `sbatch --ntasks=1` makes, is none of
+    its processes.
     """
     options = ["scheme=t5", "logger=wandb", "threads=1"]
-    done = started(*options, *TWO, f"trainer={strategy}", "study=two")
+    tasks = ALLOCATION | {"SLURM_NTASKS": "1", "SLURM_PROCID": "0"}
+    done = started(*options, *TWO, f"trainer={strategy}", "study=two", **tasks)
     assert done.returncode == 0, done.stderr
     [entered] = entries("two")
     assert (standing(entered).left, standing(entered).state) == ([], State.BELOW_GATE)
@@ -106,6 +112,37 @@ def test_a_run_on_one_device_is_the_first_process_whoever_started_it(elsewhere):
     done = started("study=alone", **ranks)
     assert done.returncode == 0, done.stderr
     assert len(list(Path("results/alone/rows").glob("*__nll.csv"))) == 1
+
+
+@pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
+def test_an_allocation_of_other_tasks_does_not_decide_the_processes(monkeypatch, strategy):
+    """Lightning would train in as many as SLURM_NTASKS says."""
+    for name, value in {**ALLOCATION, "SLURM_NTASKS": "1", "SLURM_PROCID": "3"}.items():
+        monkeypatch.setenv(name, value)
+    this = job(*TWO, f"trainer={strategy}", "trainer.devices=2")
+    options, optim = this.source.trainer, this.training.optim
+    assert trainer(options, optim, Path()).world_size == 2
+    devices.settle(options)
+    assert devices.first()
+    monkeypatch.setenv("SLURM_NTASKS", "8")
+    check(this, sweep=True)
+
+
+def test_tasks_of_slurm_are_the_processes_where_srun_starts_them(monkeypatch):
+    for name, value in {**ALLOCATION, "SLURM_NTASKS": "2", "SLURM_PROCID": "1"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("SLURM_NTASKS_PER_NODE", "2")
+    monkeypatch.setenv("SLURM_STEP_NUM_TASKS", "2")
+    this = job(*TWO, "trainer.devices=2")
+    options, optim = this.source.trainer, this.training.optim
+    [found] = environment(options, sweep=False)
+    assert isinstance(found, SLURMEnvironment) and not found.auto_requeue
+    assert trainer(options, optim, Path()).world_size == 2
+    devices.settle(options)
+    assert not devices.first()
+    four = job(*TWO, "trainer.devices=2", "trainer.num_nodes=2").source.trainer
+    with pytest.raises(UserError, match="makes 4 processes, and 2 have started"):
+        trainer(four, optim, Path())
 
 
 LONGER = ["train.steps=80", "train.save_every=5", "train.log_every=5"]

@@ -13,6 +13,9 @@ from extrap.utils.errors import UserError
 RANKS = ("RANK", "LOCAL_RANK", "NODE_RANK", "SLURM_PROCID")
 """Variables of launchers (Lightning, torchrun, SLURM) with the index of a process."""
 
+SLURM = ("SLURM_PROCID", "SLURM_NTASKS")
+"""Variables by which Lightning takes the tasks of an allocation for its processes."""
+
 LAUNCHERS = ("WORLD_SIZE", "MASTER_ADDR", "SLURM_NTASKS", "GROUP_RANK")
 """Variables of launchers that start several processes."""
 
@@ -23,12 +26,26 @@ def first() -> bool:
 
 
 def settle(options: TrainerOptions) -> None:
-    """Removes the variables of launchers if the training has one process, so that it is the first
-    also inside an allocation of several tasks.
+    """Removes the variables of launchers that did not start the processes of this training, so that
+    it has a first process also inside an allocation of several tasks.
     """
     if options.processes == 1:
-        for name in (*RANKS, *LAUNCHERS):
-            os.environ.pop(name, None)
+        names = (*RANKS, *LAUNCHERS)
+    elif options.num_nodes == 1 and not by_slurm(options):
+        names = SLURM
+    else:
+        return
+    for name in names:
+        os.environ.pop(name, None)
+
+
+def by_slurm(options: TrainerOptions) -> bool:
+    """True if SLURM has started each process of a training as a task. It may also hold the devices
+    for one task, or for several that no srun has started.
+    """
+    by_torchrun = "TORCHELASTIC_RUN_ID" in os.environ
+    tasks = os.environ.get("SLURM_STEP_NUM_TASKS")
+    return tasks == str(options.processes) and not by_torchrun
 
 
 def anywhere(options: TrainerOptions) -> TrainerOptions:

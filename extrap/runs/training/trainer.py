@@ -1,6 +1,7 @@
 """Lightning's Trainer as a run uses it: the options `trainer`, and the options that extrap sets."""
 
 import logging
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,11 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import lightning as L
-from lightning.fabric.plugins.environments.lightning import LightningEnvironment
+from lightning.fabric.plugins.environments import (
+    ClusterEnvironment,
+    LightningEnvironment,
+    SLURMEnvironment,
+    TorchElasticEnvironment,
+)
 from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 
 from extrap.runs.checkpoint import check_weights, damaged, load, save
+from extrap.runs.training import devices
 from extrap.runs.training.callbacks import FORWARDS, BetweenUpdates
 from extrap.runs.training.optim import Optim
 from extrap.runs.training.options import TrainerOptions
@@ -46,9 +53,10 @@ def trainer(
     callbacks: Sequence[L.Callback] = (),
     logger: Any = False,
     plugins: Sequence[Any] = (),
+    sweep: bool = False,
 ) -> L.Trainer:
     """Returns a Trainer, which prints nothing inside `quiet`. Raises UserError for options that
-    cannot work here.
+    cannot work here. sweep: it only checks them, and a launcher will start the processes.
     """
     warnings.filterwarnings("ignore", module="lightning")
     # of lightning 2.6 on torch 2.13
@@ -60,21 +68,19 @@ def trainer(
         {"train_time_interval": timedelta(minutes=optim.save_minutes)},
     ):
         keep.append(BetweenUpdates(folder, "last", **often, enable_version_counter=False))
-    # one process is in no cluster, where Lightning would wait for the other tasks
-    alone = [LightningEnvironment()] if options.processes == 1 else []
     given: dict[str, Any] = {"accelerator": options.accelerator} | dict(options.lightning)
     if options.strategy == "fsdp":
         from extrap.runs.training.shards import Shards
 
         given["strategy"] = Shards(options.processes)
     try:
-        return L.Trainer(
+        made = L.Trainer(
             **given,
             max_steps=optim.steps,
             gradient_clip_val=None,  # Lit clips, by train.clip
             callbacks=[*callbacks, *keep],
             logger=logger,
-            plugins=[*plugins, *alone],
+            plugins=[*plugins, *environment(options, sweep)],
             enable_progress_bar=False,
             use_distributed_sampler=False,  # a share is taken of every batch
             enable_model_summary=False,
@@ -82,6 +88,24 @@ def trainer(
         )
     except ERRORS as error:
         raise rejected(options, error) from None
+    if made.world_size != options.processes:
+        problem = f"makes {options.processes} processes, and {made.world_size} have started"
+        remedy = "start as many tasks with srun or torchrun, or none on one node"
+        raise UserError("trainer.devices", options.devices, problem, remedy)
+    return made
+
+
+def environment(options: TrainerOptions, sweep: bool) -> list[ClusterEnvironment]:
+    """Returns who starts the processes, [] where Lightning finds it out. In any allocation of SLURM
+    Lightning would wait for its tasks, or train in as many as there are.
+    """
+    if options.processes == 1 or sweep:
+        return [LightningEnvironment()]
+    if devices.by_slurm(options):  # Lightning would queue the job again by itself
+        return [SLURMEnvironment(auto_requeue=False)]
+    torchrun = TorchElasticEnvironment.detect()
+    own = options.num_nodes == 1 and "SLURM_NTASKS" in os.environ and not torchrun
+    return [LightningEnvironment()] if own else []
 
 
 def rejected(options: TrainerOptions, error: Exception) -> UserError:
