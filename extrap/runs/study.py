@@ -3,7 +3,6 @@
 runs/.jobs/<study>/<run>__<extension>.json     one job, written when it starts
 """
 
-import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -11,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from extrap.results.marks import Marks
@@ -34,6 +34,11 @@ class State(StrEnum):
 
 
 ENDED = (State.DONE, State.BELOW_GATE, State.DIVERGED)
+
+OWN = token_hex(4)
+"""Names the files of this process. Its id would not do: containers on one disk number their
+processes alike.
+"""
 
 MISSED = "not trained"
 """The status of rows below the gate of their task."""
@@ -76,10 +81,10 @@ class Entry:
 
     @property
     def report(self) -> Path:
-        """The progress file of a job that this process runs, itself or as a sweep: the id in its
+        """The progress file of a job that this process runs, itself or as a sweep: the word in its
         name keeps two sweeps over one study out of each other's files.
         """
-        return self.log.with_name(f".{self.log.stem}.{os.getpid()}.json")
+        return self.log.with_name(f".{self.log.stem}.{OWN}.json")
 
     def file(self, task: str) -> ResultFile:
         return ResultFile(self.study, self.run, self.extension, task)
@@ -129,17 +134,17 @@ def write(jobs: Sequence[Entry]) -> None:
         atomic.sweep(folder, ".*.tmp", atomic.HOUR)
         known |= set(folder.iterdir())
     atomic.check_side_by_side(entry.folder.folder for entry in jobs)
-    changed = False
+    changed: set[Path] = set()
     for entry in jobs:
         path = entry.path
         before = _read(path) if path in known else None
         new = entry if before is None else _after(before, entry)
         if new != before:
-            atomic.replace_here(path, as_json(asdict(new)), sync=False)
+            atomic.replace_here(path, as_json(asdict(new)), name=False)
             known.add(path)  # two jobs of a sweep may differ in their tasks alone
-            changed = True
-    if changed:
-        os.sync()  # once for all: a sweep may have ten thousand
+            changed.add(path.parent)
+    for folder in changed:  # once for all: a sweep may have ten thousand
+        atomic.sync_folder(folder)
 
 
 def _after(before: Entry, entry: Entry) -> Entry:
@@ -201,7 +206,7 @@ def standing(entry: Entry, marks: Marks | None = None) -> Standing:
 
 def progress(entry: Entry) -> dict[str, Any]:
     """Returns the newest progress file of a job, on whichever machine it runs; {} without one."""
-    pattern = re.compile(rf"\.{re.escape(entry.log.stem)}\.\d+\.json")
+    pattern = re.compile(rf"\.{re.escape(entry.log.stem)}\.[0-9a-f]+\.json")
     try:
         found = [path for path in entry.log.parent.iterdir() if pattern.fullmatch(path.name)]
         return read_json(max(found, key=lambda path: path.lstat().st_mtime, default=Path()))

@@ -30,8 +30,10 @@ def replace(path: Path, content: bytes, sync: bool = True) -> None:
     replace_here(path, content, sync)
 
 
-def replace_here(path: Path, content: bytes, sync: bool = True) -> None:
-    """Writes a file as `replace` does, into a folder that is there and no link."""
+def replace_here(path: Path, content: bytes, sync: bool = True, name: bool = True) -> None:
+    """Writes a file as `replace` does, into a folder that is there and no link. name=False: the
+    caller waits for the name, by `sync_folder`.
+    """
     temporary = draft(path)
     with _naming(path):
         try:
@@ -43,7 +45,7 @@ def replace_here(path: Path, content: bytes, sync: bool = True) -> None:
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
-        if sync:
+        if sync and name:
             sync_folder(path.parent)
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from collections import deque
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from extrap.cli.sweep.process import Process, State
 from extrap.runs.folder import Named
 from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
-from tests.support.program import heeding, until
+from tests.support.program import heeding, python, until
 
 
 @pytest.fixture(autouse=True)
@@ -86,6 +87,17 @@ def test_jobs_of_one_run_and_extension_follow_each_other(monkeypatch):
     )
     assert pool._now(nll, [kv]) is State.HELD
     assert pool._now(far, [kv]) is State.WAITING
+
+
+def test_processes_of_equal_ids_report_into_files_of_their_own():
+    """Pods of one image on one disk: a refused job would read the report of the one at work."""
+    code = "import os; os.getpid = lambda: 7; from extrap.runs.study import Entry; "
+    code += "print(Entry('s', 'a', 'direct', {}).report)"
+    first, second = (Path(python("-c", code).stdout.strip()) for _ in range(2))
+    assert first != second
+    first.parent.mkdir(parents=True)
+    first.write_text('{"phase": "kv"}')
+    assert job("").progress() == {"phase": "kv"}
 
 
 def test_what_another_process_holds_comes_later_and_what_it_finished_is_skipped(capsys):

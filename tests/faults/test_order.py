@@ -13,6 +13,7 @@ import pytest
 from extrap import figures
 from extrap.results.rows import read
 from extrap.runs.evaluate import evaluate
+from extrap.runs.study import Entry, write
 from extrap.runs.train import train
 from tests.support.jobs import job
 
@@ -121,6 +122,13 @@ def test_data_is_on_the_disk_before_it_is_called_finished(disk, corpus_cache, mo
         figures.render(drawn, read("results/main")), Path("results/main/figures/loss_length")
     ):
         assert disk.has(path), path
+
+
+def test_jobs_are_on_the_disk_before_the_first_starts(disk):
+    """A file at a time: os.sync would wait for whatever others write on this machine."""
+    jobs = [Entry("s", f"rope-1-s{seed}", "direct", {"kv": "c"}) for seed in (0, 1)]
+    write(jobs)
+    assert all(disk.has(entry.path) for entry in jobs)
 
 
 def test_the_watch_sees_what_is_not_synced(disk):
