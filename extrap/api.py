@@ -113,7 +113,7 @@ def evaluate(
             problem = "compares an engine with its model, and this model is no address"
             raise UserError("reference", reference, problem, "leave it out")
         names += ["parity"] * ("parity" not in names)
-        words = (*words, f"model.reference={reference}")
+        words = (*words, _word("model.reference", reference))
     more = [f"task=[{','.join(names)}]", "stage=evaluate"]
     if multiples is not None:
         lengths = ",".join(map(str, multiples))
@@ -241,9 +241,9 @@ def _source(model: Any, tokenizer: Any, replaced: set[str]) -> tuple[list[str], 
     if _is_url(model):
         from extrap.runs.served import Served
 
-        named = ["model=engine", f"model.url={model}"]
+        named = ["model=engine", _word("model.url", model)]
         if isinstance(tokenizer, str | Path):
-            return [*named, f"model.tokenizer={tokenizer}"], None
+            return [*named, _word("model.tokenizer", tokenizer)], None
         return named, partial(Served, tokenizer=tokenizer)
     if tokenizer is not None:
         problem = "a checkpoint on disk and a run have a tokenizer of their own"
@@ -256,7 +256,14 @@ def _source(model: Any, tokenizer: Any, replaced: set[str]) -> tuple[list[str], 
     if Path(model, "curve.json").exists():
         problem = "a run of extrap, which needs its options"
         raise UserError("model", model, problem, "give what extrap.train(...) returns for them")
-    return ["model=checkpoint", f"model.checkpoint={model}"], None
+    return ["model=checkpoint", _word("model.checkpoint", model)], None
+
+
+def _word(option: str, value: str | Path) -> str:
+    """Returns the word that gives an option this text, commas and brackets included."""
+    from extrap.cli.words import as_text
+
+    return f"{option}={as_text(str(value))}"
 
 
 def _is_url(model: Any) -> bool:

@@ -117,6 +117,7 @@ def test_a_tokenizer_of_another_vocabulary_is_rejected(vocabulary: int, tokenize
     [
         (3, "model=int: is no model"),
         ("nowhere", "model.checkpoint=nowhere: no such folder or file"),
+        ("no,where [2]", "model.checkpoint=no,where [2]: no such folder or file"),
         (None, "give what extrap.train(...) returns"),
     ],
 )
