@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from extrap.results.series import Series
     from extrap.runs.job import Job
 
-SEEDS = 3
+SEEDS = ("0", "1", "2")
 """Seeds of the experiments conf/experiment/judge."""
 PRECISION = "32-true"
 """Of the trainings whose rows travel with extrap."""
@@ -70,6 +70,7 @@ def judged(asked: Candidate) -> Judged:
     """Trains and evaluates a candidate as far as that is left to do, and sets it beside the others.
     Raises UserError for a mistake before any work, and if a run fails.
     """
+    from extrap import figures
     from extrap.audit.contracts import broken, maker
     from extrap.cli import judge_recipes, program
     from extrap.results import baselines
@@ -84,15 +85,16 @@ def judged(asked: Candidate) -> Judged:
     with told(plugins):
         job = program.job(found)
         _comparable(job, others)
+        _ranked(asked, job)
         others = _like(asked, job, others)
         validate.check(job)
+        figures.available(plugins)  # a mistake in one of theirs comes before the training
         contracts = {}
         if asked.group == "scheme":
             shape = job.source.model("meta").scheme.shape
             contracts = broken(maker(job.config["scheme"], plugins, shape))
         recipes = judge_recipes.prepared(asked)
-        runs = len(asked.seeds) if asked.seeds else SEEDS
-        train(asked, f"judge/{asked.group}", job, runs, *asked.named())
+        train(asked, f"judge/{asked.group}", job, asked.seeds or SEEDS, *asked.named())
         judge_recipes.train_under(asked, recipes)
         line = "sets it beside the others and draws, a minute of a core or two"
         print(f"extrap judge: {line}", file=sys.stderr, flush=True)
@@ -106,6 +108,25 @@ def _composed(asked: Candidate) -> "Composed":
 
     words = ["sweep.grid=null", f"experiment=judge/{asked.group}", *asked.of_one_seed]
     return composed([*words, *asked.named()], asked.folder)
+
+
+def _ranked(asked: Candidate, job: "Job") -> None:
+    """Raises UserError for a job whose rows have no rank."""
+    from extrap.results.ranking import RETRIEVAL
+
+    drop = "leave it out"
+    if job.study != asked.study:
+        problem = f"a judgement has the study {asked.study}"
+        raise UserError("study", job.study, problem, f"{drop}; label=... names the candidate")
+    if job.stage == "train":
+        raise UserError("stage", job.stage, "without rows nothing is judged", drop)
+    if RETRIEVAL.task not in job.tasks:
+        problem = f"series are ranked by {RETRIEVAL.task}"
+        asks = f"[{','.join(job.tasks)}]"
+        raise UserError("task", asks, problem, f"keep {RETRIEVAL.task} among the tasks")
+    if job.trained_on == "text":
+        problem = "series are ranked by retrieval, which such a run never saw"
+        raise UserError("data", job.trained_on, problem, drop)
 
 
 def _comparable(job: "Job", others: pd.DataFrame) -> None:

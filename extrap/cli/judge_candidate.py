@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 
 BASELINES = {"scheme": "reference", "extension": "extension"}
 """By the group that is judged: the study that it stands beside."""
-ELSEWHERE = ("seed", "threads", "logger", "plugins", "trainer", "label", "study", "task", "hydra")
+ELSEWHERE = ("seed", "threads", "logger", "plugins", "trainer", "label", "task", "hydra")
 """Options that change no candidate."""
+LONGEST = 80
+"""Characters of a label."""
 
 
 class Candidate(NamedTuple):
@@ -112,17 +115,40 @@ def _label(words: Sequence[str]) -> str:
         group = option.replace("/", ".").partition(".")[0].lstrip("+~")
         if option in BASELINES or group in (*ELSEWHERE, "extension"):
             continue
-        label += f"_{option.rpartition('.')[2]}{re.sub(r'[^A-Za-z0-9.-]', '', value)}"
-    return label[:80]
+        name = re.split(r"[./]", option)[-1]
+        label += "_" + re.sub(r"[^A-Za-z0-9_.-]", "", name) + re.sub(r"[^A-Za-z0-9.-]", "", value)
+    return label[:LONGEST]
 
 
-def train(asked: Candidate, experiment: str, job: "Job", runs: int, *more: str) -> None:
-    """Runs the jobs of an experiment as a sweep, after a line that says how long it takes. Raises
-    UserError if one fails: what is done stays, and the same command continues.
+def train(asked: Candidate, experiment: str, job: "Job", seeds: Sequence[str], *more: str) -> None:
+    """Runs the jobs of an experiment as a sweep, one for each seed, after a line that says how long
+    what is left of them takes. Raises UserError if one fails: what is done stays, and the same
+    command continues.
     """
+    words = [*asked.flags, f"experiment={experiment}", *asked.words, *more]
+    if left := unfinished(job, seeds):
+        _foresee(job, left)
+    done = subprocess.run([sys.executable, "-P", "-m", "extrap", *words], check=False)
+    if done.returncode == 130:
+        raise KeyboardInterrupt
+    if done.returncode:
+        remedy = f"`extrap status {job.study}` says why; the same command continues"
+        raise UserError("", problem="a run failed", remedy=remedy)
+
+
+def unfinished(job: "Job", seeds: Sequence[str]) -> int:
+    """Returns how many of these seeds of a job are not trained or lack rows."""
+    from extrap.runs.evaluate import entry
+
+    first = entry(job)
+    jobs = [replace(first, run=job.run.named(int(seed))) for seed in seeds]
+    return sum(bool(one.missing()) for one in jobs)
+
+
+def _foresee(job: "Job", runs: int) -> None:
+    """Prints how long so many runs of a job take."""
     from extrap.runs.foreseen import run_seconds
 
-    words = [*asked.flags, f"experiment={experiment}", *asked.words, *more]
     side = max(1, cores() // job.config["threads"])
     rounds = -(-runs // side)
     took = clock(rounds * run_seconds(job))
@@ -130,9 +156,3 @@ def train(asked: Candidate, experiment: str, job: "Job", runs: int, *more: str) 
     many = f"{runs} runs" if runs > 1 else "a run"
     line = f"{many} of {steps} steps, {min(side, runs)} side by side: about {took}"
     print(f"extrap judge: {line}; the same command continues", file=sys.stderr, flush=True)
-    done = subprocess.run([sys.executable, "-P", "-m", "extrap", *words], check=False)
-    if done.returncode == 130:
-        raise KeyboardInterrupt
-    if done.returncode:
-        remedy = f"`extrap status {job.study}` says why; the same command continues"
-        raise UserError("", problem="a run failed", remedy=remedy)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from extrap.cli import program
 from extrap.cli.composed import composed
-from extrap.cli.judge_candidate import Candidate, train, typed
+from extrap.cli.judge_candidate import LONGEST, Candidate, train, typed
 from extrap.cli.sweep.grid import overrides
 from extrap.figures.report.text import number
 from extrap.results import baselines
@@ -42,14 +42,14 @@ class Recipe(NamedTuple):
         label: of the rows of the candidate
         words: of the sweep that trains it, without those of the candidate
         job: the first of it
-        runs: of it, one for each seed
+        seeds: of its runs
     """
 
     given: dict[str, str]
     label: str
     words: list[str]
     job: "Job"
-    runs: int
+    seeds: list[str]
 
 
 def first(count: int) -> list[list[str]]:
@@ -88,22 +88,21 @@ def _prepared(asked: Candidate, recipe: list[str]) -> Recipe:
     """Returns a recipe with its seeds, unless seeds are typed."""
     given = dict(word.split("=", 1) for word in recipe)
     seeds = given.pop("seed").split(",")
-    label = asked.label
-    for option, name in NAMED.items():
-        label += f"_{name}{given[option]}"
+    recipe_of = "".join(f"_{name}{given[option]}" for option, name in NAMED.items())
+    label = asked.label[: LONGEST - len(recipe_of)] + recipe_of
     more = [*(f"{option}={value}" for option, value in given.items()), f"label={label}"]
     own = ["sweep.grid=null", "experiment=judge/recipes", *asked.of_one_seed, *more]
     job = program.job(composed(own, asked.folder))
     sweep = ["sweep.grid=null", "-m"]
     if asked.seeds is None:
         sweep.append(f"seed={','.join(seeds)}")
-    return Recipe(given, label, [*more, *sweep], job, len(asked.seeds or seeds))
+    return Recipe(given, label, [*more, *sweep], job, asked.seeds or seeds)
 
 
 def train_under(asked: Candidate, recipes: Sequence[Recipe]) -> None:
     """Trains a candidate under recipes."""
     for recipe in recipes:
-        train(asked, "judge/recipes", recipe.job, recipe.runs, *recipe.words)
+        train(asked, "judge/recipes", recipe.job, recipe.seeds, *recipe.words)
 
 
 def ranks(asked: Candidate, recipes: Sequence[Recipe]) -> tuple[str, list[list[str]]]:
@@ -123,22 +122,34 @@ def ranks(asked: Candidate, recipes: Sequence[Recipe]) -> tuple[str, list[list[s
         series = whole(joined(own, same))
         _, order = places(series, RETRIEVAL)
         yours = [i for i, s in enumerate(series) if set(s.rows["study"]) == {STUDY}]
-        rank = next(at for at, one in enumerate(order) if one.series in yours)
-        found.append(rank + 1)
-        lines.append(_line(here, rank, order, series))
+        own_place = next((one for one in order if one.series in yours), None)
+        ranked = [one.series for one in order if len(one.far)]
+        rank = "no reading" if own_place is None else "-"
+        if own_place is not None and len(own_place.far):
+            found.append(ranked.index(own_place.series) + 1)
+            rank = f"{found[-1]} of {len(ranked)}"
+        lines.append(_line(here, rank, own_place, order[0], series))
+    return _said(found, len(recipes)), lines
+
+
+def _said(found: Sequence[int], recipes: int) -> str:
+    """Returns the ranks in a sentence, and how many of the recipes have one."""
+    of = "one recipe" if recipes == 1 else f"{recipes} recipes"
+    where = "of the study grid, beside the schemes that were trained there"
+    if not found:
+        return f"No rank under {of} {where}: the candidate was not read at 4 L."
     best, worst = min(found), max(found)
     spread = f"{best}" if best == worst else f"{best} to {worst}"
-    under = "one recipe" if len(found) == 1 else f"{len(found)} recipes"
-    beside = "beside the schemes that were trained there"
-    said = f"Rank {spread} under {under} of the study grid, {beside}"
-    return f"{said}; fewer than three seeds each support no interval.", lines
+    under = of if len(found) == recipes else f"{len(found)} of {of}"
+    return f"Rank {spread} under {under} {where}; fewer than three seeds each support no interval."
 
 
-def _line(recipe: dict, rank: int, order: list[Place], series: list[Series]) -> list[str]:
-    own, best = order[rank], order[0]
+def _line(
+    recipe: dict, rank: str, own: Place | None, best: Place, series: list[Series]
+) -> list[str]:
     said = f"L={recipe['train_length']:g} {recipe['layers']:g} layers {recipe['heads']:g} heads"
-    scores = [number(RETRIEVAL.mean(one.far)) for one in (own, best)]
-    place_of = f"{rank + 1} of {len(order)}"
+    score = number(RETRIEVAL.mean(own.far)) if own else "-"
+    worst = number(own.worst_seed) if own else "-"
     name = series[best.series].scheme
-    worst = number(own.worst_seed)
-    return [f"{said} lr {recipe['lr']:g}", place_of, scores[0], worst, name, scores[1]]
+    far = number(RETRIEVAL.mean(best.far))
+    return [f"{said} lr {recipe['lr']:g}", rank, score, worst, name, far]

@@ -14,7 +14,7 @@ from extrap.results.comparison.contrasts import Contrast, Values, adjusted, betw
 from extrap.results.comparison.contrasts import Scores as Found
 from extrap.results.ranking import RETRIEVAL, TEXT, Place, Score, places
 from extrap.results.rows import comparable
-from extrap.results.series import Series, one_factor, select, whole
+from extrap.results.series import Series, diverged, one_factor, select, whole
 from extrap.utils.errors import UserError
 
 MODEL = ["model", "extension", "set_for"]
@@ -77,6 +77,8 @@ def beside(rows: pd.DataFrame, study: str, label: str, config: str) -> Beside:
         study: yours
         label: of the candidate
         config: the hash of an evaluation of its retrieval, in one of its runs
+
+    Raises UserError if the candidate has no retrieval, because its trainings diverged, say.
     """
     found = whole(rows)
     yours = [i for i, s in enumerate(found) if set(s.rows["study"]) == {study}]
@@ -85,9 +87,18 @@ def beside(rows: pd.DataFrame, study: str, label: str, config: str) -> Beside:
     multiple, order = places(found, RETRIEVAL)
     placed = {one.series for one in order}
     if not placed.intersection(candidates):
-        problem = f"no {RETRIEVAL.task} {RETRIEVAL.metric} of the candidate"
-        raise UserError("task", problem=problem, remedy="keep kv among the tasks")
+        raise _without_rank(rows[(rows["study"] == study) & (rows["scheme"] == label)])
     return Beside(found, yours, candidates[0], multiple, order)
+
+
+def _without_rank(own: pd.DataFrame) -> UserError:
+    """Returns the error about a candidate without retrieval."""
+    lost = diverged(own)
+    if lost and lost == {*own["run"]}:
+        problem = f"all trainings of the candidate diverged ({', '.join(sorted(lost))})"
+        return UserError("train", problem=problem, remedy="give a smaller train.lr")
+    problem = f"no {RETRIEVAL.task} {RETRIEVAL.metric} of the candidate"
+    return UserError("task", problem=problem, remedy="keep kv among the tasks")
 
 
 def board(of: Beside) -> pd.DataFrame:

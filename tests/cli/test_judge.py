@@ -9,12 +9,15 @@ import pytest
 import torch
 
 import extrap
+from extrap import figures
 from extrap.cli import judge, judge_candidate, judge_recipes, report
 from extrap.figures.report import html_page, verdict
 from extrap.results import baselines
 from extrap.results.rows import write
+from extrap.runs import foreseen
 from extrap.runs.evaluate import config_hash
 from extrap.runs.job import Job
+from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
 from tests.support.jobs import TINY, job
 from tests.support.plausible import study_rows
@@ -32,6 +35,11 @@ TASKS = ["task.kv.trials=10", "task.nll.documents=4", "task.context-gain.documen
         (["scheme=mine", "scheme.slope=0.1", "model.layers=3"], "judge", "mine_layers3_slope0.1"),
         (["scheme=mine", "label=ours", "train.steps=9"], "judge", "ours"),
         (["extension=mine", "extension.factor=4"], "judge-extension", "rope"),
+        (
+            ["scheme=mine", "data/corpus=files", "data.corpus.path=my", "+train.x=1"],
+            "judge",
+            "mine_x1_pathmy_corpusfiles",
+        ),
     ],
 )
 def test_other_options_are_another_candidate(words, study, label) -> None:
@@ -64,6 +72,61 @@ def test_what_cannot_be_compared_is_refused_before_training(elsewhere, monkeypat
         judge.judged(judge_candidate.candidate(["scheme=rope", "data.length=32"]))
     with pytest.raises(UserError, match=r"^scheme=ours: no extensions of it travel"):
         judge.judged(judge_candidate.candidate(["extension=yarn", "label=ours", "seed=0,1"]))
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("study=mine", r"^study=mine: a judgement has the study judge; leave it out"),
+        ("stage=train", r"^stage=train: without rows nothing is judged; leave it out"),
+        ("task=[nll]", r"^task=\[nll\]: series are ranked by kv; keep kv among the tasks"),
+        ("data=text", r"^data=text: series are ranked by retrieval, which such a run never saw"),
+    ],
+)
+def test_what_leaves_no_rank_is_refused_before_training(
+    elsewhere, monkeypatch, frame, word, said
+) -> None:
+    others = frame(study_rows(("rope",), (0,))).assign(study="reference")
+    monkeypatch.setattr(baselines, "rows", lambda study: others)
+    monkeypatch.setattr(judge, "_comparable", lambda *_: None)
+    monkeypatch.setattr(judge, "train", None)
+    with pytest.raises(UserError, match=said):
+        judge.judged(judge_candidate.candidate(["scheme=rope", word]))
+
+
+def test_a_mistake_in_a_figure_of_ones_own_comes_before_training(
+    elsewhere, monkeypatch, frame
+) -> None:
+    def available(plugins):
+        raise UserError("plugins=mine: no caption; begin it with a docstring")
+
+    others = frame(study_rows(("rope",), (0,))).assign(study="reference")
+    monkeypatch.setattr(baselines, "rows", lambda study: others)
+    monkeypatch.setattr(judge, "_comparable", lambda *_: None)
+    monkeypatch.setattr(judge, "train", None)
+    monkeypatch.setattr(figures, "available", available)
+    with pytest.raises(UserError, match=r"^plugins=mine: no caption"):
+        judge.judged(judge_candidate.candidate(["scheme=rope"]))
+
+
+def test_only_what_is_left_is_foreseen(elsewhere, monkeypatch, capsys) -> None:
+    """A run whose rows are done is not timed again."""
+    ran: list[list[str]] = []
+    done = subprocess.CompletedProcess([], 0)
+    monkeypatch.setattr(
+        judge_candidate.subprocess, "run", lambda words, **_: ran.append(words) or done
+    )
+    monkeypatch.setattr(foreseen, "run_seconds", lambda job: 60.0)
+    asked, this = judge_candidate.candidate(["scheme=rope"]), job("scheme=rope")
+    judge_candidate.train(asked, "judge/scheme", this, ["0", "1"])
+    assert "2 runs of 8 steps" in capsys.readouterr().err
+    finished = {this.run.named(0)}
+    monkeypatch.setattr(Entry, "missing", lambda one: [] if one.run in finished else ["kv"])
+    judge_candidate.train(asked, "judge/scheme", this, ["0", "1"])
+    assert "a run of 8 steps" in capsys.readouterr().err
+    finished.add(this.run.named(1))
+    judge_candidate.train(asked, "judge/scheme", this, ["0", "1"])
+    assert not capsys.readouterr().err and len(ran) == 3
 
 
 @pytest.fixture
@@ -215,6 +278,13 @@ def test_a_rank_for_each_recipe(elsewhere, monkeypatch, frame) -> None:
     said, lines = judge_recipes.ranks(asked, recipes)
     assert said.startswith("Rank 1 to 3 under 2 recipes of the study grid")
     assert [line[1] for line in lines] == ["rank", "1 of 3", "3 of 3"]
+    at_length = parts[1][parts[1]["length"].fillna(0) <= parts[1]["train_length"]]
+    curve = parts[1][parts[1]["task"] == "train"]
+    for part, rank in ((at_length, "-"), (curve, "no reading")):
+        mine = pd.concat([parts[0], part])
+        said, lines = judge_recipes.ranks(asked, recipes)
+        assert said.startswith("Rank 1 under 1 of 2 recipes of the study grid")
+        assert [line[1:4] for line in lines[2:]] == [[rank, "-", "-"]]
 
 
 @pytest.mark.parametrize(

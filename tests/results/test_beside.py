@@ -98,6 +98,16 @@ def test_other_text_and_another_length_are_no_neighbours(others, columns, option
     assert refused.value.option == option
 
 
+def test_a_candidate_whose_trainings_diverged_is_told_so(others) -> None:
+    curve = mine(others)
+    curve = curve[curve["task"] == "train"]
+    ends = curve.groupby("run").head(1).assign(metric="diverged_at", axis="", at=np.nan)
+    with pytest.raises(UserError, match=r"^train: all trainings of the candidate diverged"):
+        beside(joined(pd.concat([curve, ends]), others), "judge", "mine", "of mine")
+    with pytest.raises(UserError, match=r"^task: no kv accuracy of the candidate"):
+        beside(joined(curve, others), "judge", "mine", "of mine")
+
+
 def test_the_candidate_has_the_label_of_this_command(others) -> None:
     """The same model under another label has the same evaluations."""
     named = mine(others).assign(scheme="ours", run=lambda rows: rows["run"] + "-ours")
