@@ -74,7 +74,8 @@ def identity(job: Job, task: str) -> dict[str, Any]:
 def entry(job: Job, command: str = "") -> Entry:
     """Returns the job as its study lists it."""
     tasks = {} if job.stage == "train" else planned(job)
-    return Entry(job.study, job.run.name, job.extension_stem, tasks, command)
+    parent = job.trainings[0].run.name if len(job.trainings) > 1 else ""
+    return Entry(job.study, job.run.name, job.extension_stem, tasks, command, parent=parent)
 
 
 def measured(job: Job) -> bool:

@@ -53,6 +53,7 @@ class Entry:
         tasks: the hash of the configuration of each evaluation
         command: the command that started it
         earlier: commands before, which asked for tasks that `command` does not
+        parent: the run that it tunes, which is trained first; "" without one
     """
 
     study: str
@@ -61,6 +62,7 @@ class Entry:
     tasks: dict[str, str]
     command: str = ""
     earlier: list[str] = field(default_factory=list)
+    parent: str = ""
 
     @property
     def commands(self) -> list[str]:
@@ -102,7 +104,15 @@ class Entry:
         return self.folder.holder(self.work)
 
     def busy(self) -> bool:
-        return self.holder() is not None
+        """True if another process does this work, or trains a run that it needs."""
+        others = [run for run in self.untrained() if run != self.run]
+        return self.holder() is not None or any(Named(run).holder() for run in others)
+
+    def untrained(self) -> list[str]:
+        """Returns the runs that are to be trained first: its own and the parent of that."""
+        if self.folder.trained:
+            return []
+        return [run for run in (self.run, self.parent) if run and not Named(run).trained]
 
     def fail(self, reason: str) -> None:
         """Writes why an attempt failed, if the disk takes it: a sweep goes on without."""
@@ -140,11 +150,19 @@ def write(jobs: Sequence[Entry]) -> None:
         before = _read(path) if path in known else None
         new = entry if before is None else _after(before, entry)
         if new != before:
-            atomic.replace_here(path, as_json(asdict(new)), name=False)
+            atomic.replace_here(path, as_json(_plain(new)), name=False)
             known.add(path)  # two jobs of a sweep may differ in their tasks alone
             changed.add(path.parent)
     for folder in changed:  # once for all: a sweep may have ten thousand
         atomic.sync_folder(folder)
+
+
+def _plain(entry: Entry) -> dict[str, Any]:
+    """Returns what the file of a job holds. Version 0.2 reads no file that names a parent."""
+    found = asdict(entry)
+    if not entry.parent:
+        del found["parent"]
+    return found
 
 
 def _after(before: Entry, entry: Entry) -> Entry:
@@ -305,6 +323,7 @@ def _read(path: Path) -> Entry | None:
     try:
         entry = Entry(**read_json(path))
         names = [entry.study, entry.run, entry.extension, *entry.tasks, *entry.tasks.values()]
+        names += [] if entry.parent == "" else [entry.parent]
         if not all(isinstance(command, str) for command in entry.commands):
             return None
     except (TypeError, AttributeError):

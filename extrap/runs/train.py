@@ -30,8 +30,8 @@ from extrap.utils.progress import Progress
 
 def train(job: Job, wait: bool = True) -> None:
     """Trains the run of a job, its parent first, unless they are finished. A loss that is not
-    finite marks the run diverged. wait=False: raises lock.Held while another process trains the run
-    of the job.
+    finite marks the run diverged. wait=False: raises lock.Held while another process trains one of
+    them.
     """
     if job.run.trained:
         return
@@ -39,7 +39,9 @@ def train(job: Job, wait: bool = True) -> None:
         job.source.note()
     for training in job.trainings:
         run, own = training.run, training is job.training
-        with run.alone(wait or not own) if devices.first() else nullcontext():
+        if run.trained:
+            continue
+        with run.alone(wait) if devices.first() else nullcontext():
             if run.trained:  # maybe by another process, while this one waited
                 continue
             try:

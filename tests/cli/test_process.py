@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ import pytest
 from extrap.cli.sweep import pool
 from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.process import Process, State
+from extrap.runs import study
 from extrap.runs.folder import Named
-from extrap.runs.study import Entry
+from extrap.runs.study import Entry, standing
 from extrap.utils.errors import UserError
 from tests.support.program import heeding, python, until
 
@@ -75,6 +77,23 @@ def test_a_job_waits_for_the_one_that_trains_its_run(monkeypatch):
     assert pool._now(waiting, [other, same]) is State.HELD
     monkeypatch.setattr(Named, "trained", True)
     assert pool._now(waiting, [same]) is State.SKIPPED
+
+
+def test_a_job_waits_for_whoever_trains_its_parent(monkeypatch):
+    """Tuned runs of a new parent would take a GPU each, and wait there while one trains it."""
+    monkeypatch.setattr(Entry, "missing", lambda entry: ["train"])
+    parent = job("", "p")
+    pi, yarn = (Process("", [], Entry("s", n, "direct", {}, parent="p")) for n in ("pi", "yarn"))
+    assert pool._now(pi, [job("", "b")]) is State.WAITING
+    assert [pool._now(pi, [other]) for other in (yarn, parent)] == [State.HELD] * 2
+    assert pool._now(parent, [pi]) is State.HELD
+    with parent.entry.folder.alone():
+        assert pool._now(pi, []) is State.HELD
+        entry = replace(pi.entry)
+        entry.write()
+        assert study.entries("s") == [entry] and standing(entry).state is study.State.MISSING
+    monkeypatch.setattr(Named, "trained", property(lambda run: run.name == "p"))
+    assert pool._now(pi, [yarn]) is State.WAITING
 
 
 def test_jobs_of_one_run_and_extension_follow_each_other(monkeypatch):

@@ -72,11 +72,13 @@ def seeds(scheme: str, *given: object) -> list[list[str]]:
 
 def test_jobs_of_other_seeds_follow_one_that_was_read(reader):
     batch = [*seeds("rope", *range(12)), *seeds("alibi", *range(12))]
+    batch += [[*words, "finetune=full", "finetune.factor=2"] for words in seeds("rope", 0, 1)]
     found = reader.jobs(batch)
-    assert len(reader.prepared) == 4, "a seed of more digits has a longer name, and is read"
+    assert len(reader.prepared) == 5, "a seed of more digits has a longer name, and is read"
     alone = [reader.jobs([words])[0] for words in batch]
-    assert len(reader.prepared) == 4 + len(batch)
+    assert len(reader.prepared) == 5 + len(batch)
     assert found == alone
+    assert [job.entry.parent for job in found[-2:]] == [job.entry.run for job in found[:2]]
 
 
 def test_a_finished_or_trained_job_leads_no_unchecked_one(reader, monkeypatch):

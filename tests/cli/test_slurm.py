@@ -14,6 +14,7 @@ from extrap.cli.sweep.process import Process
 from extrap.cli.sweep.slurm_options import Place, SlurmOptions
 from extrap.runs.folder import read_json
 from extrap.runs.study import Entry
+from extrap.utils import lock
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 from tests.faults import planted
@@ -64,6 +65,19 @@ def test_jobs_that_are_left_become_one_array(slurm, tmp_path):
         "--time=240",
     ):
         assert f"#SBATCH {line}\n" in script(tmp_path)
+
+
+def test_a_job_at_work_elsewhere_is_not_queued_again(slurm):
+    """It would hold its devices, and wait."""
+    with lock.alone(slurm.work / "runs" / "b-s0"):
+        done = slurm("-m", "name=a,b", SLURM)
+        again = slurm("-m", "name=b", SLURM)
+    assert (done.returncode, again.returncode) == (0, 0), done.stderr
+    line = "extrap: 1 job is at work elsewhere; the same command takes up what is left of it"
+    assert line in done.stderr.splitlines() and line in again.stderr.splitlines()
+    assert "extrap: 1 job in the queue as 4242, " in done.stderr
+    assert "in the queue" not in again.stderr
+    assert slurm.events() == ["start a-s0", "end a-s0"]
 
 
 def test_nothing_is_queued_through_a_link(slurm, tmp_path):

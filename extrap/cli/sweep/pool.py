@@ -81,11 +81,15 @@ def _next(
             return job
         if job.state is State.HELD:
             waiting.append(job)
-        if job.state is State.SKIPPED or job.entry.run not in [one.entry.run for one in running]:
+        if job.state is State.SKIPPED or not _runs(job) & set().union(*map(_runs, running)):
             _jump(waiting)
         if job.state is not before:
             status.ended(job)
     return None
+
+
+def _runs(job: Process) -> set[str]:
+    return {job.entry.run, job.entry.parent} - {""}
 
 
 def _jump(waiting: deque[Process]) -> None:
@@ -100,14 +104,14 @@ def _jump(waiting: deque[Process]) -> None:
 
 def _now(job: Process, running: list[Process], slots: Slots | None = None) -> State:
     """Returns the state of a job right before it starts: other sweeps may have started or finished
-    it, and a running job may train the same run, or measure it under the same extension. An error
-    fails this job alone.
+    it, and a running job may train the same run or its parent, or measure it under the same
+    extension. An error fails this job alone.
     """
     entry = job.entry
     try:
         if not entry.missing():
             return State.SKIPPED
-        trains = entry.run in [other.entry.run for other in running] and not entry.folder.trained
+        trains = not set().union(*map(_runs, running)).isdisjoint(entry.untrained())
         reports = entry.log in [other.entry.log for other in running]  # both into one file
         if trains or reports or entry.busy():
             return State.HELD

@@ -49,7 +49,9 @@ class Leader:
         """
         if len(str(seed)) > len(str(self.seed)) or (run := self.run_of(seed)) is None:
             return None
-        entry = replace(self.job.entry, run=run)
+        parent = self.job.entry.parent  # a run's name ends with its seed
+        parent = parent and parent.removesuffix(f"-s{self.seed}") + f"-s{seed}"
+        entry = replace(self.job.entry, run=run, parent=parent)
         if not entry.missing():
             return replace(self.job, entry=entry, state=State.SKIPPED, reason="")
         return replace(self.job, entry=entry) if self.checked else None

@@ -15,7 +15,7 @@ from omegaconf import DictConfig
 
 from extrap.cli.sweep import on_ray
 from extrap.cli.sweep.display import Status
-from extrap.cli.sweep.process import Process, State
+from extrap.cli.sweep.process import Process
 from extrap.utils.errors import UserError
 
 LAUNCHER = "hydra/launcher=ray"
@@ -49,8 +49,7 @@ class RayLauncher(Reader):
             raise UserError("trainer.num_nodes", nodes, "a task of Ray has one node", remedy)
 
     def run(self, jobs: list[Process]) -> None:
-        left = [job for job in jobs if job.state is State.WAITING]
-        if not left:
+        if not (left := self.left(jobs)):
             return
         import ray
 

@@ -82,6 +82,20 @@ class Reader(Launcher):
     def run(self, jobs: list[Process]) -> None:
         """Runs the waiting jobs to their end."""
 
+    def left(self, jobs: list[Process]) -> list[Process]:
+        """Returns the waiting jobs. A job that another process works on is held, with a line: a
+        cluster would keep devices idle for it.
+        """
+        waiting = [job for job in jobs if job.state is State.WAITING]
+        busy = [job for job in waiting if job.entry.busy()]
+        for job in busy:
+            job.state = State.HELD
+        if busy:
+            some, them = (f"{len(busy)} jobs are", "them") if len(busy) > 1 else ("1 job is", "it")
+            line = f"{some} at work elsewhere; the same command takes up what is left of {them}"
+            print(f"extrap: {line}", file=sys.stderr)
+        return [job for job in waiting if job.state is State.WAITING]
+
     def jobs(self, batch: Sequence[Sequence[str]]) -> list[Process]:
         """Returns every job that differs from those before it, not yet started.
 

@@ -15,7 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 from extrap.cli.sweep import slurm
 from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.node import Work
-from extrap.cli.sweep.process import Process, State
+from extrap.cli.sweep.process import Process
 from extrap.cli.sweep.slurm_options import Place, SlurmOptions
 from extrap.cli.sweep.watch import Watch
 from extrap.runs.build import build
@@ -46,8 +46,7 @@ class SlurmLauncher(Reader):
 
     def run(self, jobs: list[Process]) -> None:
         """Queues the jobs and waits for them. Ctrl-C leaves them in the queue."""
-        left = [job for job in jobs if job.state is State.WAITING]
-        if not left:
+        if not (left := self.left(jobs)):
             return
         folder = slurm.private(self.options.submitit_folder)
         executor = slurm.executor(folder, self.options, Place.of(left))
