@@ -4,7 +4,7 @@ answers. Logits of all ids stay in the engine.
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, NoReturn
 
@@ -60,6 +60,11 @@ class Engine(nn.Module):
         self._probe()
 
     @property
+    def requests(self) -> int:
+        """Texts that it reads at once."""
+        return self.client.requests
+
+    @property
     def scores(self) -> bool:
         return self.protocol.scores is not None
 
@@ -84,12 +89,20 @@ class Engine(nn.Module):
         found = self.client.each(scored, texts.tolist())
         return -torch.tensor(found, dtype=torch.float64)
 
-    def greedy(self, prompts: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        """Returns the `count` tokens after each prompt (B, T), each the most likely one after the
-        tokens before it: ids (B, count), `bos` behind the end of an answer, and their
-        log-probabilities (B, count) in float64, nan there. Raises OutOfRange as `losses`.
+    def greedy(self, prompts: Sequence[Ids], counts: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """Returns the tokens after prompts of any lengths, as many as the count of each, each the
+        most likely one after the tokens before it: ids (B, most), `bos` behind the end of an
+        answer, and their log-probabilities (B, most) in float64, nan there. Raises OutOfRange as
+        `losses`.
         """
-        found = self.client.each(partial(self._said, count=count), prompts.tolist())
+        most = max(counts)
+
+        def said(asked: tuple[Ids, int]) -> tuple[list[int], list[float]]:
+            ids, scores = self._said(*asked)
+            lost = most - len(ids)
+            return ids + [self.bos] * lost, scores + [math.nan] * lost
+
+        found = self.client.each(said, zip(prompts, counts, strict=True))
         ids, scores = zip(*found, strict=True)
         return torch.tensor(ids), torch.tensor(scores, dtype=torch.float64)
 
@@ -112,8 +125,7 @@ class Engine(nn.Module):
             scores = scores + answer.scores
             if len(answer.ids) < step:
                 break
-        lost = count - len(said)
-        return said + [self.bos] * lost, scores + [math.nan] * lost
+        return said, scores
 
     def _asked(self, ids: Ids, ask: Callable[[Ids], Answer], count: int) -> Answer:
         """Asks about a text that the engine must read whole."""

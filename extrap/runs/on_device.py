@@ -26,7 +26,7 @@ class OnDevice:
             self.losses, self.endings = self._losses, self._endings
             self.further, self.continues = self._further, self._continues
         if hasattr(model, "greedy"):
-            self.greedy = model.greedy
+            self.greedy, self.requests = model.greedy, model.requests
             if model.scores:
                 self.losses = model.losses
 

@@ -7,8 +7,8 @@ construction.
 positions, so that a long context never costs T x vocab numbers. A task that scores all positions
 calls losses_of, which uses `losses` of the model if it has them; a task of retrieval uses `endings`
 for texts that begin alike, and generation `continues` and `further`, which read a text on. An
-engine has no logits: it has `greedy(prompts, count)`, the ids and log-probabilities of its answers,
-and may have `losses`.
+engine has no logits: it has `greedy(prompts, counts)`, the ids and log-probabilities of its answers
+to prompts of any lengths, may have `losses`, and reads `requests` texts at once.
 """
 
 import math
@@ -235,9 +235,11 @@ class Counter:
         self.progress(self.done, self.total)
 
 
-def batches(n: int, length: int, batch_tokens: int) -> Iterator[slice]:
-    """Yields slices of n sequences: as many of `length` tokens as batch_tokens hold, or one."""
-    step = max(1, batch_tokens // length)
+def batches(n: int, length: int, batch_tokens: int, model: Any = None) -> Iterator[slice]:
+    """Yields slices of n sequences: as many of `length` tokens as batch_tokens hold, or one; for an
+    engine at least as many as it reads at once.
+    """
+    step = max(getattr(model, "requests", 1), batch_tokens // length)
     for start in range(0, n, step):
         stop = min(start + step, n)
         yield slice(start, stop)

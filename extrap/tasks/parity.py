@@ -119,11 +119,11 @@ class EngineParity(AtLengths):
         def measure(cells: Recorder, counter: Counter) -> None:
             windows, n = tokens.shape
             found = []
+            said = model.losses(tokens, targets)
             for rows in batches(windows, n, self.batch_tokens):
                 read = tokens[rows]
-                after = targets[rows]
-                reference = losses_of(model.reference, read, after)
-                apart = reference.cpu().double() - model.losses(read, after)
+                reference = losses_of(model.reference, read, targets[rows])
+                apart = reference.cpu().double() - said[rows]
                 found.append(apart.numpy())
                 counter(read.numel())
             change = np.concatenate(found)
@@ -142,7 +142,7 @@ class EngineParity(AtLengths):
                 questions = form.questions(trials, depth)
                 tokens = torch.from_numpy(questions.tokens)
                 count, n = tokens.shape
-                said, scores = model.greedy(tokens, 1)
+                said, scores = model.greedy(tokens.tolist(), [1] * count)
                 logits = []
                 for rows in batches(count, n, self.batch_tokens):
                     of_last = model.reference(tokens[rows], last=1)[:, -1]

@@ -68,6 +68,23 @@ def test_an_engine_without_scores_of_prompts_answers(place, net):
             extrap.evaluate(url, *place.WORDS, extension="pi", tasks="kv", **asked)
 
 
+@pytest.mark.parametrize(
+    "task, options",
+    [
+        ("kv", ("trials=4", "depths=[0,0.5,1]", "pairs=2", "multiples=[0.5]")),
+        ("nll", ("documents=2", "multiples=[0.5]")),
+        ("lost-in-the-middle", ("trials=4", "characters=6", "pairs=[2]", "generate=0")),
+    ],
+)
+def test_requests_are_on_their_way_at_once_whatever_their_lengths(place, net, task, options):
+    """batch_tokens=1: one text for a model."""
+    folder, server = place.saved(net), Serving(net)
+    words = [f"task.{task}.{option}" for option in ("batch_tokens=1", *options)]
+    with serving(server) as url:
+        extrap.evaluate(url, *place.WORDS, *words, tokenizer=folder, tasks=task)
+    assert 1 < server.most <= 4
+
+
 def test_models_are_named_in_full_and_one_that_is_gone_ends_the_evaluation(place, net):
     folder, server = place.saved(net), Serving(net)
     asked = {"tokenizer": folder, "tasks": "kv", "multiples": [0.25]}

@@ -32,6 +32,32 @@ def test_exactness_in_one_forward_is_generation_token_by_token():
     assert not exact(model, prompts, wrong, 10).any()
 
 
+class Engine:
+    """Says 1, 2, 3 ..., and 0 behind the count of each prompt."""
+
+    requests = 4
+
+    def __init__(self):
+        self.asked = []
+
+    def greedy(self, prompts, counts):
+        self.asked.append(len(prompts))
+        most = range(1, max(counts) + 1)
+        said = [[n if n <= count else 0 for n in most] for count in counts]
+        return torch.tensor(said), torch.zeros(len(said), len(most))
+
+
+@pytest.mark.parametrize("ends", [None, {3, 4}.__contains__])
+def test_an_engine_gets_prompts_and_answers_of_any_lengths_at_once(ends):
+    engine = Engine()
+    prompts = [np.arange(n) for n in (3, 9, 4, 7, 5, 6)]
+    answers = [np.array(a) for a in ([1], [1, 2], [1, 2, 3], [1, 3], [1, 2], [2])]
+    found = exact(engine, prompts, answers, 1, ends)
+    assert found.tolist() == ([1, 1, 1, 0, 1, 0] if ends is None else [0, 1, 1, 0, 1, 0])
+    assert greedy(engine, prompts, 2, 1).tolist() == [[1, 2]] * 6
+    assert engine.asked == [4, 2, 4, 2]
+
+
 def copying(step, period):
     """A reader that says what stood `period` tokens before, plus step; lengths that it has read."""
     lengths = []

@@ -22,8 +22,15 @@ AHEAD = 8
 """Guessed tokens of the first forward."""
 
 
-def _alike(sizes: Sequence, batch_tokens: int, extra: int = 0) -> Iterator[list[int]]:
-    """Yields batches of sequences of one size, a tuple that begins with the length in tokens."""
+def _alike(model: Model, sizes: Sequence, batch_tokens: int, extra: int = 0) -> Iterator[list[int]]:
+    """Yields batches of sequences of one size, a tuple that begins with the length in tokens; for
+    an engine, which reads each by itself, of any sizes.
+    """
+    if hasattr(model, "greedy") and sizes:
+        longest = max(sizes)[0] + extra
+        every = list(range(len(sizes)))
+        yield from (every[rows] for rows in batches(len(sizes), longest, batch_tokens, model))
+        return
     for size in sorted(set(sizes)):
         same = [i for i, other in enumerate(sizes) if other == size]
         length = size[0] + extra
@@ -50,31 +57,33 @@ def exact(
     """
     found = np.zeros(len(prompts))
     sizes = [(len(p), len(a)) for p, a in zip(prompts, answers, strict=True)]
-    for rows in _alike(sizes, batch_tokens):
-        before = np.stack([prompts[i] for i in rows])
-        wanted = np.stack([answers[i] for i in rows])
+    for rows in _alike(model, sizes, batch_tokens):
+        before = [prompts[i] for i in rows]
+        wanted = [answers[i] for i in rows]
         named = _named(model, before, wanted, ends is not None)
-        width = wanted.shape[1]
-        correct = right(named[:, :width], wanted)
-        found[rows] = correct.min(1)
-        if ends is not None:
-            behind = named[:, -1].tolist()
-            closed = [np.nan if token == NONE else ends(token) for token in behind]
-            found[rows] = np.minimum(found[rows], closed)
-        read(before.size + wanted.size)
+        for i, said, answer in zip(rows, named, wanted, strict=True):
+            found[i] = right(said[: len(answer)], answer).min()
+            if ends is not None:
+                behind = int(said[len(answer)])
+                closed = np.nan if behind == NONE else ends(behind)
+                found[i] = np.minimum(found[i], closed)
+        read(sum(map(len, before)) + sum(map(len, wanted)))
     return found
 
 
-def _named(model: Model, prompts: np.ndarray, answers: np.ndarray, behind: bool) -> np.ndarray:
+def _named(
+    model: Model, prompts: Sequence[np.ndarray], answers: Sequence[np.ndarray], behind: bool
+) -> np.ndarray:
     """Returns the most likely ids at the places of the answers, and with `behind` at the place
-    after them: (n, a) or (n, a + 1). A model reads the answers along; an engine says its own.
+    after them: (n, a) or (n, a + 1). A model reads answers of one length along; an engine says its
+    own, with `bos` behind the shorter ones.
     """
-    width = answers.shape[1] + behind
+    counts = [len(answer) + behind for answer in answers]
     if hasattr(model, "greedy"):
-        return _said(model, prompts, width)
-    tokens = np.concatenate([prompts, answers], 1)
+        return _said(model, prompts, counts)
+    tokens = np.concatenate([np.stack(prompts), np.stack(answers)], 1)
     read = tokens if behind else tokens[:, :-1]
-    logits = model(torch.from_numpy(read), last=width)
+    logits = model(torch.from_numpy(read), last=counts[0])
     return likely(logits).cpu().numpy()
 
 
@@ -101,16 +110,17 @@ def greedy(
     """
     out = np.zeros((len(prompts), count), np.int64)
     sizes = [(len(prompt),) for prompt in prompts]
-    for rows in _alike(sizes, batch_tokens, count):
-        some = np.stack([prompts[i] for i in rows])
+    for rows in _alike(model, sizes, batch_tokens, count):
+        some = [prompts[i] for i in rows]
         if hasattr(model, "greedy"):
-            out[rows] = _said(model, some, count)
+            out[rows] = _said(model, some, [count] * len(some))
         else:
-            followed = _followed(model, some, count, ended)
+            texts = np.stack(some)
+            followed = _followed(model, texts, count, ended)
             if followed is None:
-                followed = _read_again(model, some, count, ended)
+                followed = _read_again(model, texts, count, ended)
             out[rows] = followed
-        read(some.size)
+        read(sum(map(len, some)))
     return out
 
 
@@ -207,9 +217,9 @@ def _first(where: np.ndarray) -> int:
     return int(where.argmax()) if where.any() else len(where)
 
 
-def _said(model: Model, prompts: np.ndarray, count: int) -> np.ndarray:
-    """Returns the answers of an engine to prompts of one length: (n, count) int64."""
-    ids, _ = model.greedy(torch.from_numpy(prompts), count)
+def _said(model: Model, prompts: Sequence[np.ndarray], counts: Sequence[int]) -> np.ndarray:
+    """Returns the answers of an engine, as many tokens as the count of each: (n, most) int64."""
+    ids, _ = model.greedy([prompt.tolist() for prompt in prompts], counts)
     return ids.numpy()
 
 

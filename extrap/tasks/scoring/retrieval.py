@@ -67,13 +67,13 @@ class Exam(Trials):
         """
         n, a = questions.answers.shape
         length = questions.tokens.shape[1] - a + 1
-        prompts = torch.from_numpy(questions.tokens[:, :length])
+        prompts = questions.tokens[:, :length]
         found = []
-        for rows in batches(n, length, self.batch_tokens):
+        for rows in batches(n, length, self.batch_tokens, self.model):
             batch = prompts[rows]
-            ids, _ = self.model.greedy(batch, a)
+            ids, _ = self.model.greedy(batch.tolist(), [a] * len(batch))
             found.append(ids.numpy())
-            self.counter(batch.numel())
+            self.counter(batch.size)
         named = np.concatenate(found)
         return _scored(named, questions)
 

@@ -219,7 +219,7 @@ class TextLoss(AtLengths):
             each = []
             document = np.arange(documents).repeat(len(ends))
             stop = np.tile(ends, documents)
-            for rows in batches(len(stop), width, self.batch_tokens):
+            for rows in batches(len(stop), width, self.batch_tokens, model):
                 slots = stop[rows, None] - width + np.arange(width)
                 read = text[document[rows, None], slots]
                 targets = torch.from_numpy(read)
