@@ -85,12 +85,13 @@ class Fitting:
 
     Args:
         device: of the model
+        less: what to do where a single text does not fit
 
     most    tokens of all texts of a forward, as far as known
     """
 
-    def __init__(self, device: torch.device):
-        self.device = device
+    def __init__(self, device: torch.device, less: str = LESS):
+        self.device, self.less = device, less
         self.most = inf
         self._said = set[str]()
 
@@ -131,7 +132,7 @@ class Fitting:
         """Takes half as many texts at once from here on. Raises UserError for a single text."""
         if texts == 1:
             problem = f"do not fit into the memory of {self.device}"
-            raise UserError(f"{tokens} tokens", problem=problem, remedy=LESS) from error
+            raise UserError(f"{tokens} tokens", problem=problem, remedy=self.less) from error
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
         self.most = texts * tokens // 2
@@ -145,7 +146,7 @@ class Fitting:
         words = f"{tokens} tokens need about {need / 2**30:.1f} GiB of memory"
         if fit == 0:
             line = f"{words} and {room / 2**30:.1f} are free: the system may end this process"
-            self._say("alone", f"{line}; {LESS}")
+            self._say("alone", f"{line}; {self.less}")
         elif fit < texts:
             self._say("foreseen", f"a text of {words}; reads {fit} at once in place of {texts}")
         return max(1, fit)

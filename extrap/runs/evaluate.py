@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 
 from extrap.extensions.base import Reader
-from extrap.model.fitting import LESS, full
+from extrap.model.fitting import full
 from extrap.model.gpt import GPT
 from extrap.model.inspection import InspectedModel
 from extrap.results import left_out, rows
@@ -155,7 +155,7 @@ def evaluations(job: Job) -> dict[str, Callable[[], Result]]:
                 raise
             device = job.source.device
             problem = f"with its longest text it does not fit into the memory of {device}"
-            raise UserError("model", job.label, problem, LESS) from error
+            raise UserError("model", job.label, problem, job.source.less) from error
 
     if _reports_used(job):
         found[USED] = lambda: Result(_used_rows(job.source, *models()))
@@ -215,7 +215,7 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
         model = (
             InspectedModel(cast(GPT, extended), plain, untrained)
             if diagnostic
-            else OnDevice(extended, source.device)
+            else OnDevice(extended, source.device, source.less)
         )
         result = task.run(model, job.setting_of(task), progress)
     result = checked(result, name, task.run)

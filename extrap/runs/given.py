@@ -35,6 +35,8 @@ class Given(Published):
     The other arguments: Source.
     """
 
+    less = "give smaller multiples, or cast the model"
+
     def __init__(
         self,
         subject: Any,

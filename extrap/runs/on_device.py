@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from extrap.extensions.base import Reader
-from extrap.model.fitting import Fitting, Need, full
+from extrap.model.fitting import LESS, Fitting, Need, full
 from extrap.model.gpt import GPT, LOGITS
 from extrap.model.past import Past
 from extrap.tasks.scoring.answers import finite
@@ -16,12 +16,12 @@ from extrap.tasks.scoring.answers import finite
 
 class OnDevice:
     """A model as tasks call it: it moves tokens to a device, as many texts at once as fit there.
-    lost: lengths of texts whose logits name no token.
+    less: what to do where one does not. lost: lengths of texts whose logits name no token.
     """
 
-    def __init__(self, model: Reader, device: torch.device):
-        self._model, self._device = model, device
-        self._fits, self._need, self.lost = Fitting(device), Need(model), set[int]()
+    def __init__(self, model: Reader, device: torch.device, less: str = LESS):
+        self._model, self._device, self._less = model, device, less
+        self._fits, self._need, self.lost = Fitting(device, less), Need(model), set[int]()
         if isinstance(model, GPT):
             self.losses, self.endings = self._losses, self._endings
             self.further, self.continues = self._further, self._continues
@@ -33,7 +33,7 @@ class OnDevice:
     @cached_property
     def reference(self) -> "OnDevice":
         """The model that an engine should serve."""
-        return OnDevice(cast(Reader, self._model.reference), self._device)
+        return OnDevice(cast(Reader, self._model.reference), self._device, self._less)
 
     def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor:
         logits = self._read(partial(self._model, last=last), tokens, last=last)

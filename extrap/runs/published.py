@@ -19,6 +19,7 @@ from extrap.data.corpora import base
 from extrap.data.corpora.base import Corpus
 from extrap.data.mixture import Mixture
 from extrap.data.text import Text
+from extrap.model.fitting import LESS
 from extrap.model.gpt import GPT
 from extrap.pretrained.adapter import Adapted
 from extrap.pretrained.causal import fault
@@ -93,7 +94,7 @@ class PublishedRun(Run):
 class Published(Source):
     """A checkpoint of others."""
 
-    group, published = "model", True
+    group, published, less = "model", True, LESS
 
     def _name(self) -> str:
         """With chat=true or scaling=replace the rows are a series of their own."""

@@ -60,6 +60,8 @@ class Served(Published):
     The other arguments: Source.
     """
 
+    less = "give smaller multiples, or leave model.reference out"
+
     def __init__(
         self, config: Mapping[str, Any], choices: Mapping[str, str], tokenizer: Any = None
     ):

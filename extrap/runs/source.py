@@ -40,10 +40,12 @@ class Source(ABC):
     precision   the numbers of a training, in Lightning's words: `32-true`
     run         the run of this model before any tuning
     reads       the options of text and vocabulary, which tuning takes over
+    less        what to do where a text does not fit into the memory
     """
 
     group: ClassVar[str]
     published: ClassVar[bool]
+    less: ClassVar[str] = "give smaller multiples"
 
     vocabulary: Vocabulary
     corpus: Corpus

@@ -70,6 +70,7 @@ def wrong(kind: str, tokenizer):
         ("class", ("model.train_length=32",), "model=Linear: is no model"),
         ("far ahead", ("model.train_length=64",), "model=lambda: sees later tokens (a text of 64"),
         ("large", ("model.train_length=64",), "model=large: with its longest text it does not fit"),
+        ("large", ("model.train_length=64",), "; give smaller multiples, or cast the model"),
         ("none", (), "model.train_length=null: lambda does not say for which context"),
         ("function", ("model.train_length=64", "extension=yarn"), "extension=yarn: "),
         ("fine", ("scheme=alibi",), "scheme=alibi: a published checkpoint leaves this option"),
