@@ -153,7 +153,8 @@ class InspectedModel:
     def jumped(self, tokens: Tensor, after: int, jump: int, last: int) -> Tensor:
         """Returns logits (B, last, vocab) of a text with `jump` more tokens in front of the one at
         `after`, which are left out: coordinates, masks and maps of distances count them. Raises
-        OutOfRange if the scheme draws its positions whatever the coordinates, so that none jump.
+        OutOfRange if the scheme draws its positions whatever the coordinates, so that none jump,
+        or if the model counts them by itself.
         """
         if jump and draws_positions(self.scheme):
             raise OutOfRange("coordinates that the scheme draws itself cannot jump")

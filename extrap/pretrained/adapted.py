@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
 from itertools import chain
+from math import inf
 from typing import Any
 
 import torch
@@ -91,14 +92,16 @@ class Adapted(GPT):
         return found if self.head is None else found | {"head": self.head}
 
     def hidden(self, tokens, states=None, last=None, past=None) -> Tensor:
-        """As a GPT; `states` stays empty. Raises OutOfRange past a table of the model's own, and
-        where the model fails past L.
+        """As a GPT; `states` stays empty. Raises OutOfRange past a table of the model's own, where
+        the model fails past L, and for a jump of positions that the model does not take.
         """
         known = 0 if past is None else past.length
+        places = torch.arange(known, tokens.shape[1], device=tokens.device)[None]
+        more = {"position_ids": places, "past_key_values": Before(known)} if known else {}
+        if self.left_out is not None and self._adds_positions:
+            more["position_ids"] = places + self.left_out[known:].to(places)
         with self._ours(self.where(tokens), past):
             decoder = self.net.get_submodule(self.decoder)
-            places = torch.arange(known, tokens.shape[1], device=tokens.device)[None]
-            more = {"position_ids": places, "past_key_values": Before(known)} if known else {}
             try:
                 answer = decoder(input_ids=tokens[:, known:], use_cache=False, **more)
             except ALLOWED:
@@ -143,6 +146,29 @@ class Adapted(GPT):
         except Exception:  # of whatever class the code of a model raises
             return False
         return bool(apart.abs().max() <= CLOSE * whole.std())
+
+    @cached_property
+    @torch.no_grad()
+    def _adds_positions(self) -> bool:
+        """True if the model adds positions by itself, which it takes as numbers from 0 on. Raises
+        OutOfRange if it counts them in another way, so that they cannot jump.
+        """
+        n = max(1, min(KNOWN, int(min(self.scheme.shape.length, self.scheme.limit)) // 2))
+        places = torch.arange(n, device=device_of(self.net))[None]
+        tokens = (7 * places + 1) % len(self.embedding.weight)
+        left_out, self.left_out = self.left_out, None
+        try:
+            with self._ours(self.where(tokens)):
+                decoder = partial(self.net.get_submodule(self.decoder), tokens, use_cache=False)
+                given = {}, {"position_ids": places}, {"position_ids": places + n}
+                own, counted, later = (decoder(**one).last_hidden_state for one in given)
+        finally:
+            self.left_out = left_out
+        close = CLOSE * own.std()
+        takes = (later - counted).abs().max() > close >= (counted - own).abs().max()
+        if not takes and self.scheme.limit < inf:  # it has a table of positions
+            raise OutOfRange("positions that the model counts by itself cannot jump")
+        return bool(takes)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., C) -> (..., vocab), by the head of the model."""

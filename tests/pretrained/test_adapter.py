@@ -282,6 +282,34 @@ def test_gradients_are_those_of_the_family():
     assert reach.shape == (2, 20) and (reach > 0).all()
 
 
+@torch.no_grad()
+@pytest.mark.parametrize(
+    ("family", "takes"),
+    [
+        ("gpt_bigcode", True),
+        ("biogpt", True),
+        ("ctrl", True),
+        ("marian", False),
+        ("roberta", False),
+        ("jamba", None),
+    ],
+)
+def test_positions_that_a_model_adds_by_itself_jump(family, takes):
+    """Marian and RoBERTa count them from elsewhere, Jamba has none."""
+    model, text = families.made(family), TOKENS[:, :20]
+    ours = adapt(model, L)
+    inside = InspectedModel(ours, ours, lambda layers: ours)
+    if takes is False:
+        with pytest.raises(OutOfRange, match="counts by itself cannot jump"):
+            inside.jumped(text, 10, 30, 5)
+        return
+    places = torch.arange(20) + 30 * (torch.arange(20) >= 10) * bool(takes)
+    mask = {} if not takes else {"attention_mask": torch.ones_like(text)}  # one text, not two
+    expected = model(input_ids=text, position_ids=places[None], use_cache=False, **mask).logits
+    close(inside.jumped(text, 10, 30, 5), expected[:, -5:], max(1.0, float(expected.std())))
+    close(inside.jumped(text, 10, 0, 5), own_logits(model, text)[:, -5:], float(expected.std()))
+
+
 @pytest.mark.parametrize("family", ["lfm2_moe", "olmo_hybrid"])
 def test_gradients_of_a_hybrid_end_at_its_first_layer(family):
     """A layer that has no attention."""
