@@ -60,6 +60,10 @@ class FineTuned:
         options = {name: value for name, value in self.options.items() if name != "data"}
         return build(options, "finetune", self.source.config["plugins"], Tuning)
 
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.source.dtype
+
     @cached_property
     def optim(self) -> Optim:
         return self.source.optimiser(self.tuning.own)

@@ -22,8 +22,8 @@ LARGE = 1e15
 """Products of a training above which a calibration is worth its seconds: hours of two cores."""
 DAY = 24.0
 """Hours."""
-STATE = 16
-"""Bytes of a parameter: itself, its gradient, two moments."""
+STATE = 3
+"""Numbers beside a parameter that is trained: its gradient, two moments."""
 OF_LOGIT = 3 * 4
 """Bytes of a logit in a block: itself, its probability and a copy."""
 READINGS, READ, FAR = 2000, 4096, 8
@@ -99,9 +99,10 @@ def calibrate(training: Training, options: TrainerOptions, device: torch.device)
     they were.
     """
     with _numbers_kept(device):
-        model = training.begin().to(device)
+        model = training.begin().to(device, training.dtype)
         mixture = training.batches.mixture
-        lit = Lit(model, training.optim, mixture.weights, recomputed=options.recompute)
+        how = options.compile, options.recompute
+        lit = Lit(model, training.optim, mixture.weights, *how)
         params = sum(p.numel() for p in model.parameters())
         batch = training.batches[training.optim.steps - 1]
         forwards = options.processes * options.accumulate_grad_batches
@@ -121,11 +122,19 @@ def calibrate(training: Training, options: TrainerOptions, device: torch.device)
             loss.backward()
 
         seconds = _second_time(step, device)
+    if options.compile:  # else the training would be compiled for windows of any number
+        torch.compiler.reset()
     room = torch.cuda.mem_get_info(device)[1] if device.type == "cuda" else memory()
     times = len(batch.tokens) / forwards / len(some.tokens)
-    need = STATE * params + times * kept.bytes + OF_LOGIT * at_once(device)
+    need = _state(model) + times * kept.bytes + OF_LOGIT * at_once(device)
     each = seconds * times * options.accumulate_grad_batches
     return Pace(each, training.optim.steps, need, room)
+
+
+def _state(model: torch.nn.Module) -> int:
+    """Returns the bytes of the parameters of a training, of their gradients and moments."""
+    numbers = ((p.numel() * p.element_size(), p.requires_grad) for p in model.parameters())
+    return sum(size * (1 + STATE * trained) for size, trained in numbers)
 
 
 def run_seconds(job: Job) -> float:

@@ -85,6 +85,34 @@ def test_memory_is_foreseen_by_windows():
     assert few.steps == 8 and few.seconds > 0
 
 
+def test_memory_follows_the_numbers_and_what_is_trained(monkeypatch):
+    """A frozen matrix has neither gradient nor moments."""
+    monkeypatch.setattr(foreseen.Kept, "bytes", 0)
+    monkeypatch.setattr(foreseen, "at_once", lambda device: 0)
+    cpu = torch.device("cpu")
+    for precision, size in (("32-true", 4), ("64-true", 8), ("bf16-true", 2)):
+        source = job(f"trainer.precision={precision}").source
+        assert calibrate(source, source.trainer, cpu).bytes == 4 * size * source.params
+    lora = ("finetune=lora", "finetune.factor=2", "finetune.steps=2")
+    stage.train(job())
+    tuned = job(*lora).training
+    added = sum(p.numel() for p in tuned.begin().parameters() if p.requires_grad)
+    assert 0 < added < tuned.source.params / 4
+    need = 4 * (tuned.source.params + 4 * added)
+    assert calibrate(tuned, tuned.source.trainer, cpu).bytes == need
+
+
+def test_a_compiled_training_is_timed_compiled_and_compiled_anew(monkeypatch):
+    """For the number of windows that it has; a CPU times one."""
+    calls: list[object] = []
+    monkeypatch.setattr(torch, "compile", lambda function: calls.append("compile") or function)
+    monkeypatch.setattr(torch.compiler, "reset", lambda: calls.append("reset"))
+    for word, expected in (("false", []), ("true", ["compile", "reset"])):
+        source = job(f"+trainer.compile={word}").source
+        calibrate(source, source.trainer, torch.device("cpu"))
+        assert calls == expected
+
+
 @pytest.mark.parametrize("large, windows", [(False, 8 + 16), (True, 1 + 1)])
 def test_a_step_is_timed_whole_unless_the_training_is_large(monkeypatch, large, windows):
     """One window of each part would be many times slower, a window, than all of them at once."""
