@@ -70,7 +70,8 @@ def _alone(work: Callable[P, R]) -> Callable[P, R]:
 @checked
 def train(*words: str) -> TrainedRun:
     """Trains the run of these options, as `extrap WORDS stage=train` does, unless it is trained
-    already; its folder is in `runs`. Raises UserError for a mistake.
+    already; its folder is in `runs`. Raises UserError for a mistake, and for a training of several
+    processes, each of which would run the caller's script from its start.
     """
     from extrap.runs.experiment import Experiment
 
@@ -78,6 +79,10 @@ def train(*words: str) -> TrainedRun:
     with _job([*words, *logger, "stage=train"]) as job:
         work = Experiment(job, shlex.join(["extrap", *words]), says=False)
         if not work.finished():
+            if (n := job.source.trainer.processes) > 1:
+                command = shlex.join(["extrap", *words, "stage=train"])
+                remedy = f"run `{command}` first"
+                raise UserError("trainer", problem=f"makes {n} processes", remedy=remedy)
             work.check()
         work.run()
         return TrainedRun(words, job.run.name, job.run.folder.absolute())

@@ -15,6 +15,14 @@ def test_lengths_in_a_text_are_no_numbers() -> None:
         extrap.evaluate("runs/rope", multiples="24")
 
 
+def test_a_training_of_several_processes_is_for_the_command_line() -> None:
+    """Lightning would start the caller's script again for each of them."""
+    words = ["scheme=rope", "trainer=ddp", "trainer.devices=2", "trainer.accelerator=cpu"]
+    command = " ".join(["extrap", *words, "stage=train"])
+    with pytest.raises(UserError, match=f"^trainer: makes 2 processes; run `{command}` first$"):
+        extrap.train(*words)
+
+
 def large(ids: torch.Tensor) -> torch.Tensor:
     """A model that reads short texts alone."""
     if ids.shape[1] > 64:
