@@ -63,7 +63,7 @@ class Block(nn.Module):
         if config.qk_norm is not None:
             self.norm_q = norm_of(config.norm, config, self.head_dim)
             self.norm_k = norm_of(config.norm, config, self.head_dim)
-        hidden = int(config.ratio * dim + 1e-6)
+        hidden = config.hidden
         self.gate = None
         if config.mlp in GATES:
             self.gate = nn.Linear(dim, hidden, bias="gate" in biased)

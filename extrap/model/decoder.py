@@ -12,7 +12,8 @@ Norm = Literal["rms", "layer"]
 class Decoder:
     """The sizes and parts of a decoder.
 
-    Raises ValueError if heads do not divide dim, or kv_heads do not divide heads.
+    Raises ValueError if heads do not divide dim, or kv_heads do not divide heads, and for a hidden
+    layer without a channel.
 
     Args:
         dim: C, width of the residual stream
@@ -67,3 +68,11 @@ class Decoder:
             raise ValueError(
                 f"kv_heads={self.kv_heads}: must divide heads={self.heads}, or null for as many"
             )
+        if self.hidden < 1:
+            problem = f"makes a hidden layer without a channel of model.dim={self.dim}"
+            raise ValueError(f"ratio={self.ratio:g}: {problem}; give at least {1 / self.dim:g}")
+
+    @property
+    def hidden(self) -> int:
+        """The width of the hidden layer."""
+        return int(self.ratio * self.dim + 1e-6)

@@ -6,6 +6,7 @@ from tests.faults.golden import table
 
 CASES = table("""
 model.heads=5
+model.ratio=0.01
 model.dim=0
 model.dim=12 | model.heads=4 | scheme=rope
 model.dim=63 | model.heads=3 | scheme=sinusoidal

@@ -68,7 +68,7 @@ def test_epsilon_is_that_of_every_norm():
     assert {m.eps for m in made.modules() if isinstance(m, torch.nn.RMSNorm)} == {0.25}
 
 
-@pytest.mark.parametrize("value", ["kv_heads=3", "kv_heads=0", "head_dim=99999999"])
+@pytest.mark.parametrize("value", ["kv_heads=3", "kv_heads=0", "head_dim=99999999", "ratio=0.01"])
 def test_options_out_of_bounds_are_named(value):
     with pytest.raises(UserError) as error:
         job(f"model.{value}").source.shape  # noqa: B018
