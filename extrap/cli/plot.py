@@ -202,7 +202,7 @@ def plot(
         whole = figures.with_beside(known[name], rows, partial(_other, results))
         part = form.part.of_figure(known[name], whole)
         try:
-            with form.naming.in_force():
+            with form.naming.in_force(), form.part.in_force():
                 contents = figures.render(known[name], form.naming.of(part), form.paper, form.kinds)
         except UserError as error:
             if names:

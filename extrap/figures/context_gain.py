@@ -39,6 +39,8 @@ def over_crop(rows):
     """Returns the gain of the whole context less the gain of its last L tokens, 0 at L, paired by
     study, run and reader. It has no interval, because rows hold none for it.
     """
+    if not (rows["protocol"] == "crop").any():
+        return rows.iloc[:0]
     rows = rows.assign(factor=one_factor(rows))
     place = ["study", "run", "extension", "factor", "length"]
     crop = rows[rows["protocol"] == "crop"].set_index(place)["value"]

@@ -20,6 +20,7 @@ from extrap.results.summary import reach
 
 NEEDS = {"task": "kv", "metric": "accuracy", "extension": "direct", "seen": "retrieval"}
 OF = " at several lengths"
+ALSO = ({"metric": "accuracy"}, {"metric": "recall"})
 CELL, LEAST, LINE = 0.62, 0.52, 0.3
 """Inches: width of a cell, its least width on a narrow page, height."""
 MOST = 16

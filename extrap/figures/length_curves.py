@@ -60,6 +60,7 @@ add(
     "Repeated and non-repeated text by length",
     DOCUMENTS,
     make=" data=repeat",
+    own={"ALSO": ({"task": "repeat", "metric": "accuracy"},)},
 )
 add(
     "loss_length",  # ALiBi (arXiv 2108.12409, figure 1), with both axes in logarithms

@@ -13,6 +13,7 @@ from extrap.figures.drawing import entitle, note, panels, style_of
 from extrap.results.series import select, series
 
 NEEDS = {"task": "speed", "metric": "tokens_per_second"}
+ALSO = ({"task": "speed"},)
 SHOWN = (
     ("train", "tokens_per_second", "training, thousand tokens a second"),
     ("read", "tokens_per_second", "reading, thousand tokens a second"),

@@ -78,7 +78,7 @@ def published(rows: pd.DataFrame, protocols: bool = True, lengths: bool = True) 
             task, protocol, metric, m = key
             other = protocols and (task, protocol) not in USUAL
             between = lengths and m not in LENGTHS
-            if m < 1 or other or between:
+            if other or between:
                 continue
             name = "perplexity" if metric == "nll" else metric
             line[task, protocol, name, float(m)] = _score(part, metric)

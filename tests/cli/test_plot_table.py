@@ -178,6 +178,11 @@ def test_the_table_of_a_paper_has_intervals_the_best_and_the_gate(tmp_path, caps
     assert "Our\\_s & \\textbf{" in said and "scriptsize[" in said and "$^\\dagger$" in said
     assert said.index("nope &") < said.index("Our\\_s &")
     assert "2\\,$L$" not in said and "\\toprule" in said
+    short = [row for row in run_rows("alibi") if row["task"] == "nll" and row["length"] == 64]
+    half = [row | {"length": 32} for row in short]
+    rows.write(tmp_path / "t" / "rows" / "a.csv", short + half)
+    table.main(["t", *asked[1:3], "--csv", "--lengths", "0.5"])
+    assert {line.split(",")[4] for line in capsys.readouterr().out.splitlines()[1:]} == {"0.5"}
     table.main([*asked, "--markdown"])
     said = capsys.readouterr().out
     assert said.startswith("| series |") and " †" in said and "**" in said

@@ -12,6 +12,7 @@ from matplotlib.text import Text
 
 from extrap import figures
 from extrap.cli import plot
+from extrap.figures import context_gain
 from extrap.figures.drawing import depth_panels
 from extrap.figures.drawing.dimensions import HIGH, fitted
 from extrap.figures.drawing.fitting import made_for
@@ -21,9 +22,10 @@ from extrap.figures.drawing.part import Part
 from extrap.figures.drawing.style import RC
 from extrap.results import rows
 from extrap.results.rows import with_multiple
-from extrap.results.series import select
+from extrap.results.series import select, series
 from extrap.utils.errors import UserError
-from tests.support.plausible import run_rows
+from tests.support.invented import suite_rows
+from tests.support.plausible import L, identity, row, run_rows
 
 ALL = figures.available()
 COLUMN = 3.3
@@ -145,7 +147,43 @@ def test_an_extension_with_an_option_is_chosen_named_and_ordered(tmp_path, capsy
 
 def test_lengths_far_beyond_the_trained_one_have_panels():
     assert depth_panels._lengths([0.5, 1, 3, 8, 12, 16, 64]) == [0.5, 1, 8, 16, 64]
-    assert depth_panels._lengths([3, 12]) == [3, 12], "asked for alone"
+    assert depth_panels._lengths([3, 12]) == [3, 12], "the rows have no others"
+    with Part(lengths=(1.25, 2)).in_force():
+        assert depth_panels._lengths([1.25, 2]) == [1.25, 2], "asked for"
+
+
+@pytest.mark.parametrize("name", ["effective_length", "repeat_length", "speed"])
+def test_lengths_choose_of_all_rows_that_a_figure_draws(frame, name):
+    part, figure = Part(lengths=(1, 2)), ALL[name]
+    every = frame([*run_rows("rope"), *suite_rows("rope"), *speed_rows()])
+    every = every[every["task"] != "train"]
+    left = part.of_figure(figure, every)
+    for needs in (figure.NEEDS, *figure.ALSO):
+        assert {*select(left, **needs)["multiple"]} <= {1, 2}
+    assert figures.served(figure, left)
+
+
+def speed_rows():
+    """Tokens a second and memory at three lengths."""
+    lengths, metrics = (64, 128, 256), ("tokens_per_second", "bytes_per_token")
+    one = identity("rope")
+    return [one | row("speed", "train", n, of, 9.0) for n in lengths for of in metrics]
+
+
+def test_a_gain_without_its_crop_is_drawn(frame):
+    every = frame(suite_rows("rope"))
+    left = Part(protocols=("full",)).of_figure(ALL["context_gain"], every)
+    (panel,) = ALL["context_gain"].draw(left).axes
+    assert panel.get_title() == context_gain.PANELS["full"]
+
+
+def test_a_length_takes_no_series_below_the_gate(frame):
+    """The plain reading says that the run learned; it was read at the training length alone."""
+    plain = [one for one in run_rows("rope") if one.get("length", L) == L]
+    lost = [one | {"status": "not trained"} for one in run_rows("rope", extension="pi", factor=8)]
+    for part in (Part(), Part(lengths=(4,)), Part(protocols=("records",))):
+        found = part.of_cells(part.of_study(frame(plain + lost)))
+        assert {s.status for s in series(found) if s.extension == "pi"} == {"ok"}
 
 
 def test_a_figure_without_the_picked_panels_is_not_drawn(results, capsys):

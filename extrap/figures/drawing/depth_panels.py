@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from extrap.figures.drawing.axes import DOTS, SHARE, level, span, spread_note
-from extrap.figures.drawing.dimensions import NARROW, PAGE, WIDTH
+from extrap.figures.drawing.dimensions import LENGTHS, NARROW, PAGE, WIDTH
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
 from extrap.figures.drawing.layout import leftmost, lowest, panels
 from extrap.figures.drawing.length_panels import with_ends
@@ -92,8 +92,10 @@ def depth_figure(
 
 def _lengths(known: list[float]) -> list[float]:
     """Returns the multiples of L that have panels: MULTIPLES and further powers of two, or all
-    where a reader asked for others alone.
+    where a reader asked for some or the rows have no others.
     """
+    if LENGTHS.get():
+        return known
     powers = [m for m in known if m in MULTIPLES or (m > 8 and math.log2(m).is_integer())]
     return powers or known
 

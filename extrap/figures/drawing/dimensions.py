@@ -24,6 +24,8 @@ UNEVEN: ContextVar[str] = ContextVar("uneven", default="")
 BARE: ContextVar[bool] = ContextVar("bare", default=False)
 LEGEND: ContextVar[tuple[str, ...]] = ContextVar("legend", default=())
 """What stands behind names of lines: n, the number of seeds; se, the standard error."""
+LENGTHS: ContextVar[tuple[float, ...]] = ContextVar("lengths", default=())
+"""Lengths over L that a reader asked for; all of them have panels."""
 SHORTER: ContextVar[float] = ContextVar("shorter", default=1.0)
 """By what panels are shorter than they like to be."""
 NAMED: WeakKeyDictionary = WeakKeyDictionary()

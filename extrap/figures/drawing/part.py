@@ -1,10 +1,13 @@
 """A part of the figures of a study: some series, protocols and evaluation lengths."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from extrap.figures.drawing.dimensions import LENGTHS, holding
 from extrap.results.series import judged, select, series
 from extrap.utils.errors import UserError, choose
 
@@ -39,8 +42,10 @@ class Part(NamedTuple):
             for s in fitting:
                 keep.extend(s.rows.index)
         found = rows
-        if self.series:  # a plain reading, which may not be among them, says who is trained
-            found = rows.assign(status=judged(rows))[rows.index.isin(keep)]
+        if any(self):  # a plain reading, which may not be among them, says who is trained
+            found = rows.assign(status=judged(rows))
+        if self.series:
+            found = found[rows.index.isin(keep)]
         read = found["multiple"].dropna()
         for option, names, there in (
             ("--protocol", self.protocols, {*found["protocol"]} - {""}),
@@ -55,28 +60,41 @@ class Part(NamedTuple):
         """Returns the rows of a figure less panels of other protocols and lengths; no rows if the
         figure has none of these panels.
 
-        Rows that the figure does not need and, where panels have depths, rows without a depth stay:
-        they hold reference lines.
+        Rows that the figure does not need, apart from those that it draws as well (ALSO), and,
+        where panels have depths, rows without a depth stay: they hold reference lines.
         """
         if not self.protocols + self.lengths:
             return rows
         own = select(rows, **figure.NEEDS)
         panels = own.dropna(subset="depth") if bool(own["depth"].notna().any()) else own
-        keep = np.ones(len(panels), bool)
-        if self.protocols:
-            keep &= np.isin(panels["protocol"].to_numpy(str), self.protocols)
-        if self.lengths:
-            keep &= self._at_lengths(panels)
-        return rows.drop(index=panels.index[~keep]) if keep.any() else rows.iloc[:0]
+        keep = self._chosen(panels)
+        if not keep.any():
+            return rows.iloc[:0]
+        cut = panels.index[~keep]
+        for needs in getattr(figure, "ALSO", ()):
+            also = select(rows, **needs)
+            also = also[also["task"] != "train"]  # a curve of training has no lengths
+            cut = cut.union(also.index[~self._chosen(also)])
+        return rows.drop(index=cut)
 
     def of_cells(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Returns the rows of these protocols and lengths, and all others without a protocol."""
+        """Returns the rows of these protocols and lengths."""
+        return rows[self._chosen(rows)]
+
+    @contextmanager
+    def in_force(self) -> Iterator[None]:
+        """Within, figures have panels of these lengths, if some are chosen."""
+        with holding((LENGTHS, self.lengths)):
+            yield
+
+    def _chosen(self, rows: pd.DataFrame) -> np.ndarray:
+        """Returns which rows have one of the protocols and one of the lengths."""
         keep = np.ones(len(rows), bool)
         if self.protocols:
             keep &= np.isin(rows["protocol"].to_numpy(str), self.protocols)
         if self.lengths:
             keep &= self._at_lengths(rows)
-        return rows[keep]
+        return keep
 
     def _at_lengths(self, rows: pd.DataFrame) -> np.ndarray:
         """Returns which rows have one of the lengths, as errors and tables write them: 128 / 96 is

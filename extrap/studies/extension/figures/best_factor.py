@@ -31,6 +31,7 @@ TASKS = {
     | {"seen": "retrieval"},
     "repeated text: most right": {"task": "repeat", "metric": "accuracy", "protocol": "later"},
 }
+ALSO = tuple(TASKS.values())
 
 
 def enough(rows) -> bool:

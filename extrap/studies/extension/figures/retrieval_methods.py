@@ -8,6 +8,7 @@ import numpy as np
 
 from extrap.figures.drawing import POINT, entitle, leftmost, note, panels, text_width
 from extrap.figures.drawing.depth_panels import QUARTERS
+from extrap.figures.drawing.dimensions import LENGTHS
 from extrap.figures.drawing.heatmap import cells
 from extrap.results.methods import compared, methods, target
 from extrap.results.series import select
@@ -42,8 +43,8 @@ def draw(rows):
     shown = sorted(order(whole), key=lambda m: (m != PLAIN, FAMILIES.index(family(m))))
     families = [FAMILIES.index(family(m)) for m in shown]
     borders = np.flatnonzero(np.diff(families)) + 1
-    known = set(rows["multiple"])
-    multiples = [m for m in MULTIPLES if m in known]
+    known = sorted(rows["multiple"].unique())
+    multiples = [m for m in known if m in MULTIPLES or LENGTHS.get()]
     depths = sorted(rows.loc[rows["method"].isin(shown), "depth"].unique())
     quarters = [i for i, depth in enumerate(depths) if depth in QUARTERS]
     names = [title(m) for m in shown]

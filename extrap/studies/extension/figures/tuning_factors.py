@@ -16,6 +16,7 @@ from extrap.studies.extension.methods import of_main_parent, order, title
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}
 RETRIEVAL = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
+ALSO = (RETRIEVAL,)
 OF = " of fine-tuned runs"
 MAKE = " extension=pi finetune=full finetune.factor=2,4,8 extension.factor=2,4,8"
 MAPS = {"loss": "cividis_r", "retrieval": "cividis"}

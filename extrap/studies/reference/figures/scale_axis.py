@@ -29,6 +29,7 @@ from extrap.results.stats.ranks import spearman
 PLAIN = {"metric": "accuracy", "extension": "direct"}
 NEEDS = PLAIN | {"task": "kv", "protocol": "records", "seen": "retrieval"}
 LOSS = PLAIN | {"task": "nll", "metric": "nll", "protocol": "nonoverlap", "seen": "text"}
+ALSO = (LOSS,)
 OF, MAKE = " of models of several sizes", " model.layers=2,4"
 FURTHEST = 4
 APART = 1.3
