@@ -1,10 +1,12 @@
 """Remove run folders or rows of a study. Names them and asks first."""
 
+import errno
+import os
 import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
 
@@ -22,6 +24,9 @@ STATES = [state.value for state in State if state is not State.RUNNING]
 
 RUNS = "runs, as `extrap status` names them; all by default"
 IN_STATE = "only jobs in this state (may be given again)"
+
+LOCKS = (lock.NAME, lock.LEASE_NAME, ".nfs")
+"""Beginnings of names of locks, the last of those that NFS keeps while they are open."""
 
 
 @command(
@@ -78,11 +83,13 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
         count = len(paths) + len(packed)
         if not yes and not _agreed(f"remove these {count}? [y/N] "):
             return _tell("nothing removed")
-        for path in paths:
-            _remove(path)
+        emptied = [path for path in paths if not _removed(path)]
         for study in {sheet.study for sheet in packed}:
             packing.remove(study, {sheet.name for sheet in packed})
-        _tell(f"{count} removed")
+    for path in emptied:
+        with _whole(path):
+            path.rmdir()
+    _tell(f"{count} removed")
 
 
 def _not_meant(jobs: list[Entry]) -> dict[str, list[str]]:
@@ -172,15 +179,31 @@ def _agreed(question: str) -> bool:
         return False
 
 
-def _remove(path: Path) -> None:
+def _removed(path: Path) -> bool:
     """Removes a file, or a run folder: its state first, so that half a removal leaves no trained
-    run. Raises UserError if a part of it stays.
+    run. Returns False for a folder that is empty but for its locks: on NFS the lock that this
+    process holds stays, under another name, until it is closed. Raises UserError if a part stays.
     """
     if not path.is_dir():
-        return path.unlink()
+        path.unlink()
+        return True
     (path / "state.json").unlink(missing_ok=True)
+    with _whole(path):
+        try:
+            shutil.rmtree(path)
+        except OSError as error:
+            stays = error.errno not in (errno.ENOTEMPTY, errno.EBUSY)
+            if stays or not all(name.startswith(LOCKS) for name in os.listdir(path)):
+                raise
+            return False
+    return True
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """Raises UserError if a part of a folder cannot be removed."""
     try:
-        shutil.rmtree(path)
+        yield
     except OSError as error:
         problem = f"not all of it can be removed ({error.strerror})"
         raise UserError(path, problem=problem, remedy="the same command removes the rest") from None

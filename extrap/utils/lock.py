@@ -25,7 +25,7 @@ from filelock import LeaseCompromise, SoftFileLease, Timeout, lock_descriptor
 
 from extrap.utils.files import no_link
 
-NAME = ".lock"
+NAME, LEASE_NAME = ".lock", ".lease"
 SAID = 1000
 """Characters of a lock file that name its holder."""
 LACKING = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # of file systems without locks
@@ -163,7 +163,7 @@ def _lease(path: Path) -> SoftFileLease:
     """The lease of this process in place of a lock. One object alone sees for how long the lease of
     another process was not touched.
     """
-    beside = path.with_name(path.name.replace(NAME, ".lease", 1))
+    beside = path.with_name(path.name.replace(NAME, LEASE_NAME, 1))
     return SoftFileLease(beside, lease_duration=LEASE, on_compromise=_lost)
 
 

@@ -141,6 +141,31 @@ def test_a_removal_that_was_cut_short_leaves_no_trained_run_and_is_finished_by_t
     assert not left.exists() and other.folder.trained
 
 
+def test_nfs_keeps_a_lock_until_it_is_closed(monkeypatch, capsys):
+    """Under another name, so that its folder is not empty before."""
+    entry, remove, rmdir = finished("rope-1-s0"), shutil.rmtree, Path.rmdir
+    folder = entry.folder.folder
+    kept = folder / ".nfs0001"
+
+    def removed(path: Path) -> None:
+        (path / lock.NAME).rename(kept)
+        for one in path.iterdir():
+            if one != kept:
+                remove(one) if one.is_dir() else one.unlink()
+        raise OSError(errno.ENOTEMPTY, "Directory not empty")
+
+    def closed(path: Path) -> None:
+        with open(kept) as file:
+            if lock.lock_descriptor(file.fileno(), blocking=False):
+                kept.unlink()
+        rmdir(path)
+
+    monkeypatch.setattr(shutil, "rmtree", removed)
+    monkeypatch.setattr(Path, "rmdir", closed)
+    clean.main(["s", "--runs", "--yes"])
+    assert capsys.readouterr().err == "extrap clean: 1 removed\n" and not folder.exists()
+
+
 def test_a_run_that_is_evaluated_is_left_alone(capsys):
     entry = finished("rope-1-s0")
     with entry.folder.alone_at("s__pi"):
