@@ -3,7 +3,7 @@
     o_i = sum_j softmax_j(scale <q_i, k_j>) v_j   over visible j
 
     visible   the kernel skips blocks of BLOCK x BLOCK hidden pairs and reads no mask for blocks of
-              visible ones; at.visible is in memory once a forward, 1 byte a pair
+              visible ones; at.visible is in memory once a forward for each mask, 1 byte a pair
     sink      o_i e^lse_i / (e^lse_i + e^sink), lse_i the log-sum-exp of row i
 
 On an H200 a step of 124 M parameters under windows takes .78 of the time of the kernel `masked`.
@@ -21,12 +21,15 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from extrap.model.scheme import Scheme, Where
+from extrap.model.stack import Stack
+from extrap.model.wrapper import Wrapper
 
 if TYPE_CHECKING:
     from torch.nn.attention.flex_attention import BlockMask
@@ -38,6 +41,9 @@ KERNEL = {"num_stages": 1}
 
 DEVICES: tuple[str, ...] = ("cuda",) if find_spec("triton") is not None else ()
 """Devices for which attention.py chooses this kernel; torch compiles it for a GPU by Triton."""
+
+PASSED_ON = (Scheme.sees, Wrapper.sees, Stack.sees)
+"""Hooks that mask nothing themselves."""
 
 LOST = set[str]()
 """Devices for which torch could not compile it in this process."""
@@ -107,8 +113,12 @@ def _of_torch(name: str, device: torch.device) -> Callable[..., Any]:
 
 
 def block_mask(scheme: Scheme, at: Where) -> "BlockMask":
-    """Returns the blocks of pairs that the kernel reads; once a forward if all layers agree."""
+    """Returns the blocks of pairs that the kernel reads, which layers with the same masks share; a
+    mask of a plug-in may differ from layer to layer.
+    """
     device = at.q.device
+    own = masking(scheme, at.layer)
+    ours = all(type(one).__module__.startswith("extrap.") for one in own)
 
     def make() -> "BlockMask":
         T = at.length
@@ -120,4 +130,11 @@ def block_mask(scheme: Scheme, at: Where) -> "BlockMask":
         create = _of_torch("create_block_mask", device)
         return create(visible, None, None, T, T, str(device), BLOCK)
 
-    return at.once(scheme, make, "block mask", at.layer)
+    return at.once(scheme, make, "block mask", own, None if ours else at.layer)
+
+
+def masking(scheme: Scheme, layer: int) -> tuple[Scheme, ...]:
+    """Returns the schemes of a stack that mask in a layer, wrappers among them."""
+    inside = [masking(one, layer) for one in scheme.inner(layer)]
+    own = () if type(scheme).sees in PASSED_ON else (scheme,)
+    return (*own, *chain.from_iterable(inside))

@@ -13,7 +13,7 @@ from extrap.model import attention as kernels
 from extrap.model import flex
 from extrap.model.attention import flexible, masked
 from extrap.model.scheme import Scheme, Where
-from extrap.model.stack import Stack
+from extrap.model.stack import Only, Stack
 from extrap.schemes.log_n import LogN
 from extrap.schemes.sink import SinkLogit
 from extrap.schemes.window import Window
@@ -90,9 +90,38 @@ def test_a_mask_that_is_not_causal():
 
 
 def test_a_mask_is_made_once_a_forward():
-    scheme = Window(gpt("nope").scheme.shape, 100)
-    at = place(scheme, 2048)
-    assert flex.block_mask(scheme, at) is flex.block_mask(scheme, at.at_layer(0, at.q))
+    """In a stack, too; layers with another mask have another one."""
+    shape = gpt("nope", layers=4).scheme.shape
+    wide, narrow = Window(shape, 100), Only(shape, Window(shape, 50), "3:")
+    for scheme in (wide, Stack(shape, [wide, LogN(shape), narrow])):
+        at = place(scheme, 512)
+        made = [flex.block_mask(scheme, at.at_layer(n, at.q)) for n in range(4)]
+        assert made[0] is made[1] is made[2]
+        assert (made[3] is made[0]) == (scheme is wide)
+        assert torch.equal(pairs(made[3], at), at.at_layer(3, at.q).visible)
+
+
+def pairs(mask, at):
+    return mask.mask_mod(None, None, at.i[:, None], at.j)
+
+
+class Deeper(Scheme):
+    """A window that grows with depth, as a plug-in may have it.
+
+    Kind: modifier
+    Past L: defined
+    """
+
+    def sees(self, at):
+        return at.back <= at.layer
+
+
+def test_layers_do_not_share_a_mask_that_a_plug_in_may_change():
+    scheme = Deeper(gpt("nope").scheme.shape)
+    at = place(scheme, 130)
+    for n in range(2):
+        here = at.at_layer(n, at.q)
+        assert torch.equal(pairs(flex.block_mask(scheme, here), at), here.visible)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")  # one of its own, while it traces
