@@ -264,7 +264,7 @@ def _source(model: Any, tokenizer: Any, replaced: set[str]) -> tuple[list[str], 
     return ["model=checkpoint", _word("model.checkpoint", model)], None
 
 
-def _word(option: str, value: str | Path) -> str:
+def _word(option: str, value: object) -> str:
     """Returns the word that gives an option this text, commas and brackets included."""
     from extrap.cli.words import as_text
 
