@@ -43,7 +43,7 @@ RUN = [
 ]
 """In this order: the first makes the study, the other sweeps over it find nothing left to do."""
 
-ELSEWHERE = ["xargs -P8 -n1 wandb sync", "wandb leet ./wandb"]
+ELSEWHERE = ["wandb sync --yes -n 8", "wandb leet ./wandb"]
 """What needs a server, or a terminal."""
 
 

@@ -78,6 +78,7 @@ def test_jobs_of_other_seeds_follow_one_that_was_read(reader):
     alone = [reader.jobs([words])[0] for words in batch]
     assert len(reader.prepared) == 5 + len(batch)
     assert found == alone
+    assert {job.save_minutes for job in found} == {10.0}
     assert [job.entry.parent for job in found[-2:]] == [job.entry.run for job in found[:2]]
 
 

@@ -165,6 +165,21 @@ def test_options_that_make_no_sense(option, value, said):
     assert (error.value.option, error.value.value) == (f"hydra.launcher.{option}", value)
 
 
+def test_a_time_in_which_nothing_is_saved():
+    """Each start would begin where the one before began."""
+    launcher = import_module("hydra_plugins.extrap_local.slurm").SlurmLauncher()
+    jobs = [Process("a", [], Entry("s", "a", "direct", {}), save_minutes=10.0)]
+    for minutes, remedy in ((13, "give 14 or more, or train.save_minutes=5"), (3, "give 14 or mo")):
+        launcher.options = SlurmOptions(submitit_folder="q", timeout_min=minutes)
+        with pytest.raises(UserError, match=rf"train\.save_minutes=10\); {remedy}") as error:
+            launcher.check(jobs)
+        assert error.value.option == "hydra.launcher.timeout_min"
+    launcher.options = SlurmOptions(submitit_folder="q", timeout_min=14)
+    launcher.check(jobs)
+    launcher.options = SlurmOptions(submitit_folder="q", timeout_min=3)
+    launcher.check([replace(jobs[0], save_minutes=None)])
+
+
 def test_the_file_of_the_launcher_lists_every_option():
     listed = yaml.safe_load((Path(conf_dir()) / "hydra/launcher/slurm.yaml").read_text())
     assert listed.keys() - {"_target_"} == {option.name for option in fields(SlurmOptions)}

@@ -52,6 +52,7 @@ class Process:
     nodes      the nodes that it takes
     gpus       the GPUs that it takes on each node
     devices    the GPUs that it has; it sees no others
+    save_minutes  between two checkpoints of its training, at most; None without a training
     queue      why it waits in the queue of a cluster
     """
 
@@ -68,6 +69,7 @@ class Process:
     nodes: int = 1
     gpus: int = 0
     devices: list[Device] = field(default_factory=list)
+    save_minutes: float | None = None
     queue: str = ""
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _printed: int = 0

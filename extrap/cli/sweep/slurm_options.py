@@ -1,5 +1,6 @@
 """The options of the launcher `slurm`, under the names that submitit gives them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
@@ -88,6 +89,17 @@ class SlurmOptions:
                 problem = f"the trainer of these jobs has {due}"
                 remedy = "leave it out, and give trainer.num_nodes and trainer.devices"
                 raise UserError(f"hydra.launcher.{option}", value, problem, remedy)
+
+    def check_time(self, save_minutes: float) -> None:
+        """Raises UserError if a job may end before a training has saved anything, at most so many
+        minutes after its start: queued again, it would never get further.
+        """
+        last = self.timeout_min - self.signal_delay_s / MINUTE - 1
+        if save_minutes and save_minutes >= last:
+            enough = math.floor(save_minutes + self.timeout_min - last) + 1
+            problem = f"may end before the first checkpoint (train.save_minutes={save_minutes:g})"
+            remedy = f"give {enough} or more" + f", or train.save_minutes={last / 2:g}" * (last > 0)
+            raise UserError("hydra.launcher.timeout_min", self.timeout_min, problem, remedy)
 
     def parameters(self, place: "Place") -> dict[str, Any]:
         """Returns the parameters of submitit for jobs of this size."""

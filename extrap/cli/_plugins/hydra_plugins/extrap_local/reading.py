@@ -146,6 +146,7 @@ class Reader(Launcher):
         job = Process("", command, entry, state, reason, overrides=overrides)
         job.threads = composed.values.get("threads", 1)
         _place(job, composed.values.get("trainer") or {})
+        job.save_minutes = (composed.values.get("train") or {}).get("save_minutes")
         others = {name: x for name, x in composed.values.items() if name != "seed"}
         described = repr((composed.choices.get("data"), others))  # rows name the data set
         values = hashlib.sha256(described.encode()).hexdigest()

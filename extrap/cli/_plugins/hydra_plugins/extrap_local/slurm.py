@@ -41,8 +41,12 @@ class SlurmLauncher(Reader):
         self.options: SlurmOptions = build(self.given | {"_target_": target}, "hydra.launcher")
 
     def check(self, jobs: list[Process]) -> None:
-        """Raises UserError for options that contradict the trainer of the jobs."""
+        """Raises UserError for options that contradict the trainer of the jobs, and for a time in
+        which a training may save nothing.
+        """
         self.options.check(Place.of(jobs))
+        trained = [job for job in jobs if job.save_minutes and job.entry.untrained()]
+        self.options.check_time(max((job.save_minutes or 0 for job in trained), default=0))
 
     def run(self, jobs: list[Process]) -> None:
         """Queues the jobs and waits for them. Ctrl-C leaves them in the queue."""
