@@ -3,7 +3,7 @@
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +13,7 @@ import pandas as pd
 from extrap import figures
 from extrap.cli.part import CHOICES, words
 from extrap.cli.shared import argument, command, need_study
+from extrap.figures.drawing.caption import READ
 from extrap.figures.drawing.formats import WRITERS
 from extrap.figures.drawing.naming import Naming
 from extrap.figures.drawing.paper import HOUSE, LEGENDS, PAPERS, Paper, font, page
@@ -86,6 +87,11 @@ LEGEND = "behind names of lines: n, the number of seeds; se, the standard error 
 def main(args: Namespace) -> "str | list[str]":
     part = Part(args.series, args.protocol, args.lengths)
     form = Form(part, _paper(args), _kinds(args), args.plugins, _naming(args))
+    if args.bare and {*READ}.isdisjoint(form.kinds):
+        problem = f"its caption is for LaTeX, which reads no {', '.join(form.kinds)}"
+        raise UserError(
+            "--bare", problem=problem, remedy=f"add one of {', '.join(READ)} to --format"
+        )
     if args.list:
         return listing(args.analytic, form.plugins)
     if args.analytic:
@@ -95,7 +101,8 @@ def main(args: Namespace) -> "str | list[str]":
                 raise UserError(f"--{name}", problem=problem, remedy="leave it out")
         drawn = plot_analytic(args.results, [*filter(None, [args.study]), *args.figures], form)
     else:
-        studies, names = _split(args.results, [need_study(args), *args.figures])
+        known = figures.available(args.plugins)
+        studies, names = _split(args.results, [need_study(args), *args.figures], known)
         drawn = plot(args.results, studies, names, form)
     captions = [path.read_text(encoding="utf-8") for path in drawn if path.suffix == ".tex"]
     return [*map(str, drawn), *captions]
@@ -166,12 +173,16 @@ def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[P
     return drawn
 
 
-def _split(results: Path, words: list[str]) -> tuple[list[str], list[str]]:
+def _split(results: Path, words: list[str], figures: Container[str]) -> tuple[list[str], list[str]]:
     """Returns the studies and files of rows at the beginning of some words, and the figures behind
-    them; the first word is a study in any case.
+    them: the first word is a study in any case, and any other that names a figure is that figure.
     """
     known = studies(results)
-    others = (n for n, word in enumerate(words) if n and not (word in known or Path(word).exists()))
+
+    def drawn(word: str) -> bool:
+        return word in figures or not (word in known or Path(word).exists())
+
+    others = (n for n, word in enumerate(words) if n and drawn(word))
     end = next(others, len(words))
     return words[:end], words[end:]
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from extrap.cli.part import words
 from extrap.cli.shared import argument, command
 from extrap.results import rows as table
 from extrap.results.csv_table import TEXT
@@ -39,7 +40,7 @@ def _fits(rows: pd.DataFrame, word: str, every: pd.DataFrame) -> pd.Series:
     if not sign:
         remedy = f"give a value, as in {name}=..., or none for a missing one, as in {name}="
         raise UserError("--where", word, "not of the form column=value", remedy)
-    values = text.split(",")
+    values = words(text)
     column = rows[name]
     if SCHEMA[name] is TEXT:
         known = {*every[name]}

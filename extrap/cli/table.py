@@ -109,10 +109,8 @@ def main(args: Namespace) -> str:
             return worst(naming.of(part.of_cells(rows)), part)
         table = published(naming.of(part.of_cells(rows)), not args.protocol, not args.lengths)
     if not table.columns:
-        raise UserError(
-            "STUDY", ", ".join(args.studies), "no scores at these lengths", "choose others"
-        )
-    caption = note(rows).replace(" · ", "; ")
+        raise _without_scores(part.of_cells(rows), part)
+    caption = note(naming.of(rows)).replace(" · ", "; ")
     made = {"--latex": typeset.as_latex, "--markdown": typeset.as_markdown}
     return made[asked[0]](table, caption) if asked[0] in made else typeset.as_csv(table)
 
@@ -160,8 +158,20 @@ def worst(rows: pd.DataFrame, part: Part) -> str:
             readings = [number(one.mean), number(one.of_seed), seed, number(one.at_depth), depth]
             lines.append([found[i].label, f"{task} {protocol}", f"{multiple:g}x", *readings])
     if len(lines) == 1:
-        raise UserError("STUDY", problem="no scores at these lengths", remedy="choose others")
+        raise _without_scores(rows, part)
     return "\n".join(aligned(lines, (0, 1, 5, 7)))
+
+
+def _without_scores(rows: pd.DataFrame, part: Part) -> UserError:
+    """Returns the error about rows without a score that is asked for."""
+    found = cells(rows)
+    there = {*zip(found["task"], found["protocol"], strict=True)}
+    if part.protocols or not there or not there.isdisjoint(USUAL):
+        study = ", ".join(sorted(rows["study"].unique()))
+        return UserError("STUDY", study, "no scores at these lengths", "choose others")
+    usual = " and ".join(map(" ".join, USUAL))
+    names = ", ".join(sorted({protocol for _, protocol in there}))
+    return UserError("--protocol", problem=f"no scores of {usual}", remedy=f"choose of {names}")
 
 
 def text(rows: pd.DataFrame) -> str:

@@ -192,6 +192,26 @@ def test_the_table_of_a_paper_has_intervals_the_best_and_the_gate(tmp_path, caps
     assert "| Ours – steep |" in said and "| Ours – none |" in said
 
 
+@pytest.mark.parametrize("form", ["--latex", "--worst"])
+def test_a_table_without_the_usual_scores_names_those_that_are_there(tmp_path, capsys, form):
+    other = [row for row in run_rows("rope") if row.get("protocol") in ("padded", "nonoverlap")]
+    rows.write(tmp_path / "s" / "rows" / "a.csv", other)
+    with pytest.raises(SystemExit, match="2"):
+        table.main(["s", "--results", str(tmp_path), form])
+    said = "--protocol: no scores of kv records and nll sliding; choose of nonoverlap, padded"
+    assert said in capsys.readouterr().err
+    table.main(["s", "--results", str(tmp_path), form, "--protocol", "padded"])
+    assert "padded" in capsys.readouterr().out
+
+
+def test_a_caption_has_the_labels_of_its_table(tmp_path, capsys):
+    larger = [row | {"params": 346_000} for row in run_rows("alibi")]
+    rows.write(tmp_path / "s" / "rows" / "a.csv", run_rows("rope") + larger)
+    table.main(["s", "--results", str(tmp_path), "--latex", "--label", "alibi=Ours"])
+    said = capsys.readouterr().out
+    assert "Ours" in said.partition("caption")[2] and "alibi" not in said
+
+
 def test_the_worst_seed_and_depth_of_each_score(tmp_path, capsys):
     runs = [run_rows("alibi", seed) for seed in range(3)] + [run_rows("rope", 0)]
     rows.write(tmp_path / "s" / "rows" / "a.csv", [row for run in runs for row in run])

@@ -1,5 +1,6 @@
 """Several studies, and rows of other people, in one report, table, figure and dashboard."""
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -44,6 +45,16 @@ def test_report_table_and_plot_take_both(capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         report.main([])
     assert "STUDY: missing; studies in results: mine, theirs" in capsys.readouterr().err
+
+
+def test_a_word_behind_the_first_that_names_a_figure_is_that_figure() -> None:
+    """A study of the name of a figure is drawn by it, and a folder of that name hides none."""
+    Path("results/mine").rename("results/gap")
+    Path("kv_length").mkdir()
+    split = partial(plot._split, Path("results"), figures={"gap", "kv_length"})
+    assert split(["gap", "gap"]) == (["gap"], ["gap"])
+    assert split(["theirs", "kv_length", "gap"]) == (["theirs"], ["kv_length", "gap"])
+    assert split(["gap", "theirs", "gap"]) == (["gap", "theirs"], ["gap"])
 
 
 @pytest.mark.turns

@@ -213,6 +213,7 @@ def test_reference_lines_stay_with_a_picked_panel(serving):
         (["--paper", "acm"], "--paper=acm: no such page; did you mean acl"),
         (["--font", "arial"], "--font=arial: no such font; give 5 to 20 points"),
         (["--format", "eps"], "--format=eps: unknown;"),
+        (["--bare", "--format", "svg"], "--bare: its caption is for LaTeX, which reads no svg;"),
         (["--label", "mine=Ours"], "--label=mine: not in this study; choose one of"),
         (["--label", "rope=t5"], "--label=t5: is the name of another series"),
     ],

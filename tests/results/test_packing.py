@@ -186,6 +186,15 @@ def test_rows_are_printed_by_value(study, capsys):
         assert said in capsys.readouterr().err
 
 
+def test_rows_of_an_extension_with_an_option_are_printed(tmp_path, capsys):
+    near = [row | {"extension": "rerope,width=16"} for row in run_rows("rope")]
+    rows.write(tmp_path / "s" / "rows" / "a.csv", run_rows("rope") + near)
+    where = ["--where", "extension=rerope,width=16,direct", "task=nll"]
+    printed.main(["s", "--results", str(tmp_path), *where])
+    found = sum(row["task"] == "nll" for row in run_rows("rope") + near)
+    assert len(capsys.readouterr().out.splitlines()) == 1 + found
+
+
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("study", COMMITTED)
 def test_committed_rows_are_packed(study):

@@ -9,6 +9,8 @@ from extrap.figures.drawing.formats import latex
 
 TEXT_WIDTH = 4.0
 """Inches from which on a figure spans both columns of a page of two."""
+READ = ("pdf", "pgf", "png")
+"""Formats that LaTeX reads; of several the first counts."""
 FORM = r"""\begin{figure%(star)s}
 \centering
 %(files)s
@@ -30,7 +32,7 @@ def environment(figure: Figure, name: str, says: str, endings: Iterable[str], wi
     title, note = SAID.get(figure, (name, ""))
     parts = note.split(" · ")
     kinds = [one.rpartition(".")[2] for one in endings]
-    kind = next((one for one in ("pdf", "pgf", "png") if one in kinds), "pdf")
+    kind = next((one for one in READ if one in kinds), "pdf")
     read = r"\input{%s}" if kind == "pgf" else r"\includegraphics{%s}"
     names = [f"{name}{one}" if "." in one else f"{name}.{one}" for one in endings]
     files = [read % one for one in names if one.endswith(f".{kind}")]
