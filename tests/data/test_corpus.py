@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from extrap.data.corpora import reader
+from extrap.data.corpora import base, reader
 from extrap.data.corpora.base import split_of
 from extrap.data.corpora.files import Files
 from extrap.data.corpora.hub import Hub
@@ -246,7 +246,7 @@ def test_options_may_be_lists(folder):
 
 
 def test_tokens_need_room_where_they_are_kept(folder, tmp_path, monkeypatch):
-    """A byte is a token of two bytes."""
+    """A byte is a token of two bytes, and a token of a tokenizer has more than its id."""
     size = sum(path.stat().st_size for path in folder.rglob("*.txt"))
     (tmp_path / "disk").mkdir()
     source = Files(path=str(folder))
@@ -260,8 +260,12 @@ def test_tokens_need_room_where_they_are_kept(folder, tmp_path, monkeypatch):
         UserError, match=r"on the disk of .*/disk/cache; make room, .* EXTRAP_TOKENS"
     ):
         source.open(tmp_path / "disk" / "cache")
-    tokenizer = Tokenized(tokenizer="package:extrap/data/corpora/prose.json")
-    assert len(source.open(tmp_path / "disk" / "cache", tokenizer.encoder).stream("train"))
+    encoder = Tokenized(tokenizer="package:extrap/data/corpora/prose.json").encoder
+    with monkeypatch.context() as shards:
+        shards.setattr(base, "SHARD", 0)
+        with pytest.raises(UserError, match="make room"):
+            source.open(tmp_path / "disk" / "cache", encoder)
+    assert len(source.open(tmp_path / "disk" / "cache", encoder).stream("train"))
 
 
 @pytest.mark.parametrize("join", [r"\n", r"\n\n", r"-\t"])

@@ -25,12 +25,16 @@ from annotated_types import Interval
 
 from extrap.data.corpora import token_map as tokens
 from extrap.data.corpora.pieces import Text, pieces
+from extrap.data.corpora.shards import SHARD
 from extrap.data.encoder import BYTES, Encoder
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_text
 
 Portion = Annotated[float, Interval(gt=0, lt=1)]
+
+OF_TOKEN = 4
+"""Bytes of text behind a token of a tokenizer, in prose."""
 
 KEPT = "EXTRAP_TOKENS"
 """Names, in the environment, the folder of token maps; `runs/.tokens` where it names none."""
@@ -188,7 +192,7 @@ class Source(ABC):
         return corpus
 
     def _check_room(self, cache: Path, encoder: Encoder) -> None:
-        needed = self.text_size * (1 if encoder.sized else np.dtype(encoder.dtype).itemsize)
+        needed = _written(self.text_size, encoder)
         disk = next(path for path in (cache, *cache.absolute().parents) if path.is_dir())
         if needed > (free := shutil.disk_usage(disk).free):
             has = f"this machine has {free / 2**30:,.1f} GiB on the disk of {cache}"
@@ -209,6 +213,17 @@ class Source(ABC):
         if getattr(self, "begins", None) is not None:
             identity.append("begun by lines, behind a separator numbered")
         return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
+
+
+def _written(size: int, encoder: Encoder) -> int:
+    """Returns the bytes on the disk while a map of a text of so many bytes is written: a token has
+    its id and its size in the map, and in the shards of a large text once more.
+    """
+    each = np.dtype(encoder.dtype).itemsize
+    if not encoder.sized:
+        return size * each
+    in_shards = each + 1 if size > SHARD else 0
+    return size * (each + 4 + in_shards) // OF_TOKEN
 
 
 def split_of(name: str, validation: float) -> str:
