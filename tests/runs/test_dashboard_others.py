@@ -13,6 +13,7 @@ from extrap.runs.dashboard.series_table import COLUMNS
 from extrap.runs.dashboard.study import read
 from extrap.runs.folder import read_json
 from extrap.runs.train import train
+from extrap.runs.training.callbacks import Curve
 from tests.support.jobs import job
 from tests.support.plausible import written
 
@@ -75,10 +76,18 @@ def test_trackio_that_is_not_installed_is_one_line(study, monkeypatch, capsys):
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_csv_has_the_training_curve():
-    this = job("scheme=rope", "logger=csv")
+def test_csv_has_the_training_curve_as_it_grows(monkeypatch):
+    this, counts, log = job("scheme=rope", "logger=csv"), [], Curve._log
+
+    def counted(curve, *given):
+        log(curve, *given)
+        (file,) = Path("curves").glob(f"{this.run.name}/version_0/metrics.csv")
+        counts.append(len(file.read_text().splitlines()) - 1)
+
+    monkeypatch.setattr(Curve, "_log", counted)
     train(this)
     (file,) = Path("curves").glob(f"{this.run.name}/version_0/metrics.csv")
+    assert counts == [1, 2, 3, 4]
     head, *lines = [line.split(",") for line in file.read_text().splitlines()]
     points = read_json(this.run.curve)["points"]
     at, loss = head.index("step"), head.index("train/text/nll")

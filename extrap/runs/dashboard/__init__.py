@@ -104,8 +104,10 @@ class Curves(Dashboard):
 
         check_local(place := Path(self.folder, self.run))
         make_folder(place)
-        logger = CSVLogger if self.kind == "csv" else TensorBoardLogger
-        return logger(Path(self.folder).absolute(), name=self.run)
+        where = {"save_dir": Path(self.folder).absolute(), "name": self.run}
+        if self.kind == "csv":  # by default at step 99, 199, ..., which no point has
+            return CSVLogger(**where, flush_logs_every_n_steps=1)
+        return TensorBoardLogger(**where)
 
 
 class WandB(Dashboard):
