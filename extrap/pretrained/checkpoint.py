@@ -112,7 +112,8 @@ class Checkpoint:
     ):
         self.place, self.scaling, self.device_map = place, scaling, device_map
         self.weights = weights
-        self.folder = _folder(place, cache, weights, option)
+        # a reader may change the working folder
+        self.folder = _folder(place, cache, weights, option).absolute()
 
     @cached_property
     def settings(self) -> dict[str, Any]:
