@@ -23,7 +23,7 @@ from extrap.runs.choices import changed, describe_data, node
 from extrap.runs.folder import Run, not_trained_yet
 from extrap.runs.fresh import Fresh
 from extrap.runs.identity import as_before
-from extrap.runs.source import Source, check_memory
+from extrap.runs.source import Source
 from extrap.runs.training.finetune import Tuning
 from extrap.runs.training.optim import Optim
 from extrap.utils.errors import NotApplicable, UserError
@@ -207,7 +207,8 @@ class FineTuned:
             raise UserError(f"finetune.{error}") from None
         frozen = sum(p.numel() for p in extended.parameters() if not p.requires_grad)
         tuned = sum(p.numel() for p in extended.parameters()) - frozen
-        check_memory(tuned, frozen, "tune fewer of them with finetune=lora, or a smaller model")
+        remedy = "tune fewer of them with finetune=lora, or a smaller model"
+        source.check_memory(tuned, frozen, remedy)
         if source.trainer.processes > 1 and not source.run.trained:
             remedy = "on several devices train it first, by itself"
             raise not_trained_yet(source.run, "finetune", source.choices["finetune"], remedy)

@@ -19,7 +19,7 @@ from extrap.model.scheme import Scheme, Shape
 from extrap.runs.build import build
 from extrap.runs.choices import describe_data
 from extrap.runs.folder import Run
-from extrap.runs.source import Source, check_memory
+from extrap.runs.source import Source
 from extrap.runs.texts import opened
 from extrap.runs.training.optim import Optim, identity
 from extrap.utils.errors import UserError
@@ -84,7 +84,7 @@ class Fresh(Source):
     def check(self) -> None:
         super().check()
         self.corpus.check("train", self.length)
-        check_memory(self.params)
+        self.check_memory(self.params)
         _ = self.optim, self.batches
         if self.mixture.spread:
             try:

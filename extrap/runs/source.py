@@ -2,6 +2,7 @@
 (published.py) from a checkpoint of others.
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -19,11 +20,15 @@ from extrap.runs.folder import Run
 from extrap.runs.training.optim import Optim
 from extrap.runs.training.options import DTYPES, TrainerOptions, read
 from extrap.tasks.base import Progress, Task
+from extrap.utils import progress
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import memory
 
 BYTES, FROZEN = 16, 4
 """Bytes per parameter: itself, gradient and two moments in float32; frozen: itself alone."""
+
+LAUNCHER, LOCAL = "hydra/launcher", "local"
+"""The choice of where a sweep runs, and the one of this machine."""
 
 
 class Source(ABC):
@@ -173,15 +178,22 @@ class Source(ABC):
     def check_tuned(self) -> None:  # noqa: B027
         """Raises UserError if this model cannot be tuned with these options."""
 
-
-def check_memory(
-    params: int,
-    frozen: int = 0,
-    remedy: str = "give a smaller model.dim, model.layers or data.vocabulary",
-) -> None:
-    """Raises UserError if this machine lacks the memory to train so many parameters."""
-    need, have = BYTES * params + FROZEN * frozen, memory()
-    if need > have:
-        needed = f"{params + frozen:,} parameters need {need / 2**30:,.0f} GiB in training"
+    def check_memory(
+        self,
+        params: int,
+        frozen: int = 0,
+        remedy: str = "give a smaller model.dim, model.layers or data.vocabulary",
+    ) -> None:
+        """Raises UserError if this machine lacks the memory to train so many parameters. Of a
+        training on a GPU, or on the nodes of a cluster, it makes the model alone.
+        """
+        queues = self.choices.get(LAUNCHER, LOCAL) != LOCAL and progress.FILE not in os.environ
+        if alone := queues or self.trainer.gpus > 0:
+            params, frozen = 0, params + frozen
+        need, have = BYTES * params + FROZEN * frozen, memory()
+        if need <= have:
+            return
+        needed = f"{params + frozen:,} parameters need {need / 2**30:,.0f} GiB"
+        needed += "" if alone else " in training"
         problem = f"{needed} and this machine has {have / 2**30:,.0f}"
         raise UserError("model", problem=problem, remedy=remedy)

@@ -12,6 +12,7 @@ from secrets import token_hex
 from extrap.utils.errors import UserError, here
 
 HOUR = 3600.0
+UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 OURS = ("runs", "results", "wandb")
 """Folders that extrap writes to, in the working folder. They may be links, to a larger disk; links
 inside them are rejected.
@@ -72,7 +73,12 @@ def sweep(folder: Path, pattern: str, seconds: float = 0.0) -> None:
     their least age, in a folder that other processes write to; writing takes moments.
     """
     found = list(folder.glob(pattern))
-    now = _clock(folder) if found and seconds else inf
+    try:
+        now = _clock(folder) if found and seconds else inf
+    except OSError as error:  # a folder of others, which this process reads alone
+        if error.errno not in UNWRITABLE:
+            raise
+        return
     for left in found:
         with suppress(FileNotFoundError, IsADirectoryError):
             if left.lstat().st_mtime <= now - seconds:

@@ -7,11 +7,13 @@ pytest tests/cli/test_ray.py --all.
 import os
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from extrap.cli.sweep import on_ray
-from extrap.cli.sweep.process import Process
+from extrap.cli.sweep.display import Status
+from extrap.cli.sweep.process import Process, State
 from extrap.runs.study import Entry
 from tests.support.program import REPOSITORY, until
 
@@ -36,6 +38,26 @@ def test_jobs_that_no_node_can_hold_are_told():
     line = "2 jobs wait for a node that this cluster lacks (at most cores 8, GPUs 1)"
     assert on_ray.unheld(here, jobs) == line
     assert on_ray.unheld(here, jobs[:2]) is None
+
+
+def test_why_a_task_failed_is_told():
+    """Ray puts the error of a node behind its traceback."""
+
+    class RayError(Exception):
+        cause: Exception | None = None
+
+    class Failing:
+        exceptions = SimpleNamespace(RayError=RayError)
+
+        def get(self, error):
+            raise error
+
+    lost, failed = RayError("node lost\nmore"), RayError("ray::_called()\n  File ...")
+    failed.cause = OSError(28, "No space left on device")
+    for error, reason in ((lost, "node lost"), (failed, f"OSError: {failed.cause}")):
+        one = Process("", [], Entry("s", "a", "direct", {}))
+        on_ray._end(Failing(), error, one, Status([one]))
+        assert (one.state, one.reason) == (State.FAILED, f"Ray: {reason}")
 
 
 @pytest.fixture

@@ -6,12 +6,14 @@ import pandas as pd
 import pytest
 import torch
 
-from extrap.runs import foreseen
+from extrap.runs import foreseen, source
 from extrap.runs import train as stage
 from extrap.runs.foreseen import Pace, calibrate
+from extrap.runs.source import LAUNCHER
 from extrap.runs.training.callbacks import BetweenUpdates, Curve
 from extrap.runs.training.lightning_module import Lit
 from extrap.runs.training.options import recomputed
+from extrap.utils import progress
 from extrap.utils.errors import UserError
 from tests.support.jobs import equal, job, weights
 from tests.support.killed import killed
@@ -100,6 +102,24 @@ def test_memory_follows_the_numbers_and_what_is_trained(monkeypatch):
     assert 0 < added < tuned.source.params / 4
     need = 4 * (tuned.source.params + 4 * added)
     assert calibrate(tuned, tuned.source.trainer, cpu).bytes == need
+
+
+def test_this_machine_needs_the_memory_of_what_it_trains(monkeypatch):
+    """A login node has less than the nodes and GPUs for which it queues jobs."""
+    this = job()
+    elsewhere = type(this.source)(this.config, this.choices | {LAUNCHER: "slurm"})
+    monkeypatch.setattr(source, "memory", lambda: 8 * this.source.params)
+    with pytest.raises(UserError, match=r"need .* GiB in training and this machine has"):
+        this.source.check()
+    job("trainer=gpu").source.check()
+    elsewhere.check()
+    with monkeypatch.context() as node:
+        node.setenv(progress.FILE, "report.json")
+        with pytest.raises(UserError, match="in training"):
+            elsewhere.check()
+    monkeypatch.setattr(source, "memory", lambda: 3 * this.source.params)
+    with pytest.raises(UserError, match="GiB and this machine has"):
+        elsewhere.check()
 
 
 def test_a_compiled_training_is_timed_compiled_and_compiled_anew(monkeypatch):

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ from extrap.utils.errors import disk_fault
 
 
 def failing(number: int):
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
 
     return fail
@@ -62,6 +63,16 @@ def test_a_lock_that_fails(number, module, call, tmp_path, monkeypatch):
     line = disk_fault(found.value)
     assert line and line.startswith(f"{tmp_path / 'run' / lock.NAME}: ")
     assert len(line.splitlines()) == 1
+
+
+@pytest.mark.parametrize("number", files.UNWRITABLE)
+def test_what_is_left_in_a_folder_of_others_stays(number, tmp_path, monkeypatch):
+    """A shared cache of tokens, to be read alone."""
+    left = tmp_path / ".a.7.tmp"
+    left.touch()
+    monkeypatch.setattr(Path, "touch", failing(number))
+    files.sweep(tmp_path, ".*.tmp", files.HOUR)
+    assert left.exists()
 
 
 @pytest.mark.parametrize("hours", [-1, 1])

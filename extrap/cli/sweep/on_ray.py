@@ -90,9 +90,19 @@ def _end(ray: Any, reference: Any, job: Process, status: Status) -> None:
     try:
         state, job.reason = ray.get(reference)
         job.state = State(state)
-    except ray.exceptions.RayError as error:  # its node was lost more often than `retries`
-        job.fail(f"Ray: {str(error).splitlines()[0]}")
+    except ray.exceptions.RayError as error:
+        job.fail(f"Ray: {_reason(error)}")
     status.ended(job)
+
+
+def _reason(error: Exception) -> str:
+    """Returns why a task failed: an error on its node, whose own text begins with a traceback, or a
+    node that was lost more often than `retries`.
+    """
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, Exception):
+        return " ".join(f"{type(cause).__name__}: {cause}".split())
+    return str(error).splitlines()[0]
 
 
 def _see(jobs: list[Process], status: Status) -> None:

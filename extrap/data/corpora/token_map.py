@@ -177,7 +177,8 @@ def _publish(folder: Path, cache: Path, sha256: str, encoder: Encoder) -> None:
 def remove_left(cache: Path) -> None:
     """Removes the leftovers of killed writers: folders in which nothing has changed for a day."""
     for left in cache.glob(".writing-*"):
-        with suppress(FileNotFoundError, NotADirectoryError):  # its writer has just finished
+        # its writer has just finished, or is another user who has just begun
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             newest = max(path.stat().st_mtime for path in (left, *left.iterdir()))
             if time.time() - newest > LEFT:
                 shutil.rmtree(left, ignore_errors=True)
