@@ -141,7 +141,8 @@ def unfinished(job: "Job", seeds: Sequence[str]) -> int:
     from extrap.runs.evaluate import entry
 
     first = entry(job)
-    jobs = [replace(first, run=job.run.named(int(seed))) for seed in seeds]
+    model = job.run.name.removesuffix(f"-s{job.run.seed}")
+    jobs = [replace(first, run=f"{model}-s{seed}") for seed in seeds]  # a seed as it is typed
     return sum(bool(one.missing()) for one in jobs)
 
 
