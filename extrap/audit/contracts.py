@@ -15,9 +15,13 @@ from torch import Tensor
 from extrap.model import attention as kernels
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.model.parts import kind
+from extrap.model.parts import kind, parts
 from extrap.model.scheme import OutOfRange, Scheme, Shape, Where
 from extrap.runs.build import build
+from extrap.schemes.fire import FIRE
+from extrap.schemes.multi_axis_rope import MultiAxisRoPE
+from extrap.schemes.random_floats import RandomFloats
+from extrap.schemes.randomised import RandomisedPositions
 from extrap.utils.errors import UserError, first_line
 
 SMALL: dict[str, Any] = {"dim": 32, "heads": 4, "layers": 2, "length": 64, "vocab": 50}
@@ -37,6 +41,15 @@ class NotChecked(Exception):
 
 NOT_CHECKED = "not checked: "
 """How the reason begins, among those of broken contracts."""
+ON_PURPOSE = "broken on purpose: "
+"""How the reason of EXCUSED begins there."""
+EXCUSED: dict[tuple[type[Scheme], str], str] = {
+    (MultiAxisRoPE, "shifted"): "relative in line and column: no shift by whole lines is felt",
+    (RandomisedPositions, "prefix"): "evenly spaced positions move as the text grows",
+    (RandomFloats, "prefix"): "positions are drawn anew for each length",
+    (FIRE, "shifted"): "from place L_f on the distance is divided by the place of the query",
+}
+"""By part of a scheme and contract: why the part breaks it on purpose."""
 
 
 class Make(Protocol):
@@ -235,10 +248,10 @@ CONTRACTS: dict[str, Callable[[Make], None]] = {
 
 def broken(make: Make) -> dict[str, str]:
     """Returns the contracts by what they say, and how a scheme breaks each: empty if it holds,
-    NOT_CHECKED and the reason if it has no such shape.
+    NOT_CHECKED and the reason if it has no such shape, ON_PURPOSE and the reason of EXCUSED.
     """
     found = {}
-    for contract in CONTRACTS.values():
+    for name, contract in CONTRACTS.items():
         with torch.no_grad():
             says = str(contract.__doc__)
             try:
@@ -246,11 +259,20 @@ def broken(make: Make) -> dict[str, str]:
                 found[says] = ""
             except NotChecked as error:
                 found[says] = f"{NOT_CHECKED}{error}"
-            except (Broken, UserError, ValueError, RuntimeError) as error:
+            except Broken as error:
+                reason = _excuse(make().scheme, name)
+                found[says] = f"{ON_PURPOSE}{reason}" if reason else first_line(error)
+            except (UserError, ValueError, RuntimeError) as error:
                 found[says] = first_line(error)
             except Exception as error:  # of a class of yours
                 found[says] = f"{type(error).__name__}: {first_line(error)}"
     return found
+
+
+def _excuse(scheme: Scheme, contract: str) -> str | None:
+    """Returns why a part of a scheme breaks a contract on purpose, None without a reason."""
+    reasons = (EXCUSED.get((type(part), contract)) for part in parts(scheme))
+    return next(filter(None, reasons), None)
 
 
 def tokens(T: int = T, seed: int = 0, batch: int = 2) -> Tensor:

@@ -54,7 +54,7 @@ class Judged(NamedTuple):
     Args:
         board, differences: of extrap.results.beside
         contracts: how the scheme breaks each, empty if it holds, `not checked: ...` if its options
-            allow no shape that the contract needs
+            allow no shape that the contract needs, `broken on purpose: ...` if extrap knows why
         text: the verdict in words
         files: what was written, the page first
     """

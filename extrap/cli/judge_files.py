@@ -15,7 +15,15 @@ from extrap.figures.drawing.formats import latex as escaped
 from extrap.figures.drawing.paper import Paper
 from extrap.figures.report.html_page import page
 from extrap.figures.report.text import number
-from extrap.figures.report.verdict import NOT_CHECKED, NOTE, RECIPES, parts, section, sentence
+from extrap.figures.report.verdict import (
+    NOT_CHECKED,
+    NOTE,
+    ON_PURPOSE,
+    RECIPES,
+    parts,
+    section,
+    sentence,
+)
 from extrap.results import series
 from extrap.results.beside import Beside
 from extrap.results.effective import Effective
@@ -36,7 +44,7 @@ class Verdict(NamedTuple):
 
     Args:
         beside, board, differences: of extrap.results.beside
-        contracts: how the scheme breaks each, empty if it holds, NOT_CHECKED and why if unknown
+        contracts: how the scheme breaks each, empty if it holds, NOT_CHECKED or ON_PURPOSE and why
         notes: sentences about the comparison
         cost: of the candidate and the others, as lines of cells
         recipes: its ranks under other recipes, as lines of cells
@@ -55,10 +63,10 @@ def text(of: Verdict) -> str:
     """Returns the verdict for a terminal: its place, the leaderboard, gains and losses."""
     blocks = [[sentence(of.beside, of.differences), *of.notes]]
     for says, why in of.contracts.items():
-        if why.startswith(NOT_CHECKED):
-            blocks.append([f"contract {NOT_CHECKED}{says}: {why.removeprefix(NOT_CHECKED)}"])
-        elif why:
-            blocks.append([f"contract broken: {says}: {why}"])
+        known = (start for start in (NOT_CHECKED, ON_PURPOSE) if why.startswith(start))
+        start = next(known, "broken: ")
+        if why:
+            blocks.append([f"contract {start}{says}: {why.removeprefix(start)}"])
     blocks.append(aligned(cells(of.board, of.beside.multiple)))
     if of.recipes:
         blocks.append([RECIPES, *aligned(of.recipes)])

@@ -3,9 +3,11 @@
 import torch
 from torch import nn
 
-from extrap.audit.contracts import NOT_CHECKED, around, broken, maker
+from extrap.audit.contracts import EXCUSED, NOT_CHECKED, ON_PURPOSE, around, broken, maker
+from extrap.figures.report import verdict
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.alibi import ALiBi
+from extrap.schemes.fire import FIRE
 
 
 class Ahead(Scheme):
@@ -73,3 +75,10 @@ def test_a_scheme_is_checked_in_a_shape_that_suits_its_options() -> None:
     shift = "its card says whether it feels a constant that is added to all positions"
     assert found[shift].startswith(f"{NOT_CHECKED}scheme.maximum=100: must hold")
     assert found["two models share nothing, and weights are all that one holds"] == ""
+
+
+def test_a_contract_that_is_broken_on_purpose_comes_with_the_reason() -> None:
+    found = broken(maker({"_target_": "extrap.schemes.fire.FIRE"}))
+    (why,) = filter(None, found.values())
+    assert why == f"{ON_PURPOSE}{EXCUSED[FIRE, 'shifted']}"
+    assert verdict._held(why) == why and verdict.ON_PURPOSE == ON_PURPOSE

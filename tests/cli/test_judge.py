@@ -208,6 +208,14 @@ def test_what_could_not_be_checked_is_not_broken() -> None:
     assert verdict._held("not checked: of 8 channels <") == "not checked: of 8 channels &lt;"
 
 
+@pytest.mark.usefixtures("invented")
+def test_a_contract_that_is_broken_on_purpose_is_told_with_the_reason() -> None:
+    text = judge.judged(judge_candidate.candidate(["scheme=fire"])).text
+    told = r"^contract broken on purpose: its card says .*: from place L_f on "
+    assert re.search(told, text, re.M)
+    assert "contract broken: " not in text
+
+
 def test_the_extension_of_the_page_has_others_of_its_scheme(elsewhere, monkeypatch) -> None:
     class Trained(Exception):
         pass

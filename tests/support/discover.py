@@ -51,6 +51,9 @@ def calls(given: Any, path: str = "") -> Iterator[tuple[str, dict]]:
             yield path, given
         for key, value in given.items():
             yield from calls(value, f"{path}.{key}")
+    if isinstance(given, list):
+        for value in given:
+            yield from calls(value, path)
 
 
 def made(options: dict, path: str, **given) -> Any:

@@ -2,13 +2,19 @@
 not needed fails.
 """
 
+from extrap.audit import contracts
+from tests.support.discover import calls, names, node
+
 SHIFT, PREFIX = "shift_invariance_is_what_the_card_says", "prefix_consistency"
-EXCUSED: dict[tuple[str, str], str] = {
-    ("multi-axis-rope", SHIFT): "relative in line and column: no shift by whole lines is felt",
-    ("randomised-rope", PREFIX): "evenly spaced positions move as the text grows",
-    ("random-floats", PREFIX): "positions are drawn anew for each length",
-    ("fire", SHIFT): "from place L_f on the distance is divided by the place of the query",
-}
+CHECKS = {"shifted": SHIFT, "prefix": PREFIX}
+"""By contract: its check."""
+EXCUSED: dict[tuple[str, str], str] = {}
+"""Of extrap.audit.contracts, by choice: every one that has the part is excused."""
+for name in names("scheme"):
+    classes = {call["_target_"] for _, call in calls(node("scheme", name))}
+    for (part, contract), reason in contracts.EXCUSED.items():
+        if f"{part.__module__}.{part.__name__}" in classes:
+            EXCUSED[name, CHECKS[contract]] = reason
 
 WITHOUT_SOURCE: dict[str, str] = {
     "raw-index": "the naive baseline of every survey; no paper of its own",

@@ -19,6 +19,8 @@ NOTE = (
 )
 NOT_CHECKED = "not checked: "
 """How what is said of a contract begins that could not be checked."""
+ON_PURPOSE = "broken on purpose: "
+"""How what is said of a contract begins that a scheme of extrap breaks for a known reason."""
 RECIPES = "Rank under recipes of the study grid"
 
 
@@ -108,7 +110,8 @@ def section(
     """Returns the section.
 
     Args:
-        contracts: how the candidate breaks each, empty if it holds, NOT_CHECKED and why if unknown
+        contracts: how the candidate breaks each, empty if it holds, NOT_CHECKED or ON_PURPOSE and
+            why
         cost: lines of cells, the header first
         notes: sentences about the comparison
         recipes: ranks under other recipes, lines of cells, the header first
@@ -139,6 +142,6 @@ def _sorted_by(cell: str) -> float:
 
 
 def _held(why: str) -> str:
-    if why.startswith(NOT_CHECKED):
+    if why.startswith((NOT_CHECKED, ON_PURPOSE)):
         return escape(why)
     return '<b class="v-holds">yes</b>' if not why else f'<b class="v-fails">no</b>: {escape(why)}'
