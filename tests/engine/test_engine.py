@@ -5,6 +5,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+import torch
 
 import extrap
 from extrap.engine.client import Client, Refused
@@ -113,14 +114,15 @@ def test_the_limit_of_the_engine_is_found_and_said(place, net):
         extrap.evaluate(url, *place.WORDS, **given)
 
 
-def test_a_penalty_of_the_engine_changes_no_answer(place, net):
-    prompt, found = list(range(1, 12)), []
-    for penalised in (False, True):
-        with serving(Serving(net, penalised=penalised)) as url:
-            protocol = Protocol(Client(url), "tiny")
-            protocol.find(prompt)
-            found.append(protocol.say(prompt, 4).ids)
-    assert found[0] == found[1]
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_engine_is_asked_for_its_most_likely_tokens(place, net, strict):
+    prompt = list(range(1, 12))
+    with serving(Serving(net, strict=strict)) as url:
+        protocol = Protocol(Client(url), "tiny")
+        protocol.find(prompt)
+        found = protocol.say(prompt, 4).ids
+    own, *_ = net.generate(torch.tensor([prompt]), max_new_tokens=4, do_sample=False)
+    assert found == own[-4:].tolist()
 
 
 def test_rows_beside_another_reference_are_others(place, net, elsewhere):

@@ -11,6 +11,9 @@ from typing import Any
 import torch
 
 LOCK = Lock()
+GREEDY = {"temperature": 0, "frequency_penalty": 0, "presence_penalty": 0}
+PENALTIES = {"repetition_penalty": 1, "repeat_penalty": 1}
+"""By option of a request: the value under which the most likely token is the answer."""
 
 
 @dataclass
@@ -19,10 +22,13 @@ class Serving:
 
     net: a decoder of transformers; way: of scoring a prompt, prompt_logprobs, echo or None;
     unknown: status for another way; limit: of its context, said; change: of the ids that it reads;
-    shift: of the position of the last token; penalised: the most likely token is, unless a request
-    asks for no penalty; honest: whether it says how many tokens it read; key: without which it
-    answers 401; fails: how many requests it answers with 503 before it works; said, status,
-    headers: of an answer in place of a completion.
+    shift: of the position of the last token; strict: refuses options that OpenAI's protocol has
+    not; honest: whether it says how many tokens it read; key: without which it answers 401; fails:
+    how many requests it answers with 503 before it works; said, status, headers: of an answer in
+    place of a completion.
+
+    It answers the second token unless a request asks for the first, by every option: an engine may
+    draw tokens and have penalties by default.
     """
 
     net: Any
@@ -30,7 +36,7 @@ class Serving:
     limit: int | None = None
     change: Callable[[list[int]], list[int]] = list
     shift: int = 0
-    penalised: bool = False
+    strict: bool = False
     unknown: int = 400
     honest: bool = False
     key: str | None = None
@@ -54,8 +60,11 @@ class Serving:
             return 400, {"error": {"message": f"maximum context length is {self.limit} tokens"}}
         if self.way is None and ("echo" in body or "prompt_logprobs" in body):
             return self.unknown, {"error": {"message": "only no echo is supported"}}
+        if self.strict and "repeat_penalty" in body:
+            return self.unknown, {"error": {"message": "no such option"}}
         ids, said, scores = list(self.change(given)), [], []
         prompt: list[float] = []
+        greedy = GREEDY if self.strict else GREEDY | PENALTIES
         for _ in range(body["max_tokens"]):
             where = torch.arange(len(ids))
             where[-1] += self.shift
@@ -65,10 +74,10 @@ class Serving:
             log_p = logits.logits[0].double().log_softmax(-1)
             if not prompt:
                 prompt = log_p[:-1].gather(1, tokens[0, 1:, None])[:, 0].tolist()
-            penalty = self.penalised and body.get("repetition_penalty") != 1
             score, token = log_p[-1].topk(2)
-            said.append(int(token[int(penalty)]))
-            scores.append(float(score[int(penalty)]))
+            rank = 0 if all(body.get(name) == one for name, one in greedy.items()) else 1
+            said.append(int(token[rank]))
+            scores.append(float(score[rank]))
             ids.append(said[-1])
         shown = prompt if self.honest else ([0.0] * len(given) + prompt)[-len(given) + 1 :]
         choice: dict[str, Any] = {"index": 0, "text": "", "token_ids": said}
