@@ -1,20 +1,21 @@
 """Every precision and trainer file that a CPU can imitate: trained, resumed, evaluated."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import lightning as L
 import pytest
 import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
+from torch.nn.modules.module import register_module_forward_hook
 
 from extrap.runs import train as stage
 from extrap.runs.evaluate import evaluate
 from extrap.runs.training import devices, options
 from extrap.runs.training.lightning_module import Lit
 from extrap.utils.errors import UserError
-from tests.support.discover import names
+from tests.support.discover import names, node
 from tests.support.jobs import alike, equal, job, weights
 from tests.support.killed import killed
 
@@ -24,6 +25,22 @@ BRIEF = [
     *("train.steps=2", "train.log_every=1", "train.save_every=1", "train.warmup=0"),
     *("model.dim=16", "model.heads=2", "task=[nll,kv]"),
 ]
+COMPUTED = options.DTYPES | {"bf16-mixed": torch.bfloat16}
+"""Type of what a matrix gives in training, by precision."""
+
+
+@pytest.fixture
+def computed() -> Iterator[set[torch.dtype]]:
+    """Types of what matrices give in training."""
+    found: set[torch.dtype] = set()
+
+    def look(module: torch.nn.Module, _, out: torch.Tensor) -> None:
+        if module.training and isinstance(module, torch.nn.Linear):
+            found.add(out.dtype)
+
+    hook = register_module_forward_hook(look)
+    yield found
+    hook.remove()
 
 
 def die_at(step: int, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
@@ -33,10 +50,13 @@ def die_at(step: int, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("precision", options.DTYPES)
-def test_every_precision_trains_goes_on_and_is_evaluated(precision, elsewhere, monkeypatch):
+def test_every_precision_trains_goes_on_and_is_evaluated(
+    precision, elsewhere, monkeypatch, computed
+):
     words = [*BRIEF, f"trainer.precision={precision}", "train.steps=3"]
     this = job(*words)
     stage.train(this)
+    assert computed == {COMPUTED[precision]}
     whole = weights(this)
     assert {w.dtype for w in whole.values()} == {options.DTYPES[precision]}
     evaluate(this)
@@ -80,10 +100,11 @@ def test_gradients_are_clipped_by_their_norm(monkeypatch):
 @pytest.mark.sample(2)
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("name", names("trainer"))
-def test_every_trainer_file_trains_in_the_numbers_it_says(name):
+def test_every_trainer_file_trains_in_the_numbers_it_says(name, computed):
     """On one device of this machine; several are in test_devices.py."""
     this = job(*BRIEF, f"trainer={name}", "trainer.accelerator=cpu", "trainer.devices=1")
     stage.train(this)
+    assert computed == {COMPUTED[node("trainer", name)["precision"]]}
     evaluate(this)
     assert this.run.state["state"] == "trained"
 
