@@ -17,14 +17,14 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from extrap.pretrained.gguf_rope import check_read, number, original, rope_parameters
+from extrap.pretrained.gguf_rope import WINDOW, check_read, number, original, rope_parameters
 from extrap.pretrained.gguf_tokenizer import chat_entries, check_cut, tokenizer
 from extrap.pretrained.loading import load
 from extrap.pretrained.scaling import GIVEN
@@ -51,11 +51,14 @@ IN_LAYER = {
     "ffn_down": "mlp.down_proj",
 }
 DIVISORS = "rope_freqs.weight"
+WORDS = {"qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe", "minimax_m2": "minimax-m2"}
+WORDS |= {"gpt_oss": None}
+"""By the word of transformers: the word of a file; None where it reads a part of the tensors."""
 OF_GEMMA_27B = 46
 """Layers of Gemma 2 27B, whose scale of attention no field of a file has; that of the others is the
 default of transformers. llama.cpp knows it by this number, too.
 """
-VERSION = 5
+VERSION = 6
 """The version of the content of a folder; extrap makes a folder of another version again."""
 HEAD = 2**26
 """Bytes at the beginning of a file that hold its fields, the tokenizer among them."""
@@ -96,17 +99,20 @@ def _unpack(path: Path, folder: Path) -> None:
     with installed(path):
         from gguf import GGUFReader, dequantize
         from safetensors.torch import save_file
-    with _whole(path):
+    with _whole(path):  # weights are numbers, which take memory and time, after every check
         reader = GGUFReader(path)
         fields = _fields(reader)
         _check_whole(path, fields)
         if fields.get("general.architecture") in _of_transformers():
             return _through_transformers(path, folder, fields, [t.name for t in reader.tensors])
-        tensors = {t.name: dequantize(t.data, t.tensor_type) for t in reader.tensors}
+        tensors = {t.name: t for t in reader.tensors}
         config = _config(path, fields, tensors)
         _write_tokenizer(path, folder, fields)
-    tensors.pop(DIVISORS, None)
-    named = {_named(path, name): torch.from_numpy(data.copy()) for name, data in tensors.items()}
+        names = {name: _named(path, name) for name in tensors if name != DIVISORS}
+        named = {}
+        for name, own in names.items():
+            numbers = dequantize(tensors[name].data, tensors[name].tensor_type)
+            named[own] = torch.from_numpy(numbers.copy())
     (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
     save_file(named, folder / "model.safetensors")
 
@@ -171,7 +177,28 @@ def _of_transformers() -> list[str]:
         from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURES
     except ImportError:
         return []
-    return [kind for kind in GGUF_SUPPORTED_ARCHITECTURES if kind not in LAYOUTS]
+    listed = [WORDS.get(kind, kind) for kind in GGUF_SUPPORTED_ARCHITECTURES]
+    return [kind for kind in (*listed, *_by_mapping()) if kind is not None and kind not in LAYOUTS]
+
+
+def _by_mapping() -> list[str]:
+    """Returns the architectures that transformers reads by a mapping of every tensor."""
+    try:
+        from transformers.integrations.gguf import GGUF_CONFIG_ARCHS
+    except ImportError:  # an older one
+        return []
+    return [*GGUF_CONFIG_ARCHS]
+
+
+def _dequantised() -> dict[str, Any]:
+    """Returns the option by which transformers makes numbers of all weights. Otherwise it fetches a
+    kernel from the hub, if it can, and keeps their bits.
+    """
+    try:
+        from transformers import GgufConfig
+    except ImportError:  # an older one, which has no kernel
+        return {}
+    return {"quantization_config": GgufConfig(dequantize=True)}
 
 
 def _through_transformers(
@@ -184,16 +211,18 @@ def _through_transformers(
     tokenizer = _tokenizer_of_transformers(path, fields)
     alone: dict[str, Any] = {"data": [path], "gguf_file": path.name}
     with as_large_as([path], len(tensors), str(path)), one_line(path):
-        options = {"dtype": torch.float32, "output_loading_info": True}
+        options = {"dtype": torch.float32, "output_loading_info": True} | _dequantised()
         model, read = load(transformers().AutoModelForCausalLM, **options, **alone)
         vars(model.config).pop("quantization_config", None)  # the weights are numbers now
         if kind == "gemma2" and model.config.num_hidden_layers == OF_GEMMA_27B:
             config = model.config
             config.query_pre_attn_scalar = config.hidden_size // config.num_attention_heads
+        if kind == "phi3" and (window := fields.get(f"phi3.{WINDOW}")):
+            model.config.sliding_window = int(window)  # transformers leaves it out
         model.config.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
     check_read(path, fields, tensors, model.config)
-    _check_tensors(path, tensors, model, read["missing_keys"])
+    _check_tensors(path, kind, tensors, model, read)
     own = {t.data_ptr(): (name, t.contiguous()) for name, t in reversed(model.state_dict().items())}
     save_file(dict(own.values()), folder / "model.safetensors", metadata={"format": "pt"})
 
@@ -206,18 +235,29 @@ def _tokenizer_of_transformers(path: Path, fields: dict[str, Any]) -> Any:
         return load(transformers().AutoTokenizer, data=[path], gguf_file=path.name)
 
 
-def _check_tensors(path: Path, tensors: list[str], model: Any, missing: Iterable[str]) -> None:
-    """Raises UserError for a tensor that a file lacks, and for norms and biases that transformers
-    leaves out; experts it reads under other names.
+def _check_tensors(
+    path: Path, kind: str, tensors: list[str], model: Any, read: dict[str, Any]
+) -> None:
+    """Raises UserError for a tensor that a file lacks, and for one that transformers leaves out;
+    without a mapping of every tensor for norms and biases alone, as it reads experts under other
+    names. read: the report of its loader
     """
-    from transformers.modeling_gguf_pytorch_utils import TensorProcessor, get_gguf_hf_weights_map
+    from transformers.modeling_gguf_pytorch_utils import (
+        TENSOR_PROCESSORS,
+        TensorProcessor,
+        get_gguf_hf_weights_map,
+    )
 
     remedy = "give the folder of the checkpoint"
-    if lost := sorted(missing):
+    if lost := sorted(read["missing_keys"]):
         raise UserError(path, problem=f"lacks the tensor {lost[0]}", remedy=remedy)
-    known = get_gguf_hf_weights_map(model, TensorProcessor())
-    added = [name for name in tensors if "norm" in name or name.endswith(".bias")]
-    unread = [name for name in added if name not in known]
+    if kind in _by_mapping():
+        unread = sorted(read["unexpected_keys"])
+    else:
+        processor = TENSOR_PROCESSORS.get(kind, TensorProcessor)
+        known = get_gguf_hf_weights_map(model, processor())
+        added = [name for name in tensors if "norm" in name or name.endswith(".bias")]
+        unread = [name for name in added if name not in known]
     if unread:
         problem = f"transformers leaves out the tensor {unread[0]}"
         raise UserError(path, problem=problem, remedy=remedy)
@@ -237,11 +277,15 @@ def _named(path: Path, name: str) -> str:
 def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
     """Returns config.json. Raises UserError for a kind of model or of scaling that is not
     supported, and an error of any class for a missing field or one of another type.
+
+    tensors: by name, not dequantised
     """
+    from gguf import dequantize
+
     kind = fields.get("general.architecture")
     if kind not in [*LAYOUTS]:
         problem = f"general.architecture={kind!s:.40} is not supported"
-        remedy = f"{', '.join(LAYOUTS)} are, and whatever transformers reads"
+        remedy = f"{', '.join(LAYOUTS)} are, and what transformers reads; else give the folder"
         raise UserError(path, problem=problem, remedy=remedy)
 
     def size(key: str, default: int | None = None) -> int:
@@ -253,7 +297,9 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
     if turned != head_dim:
         problem = f"{kind}.rope.dimension_count={turned} of {head_dim} is not supported"
         raise UserError(path, problem=problem)
-    divisors = tensors[DIVISORS].tolist() if DIVISORS in tensors else None
+    divisors = None
+    if (found := tensors.get(DIVISORS)) is not None:
+        divisors = dequantize(found.data, found.tensor_type).tolist()
     rope = rope_parameters(path, kind, fields, head_dim // 2, divisors)
     scaled = {} if rope["rope_type"] == "default" else {GIVEN: original(kind, fields)}
     return scaled | {
@@ -266,7 +312,7 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
         "intermediate_size": size("feed_forward_length"),
         "rms_norm_eps": number(kind, fields, "attention.layer_norm_rms_epsilon"),
         "max_position_embeddings": size("context_length"),
-        "vocab_size": len(tensors["token_embd.weight"]),
+        "vocab_size": int(tensors["token_embd.weight"].shape[-1]),
         "hidden_act": "silu",
         "tie_word_embeddings": "output.weight" not in tensors,
         "rope_parameters": rope,

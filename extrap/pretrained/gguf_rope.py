@@ -20,6 +20,7 @@ ATTENTION = "rope.scaling.attn_factor"
 ORIGINAL = "rope.scaling.original_context_length"
 TYPE = "rope.scaling.type"
 BASE = "rope.freq_base"
+WINDOW = "attention.sliding_window"
 READ = (TYPE, *FACTORS, ATTENTION, ORIGINAL)
 INERT = {
     "rope.scaling.finetuned": (True, False),
@@ -104,19 +105,24 @@ def number(kind: str, fields: Mapping[str, Any], key: str, default: float | None
 
 
 def check_read(path: Path, fields: Mapping[str, Any], tensors: Sequence[str], config: Any) -> None:
-    """Raises UserError for a base or a scaling in a file that the config lacks which transformers
-    makes of it.
+    """Raises UserError for a base, a scaling or a window in a file that the config lacks which
+    transformers makes of it.
 
     tensors: their names.
     """
     rope = getattr(config.get_text_config(), "rope_parameters", None) or {}
     each = [rope, *(part for part in rope.values() if isinstance(part, dict))]
     kind = fields["general.architecture"]
+    remedy = "give the folder of the checkpoint"
+    window = fields.get(f"{kind}.{WINDOW}")
+    if window and getattr(config.get_text_config(), "sliding_window", None) != window:
+        problem = f"{kind}.{WINDOW}={window!s:.40} is not supported: transformers leaves it out"
+        raise UserError(path, problem=problem, remedy=remedy)
     if (base := fields.get(f"{kind}.{BASE}")) is not None:
         bases = [part["rope_theta"] for part in each if "rope_theta" in part]
         if bases and not any(isclose(base, one, rel_tol=1e-5) for one in bases):
             problem = f"{kind}.{BASE}={base!s:.40} is not supported: transformers leaves it out"
-            raise UserError(path, problem=problem, remedy="give the folder of the checkpoint")
+            raise UserError(path, problem=problem, remedy=remedy)
     if any(part.get("rope_type", "default") != "default" for part in each):
         return
     scaled = [
@@ -127,4 +133,4 @@ def check_read(path: Path, fields: Mapping[str, Any], tensors: Sequence[str], co
     scaled += [f"tensor {name}" for name in tensors if name.startswith("rope_")]
     if scaled:
         problem = f"{scaled[0]} is not supported: transformers leaves it out"
-        raise UserError(path, problem=problem, remedy="give the folder of the checkpoint")
+        raise UserError(path, problem=problem, remedy=remedy)

@@ -12,7 +12,7 @@ from extrap.pretrained.vocabulary import encoder_of
 from extrap.runs.published import first_token
 from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
-from tests.support import tiny_gguf
+from tests.support import tiny_families, tiny_gguf
 
 TOKENS = torch.randint(200, (2, 60), generator=torch.Generator().manual_seed(5))
 HOSTILE = [
@@ -61,6 +61,59 @@ def test_gemma_is_read_by_transformers(tmp_path):
     torch.testing.assert_close(ours(TOKENS), model(TOKENS).logits, atol=1e-4, rtol=1e-4)
     assert [layer.window for layer in ours.layers] == [9] * 5 + [None]
     assert (checkpoint.folder / "tokenizer.json").is_file()
+
+
+WORDS = {"vocab_size": len(tiny_gguf.words())}
+EXPERTS = WORDS | {"moe_intermediate_size": 768, "norm_topk_prob": True}  # which no field says
+TURNS = {"rope_type": "default", "rope_theta": 1e6, "partial_rotary_factor": 0.5}
+STATES = WORDS | {
+    "head_dim": 16,
+    "linear_key_head_dim": 8,
+    "linear_value_head_dim": 8,
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 2,
+    "layer_types": ["linear_attention"] * 3 + ["full_attention"],
+    "tie_word_embeddings": False,
+    "rope_parameters": TURNS | {"mrope_section": [2, 1, 1], "mrope_interleaved": True},
+}
+
+
+def close_to_its_file(model, path, tmp_path):
+    pytest.importorskip("accelerate", reason="transformers reads a GGUF with it")
+    ours = Checkpoint(str(path), tmp_path / "cache").model()
+    expected = model(TOKENS).logits
+    torch.testing.assert_close(ours(TOKENS), expected, atol=1e-4, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_experts_are_read_under_the_word_of_the_file(tmp_path):
+    """qwen3moe, which transformers lists as qwen3_moe."""
+    model = tiny_families.made("qwen3_moe", head_dim=8, **EXPERTS)
+    fields = {"attention.key_length": 8, "expert_count": 4, "expert_used_count": 2}
+    place = tmp_path / "experts.gguf"
+    path = tiny_gguf.other(place, model, "qwen3moe", tiny_gguf.MOE, **fields)
+    close_to_its_file(model, path, tmp_path)
+
+
+@torch.no_grad()
+def test_a_hybrid_is_read_by_the_mapping_of_transformers(tmp_path, monkeypatch):
+    """Without a kernel of the hub, which it would ask for weights of fewer bits."""
+    place = "transformers.quantizers.quantizer_gguf"
+    pytest.importorskip(place)
+    monkeypatch.setattr(f"{place}.GgufHeader.has_quantized_weights", True)
+    monkeypatch.setattr(f"{place}.get_gguf_kernel", lambda: pytest.fail("asks for a kernel"))
+    model = tiny_families.made("qwen3_5_text", **STATES)
+    path = tiny_gguf.hybrid(tmp_path / "hybrid.gguf", model)
+    close_to_its_file(model, path, tmp_path)
+
+
+@torch.no_grad()
+def test_the_window_of_phi_is_that_of_the_file(tmp_path):
+    """transformers leaves the field out, and takes 32000 for the token of padding."""
+    model = tiny_families.made("phi3", sliding_window=9, vocab_size=32064)
+    fields = {"attention.sliding_window": 9, "vocab_size": 32064}
+    path = tiny_gguf.other(tmp_path / "phi.gguf", model, "phi3", tiny_gguf.PHI, **fields)
+    close_to_its_file(model, path, tmp_path)
 
 
 @torch.no_grad()
@@ -141,8 +194,10 @@ def test_a_file_cut_short_is_one_line(size, weights, llama, tmp_path):
         ({"llama__attention__key_length": "8"}, "damaged .llama.attention.key_length=8"),
     ],
 )
-def test_what_is_not_supported_is_refused_by_name(options, expected, llama, tmp_path):
+def test_what_is_not_supported_is_refused_by_name(options, expected, llama, tmp_path, monkeypatch):
+    """Before any weight is a number."""
     path = tiny_gguf.written(tmp_path / "model.gguf", llama, **options)
+    monkeypatch.setattr("gguf.dequantize", lambda *data: pytest.fail("dequantised"))
     with pytest.raises(UserError, match=expected):
         Checkpoint(str(path), tmp_path / "cache")
 
@@ -180,11 +235,16 @@ def test_text_is_cut_as_the_file_says(pre, text, pieces, llama, tmp_path):
 def test_what_transformers_would_leave_out_of_a_file_is_one_line(tmp_path):
     model = tiny.made("gemma3", vocab_size=300, num_hidden_layers=6)
     names = ["blk.0.attn_q.weight", "blk.0.attn_q_norm.weight", "output_norm.weight"]
-    gguf._check_tensors(tmp_path, names, model, [])
+    whole = {"missing_keys": [], "unexpected_keys": []}
+    gguf._check_tensors(tmp_path, "gemma3", names, model, whole)
     with pytest.raises(UserError, match=r"leaves out the tensor blk.0.attn_q.bias"):
-        gguf._check_tensors(tmp_path, [*names, "blk.0.attn_q.bias"], model, [])
+        gguf._check_tensors(tmp_path, "gemma3", [*names, "blk.0.attn_q.bias"], model, whole)
+    left = whole | {"unexpected_keys": ["model.more"]}
+    with pytest.raises(UserError, match=r"leaves out the tensor model.more"):
+        gguf._check_tensors(tmp_path, "qwen35", names, model, left)
+    lost = whole | {"missing_keys": {"model.norm.weight"}}
     with pytest.raises(UserError, match=r"lacks the tensor model.norm.weight"):
-        gguf._check_tensors(tmp_path, names, model, {"model.norm.weight"})
+        gguf._check_tensors(tmp_path, "gemma3", names, model, lost)
 
 
 @pytest.mark.parametrize("pre, known", [("gpt-2", True), ("qwen2", True), ("stablelm2", False)])

@@ -112,6 +112,15 @@ def test_a_base_that_transformers_leaves_out_is_one_line(tmp_path):
     check_read(tmp_path, fields, [], config)
 
 
+def test_a_window_that_transformers_leaves_out_is_one_line(tmp_path):
+    fields = {"general.architecture": "starcoder2", "starcoder2.attention.sliding_window": 9}
+    config = AutoConfig.for_model("starcoder2", sliding_window=None)
+    with pytest.raises(UserError, match=r"starcoder2.attention.sliding_window=9 is not supported"):
+        check_read(tmp_path, fields, [], config)
+    config.sliding_window = 9
+    check_read(tmp_path, fields, [], config)
+
+
 @pytest.mark.parametrize("said", [16, None])
 def test_replaced_a_file_with_divisors_has_the_window_that_it_says(tmp_path, said):
     fields = {} if said is None else {SCALING + "original_context_length": said}

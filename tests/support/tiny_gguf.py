@@ -20,7 +20,21 @@ GEMMA = NAMES | {
     "q_norm": "attn_q_norm",
     "k_norm": "attn_k_norm",
 }
+PHI = LLAMA | {"qkv_proj": "attn_qkv", "gate_up_proj": "ffn_up"}
+MOE = LLAMA | {"q_norm": "attn_q_norm", "k_norm": "attn_k_norm", "gate": "ffn_gate_inp"}
 """By the word of transformers: the word of llama.cpp."""
+HYBRID = MOE | {
+    "post_attention_layernorm": "post_attention_norm",
+    "in_proj_qkv": "attn_qkv",
+    "in_proj_z": "attn_gate",
+    "in_proj_a": "ssm_alpha",
+    "in_proj_b": "ssm_beta",
+    "conv1d": "ssm_conv1d",
+    "out_proj": "ssm_out",
+    "linear_attn": "ssm",
+}
+OF_STATES = {"ssm.A_log": "ssm_a", "ssm.dt_bias": "ssm_dt.bias", "output_norm": "ssm_norm"}
+"""In a layer of Qwen3.5: the word that HYBRID makes, the word of llama.cpp."""
 
 
 def words() -> list[str]:
@@ -58,7 +72,21 @@ def _tensors(model, names: dict[str, str]):
     for name, p in model.state_dict().items():
         *place, last, part = name.removeprefix("model.").split(".")
         layer = f"blk.{place[1]}." if place else ""
+        if last == "experts":
+            halves = ("gate", "up") if part == "gate_up_proj" else ("down",)
+            for half, x in zip(halves, p.detach().chunk(len(halves), 1), strict=True):
+                yield last, f"{layer}ffn_{half}_exps.weight", x.contiguous()
+            continue
         yield last, f"{layer}{names[last]}.{part}", p.detach()
+
+
+def _add_words(out, pre: str, tokens: list[str], merges: list[str], special: int) -> None:
+    """Adds a tokenizer whose first tokens are special."""
+    out.add_tokenizer_model("gpt2")
+    out.add_tokenizer_pre(pre)
+    out.add_token_list(tokens)
+    out.add_token_types([3] * special + [1] * (len(tokens) - special))
+    out.add_token_merges(merges)
 
 
 def _ended(out, path: Path) -> Path:
@@ -91,11 +119,7 @@ def written(
     c = model.config
     base = c.rope_parameters["rope_theta"]
     out = _begun(path, fields.pop("architecture", "llama"), c, base)
-    out.add_tokenizer_model("gpt2")
-    out.add_tokenizer_pre(pre)
-    out.add_token_list(tokens)
-    out.add_token_types([3] * special + [1] * (len(tokens) - special))
-    out.add_token_merges(merges)
+    _add_words(out, pre, tokens, merges, special)
     out.add_bos_token_id(0)
     _further(out, fields)
     turning = {"q_proj": c.num_attention_heads, "k_proj": c.num_key_value_heads}
@@ -109,6 +133,50 @@ def written(
             out.add_tensor(name, data)
     if divisors is not None:
         out.add_tensor("rope_freqs.weight", divisors)
+    return _ended(out, path)
+
+
+def other(path: Path, model, architecture: str, names: dict[str, str], **fields) -> Path:
+    """A model of transformers whose rows keep their order in a file. fields: without the name of
+    the architecture in front.
+    """
+    out = _begun(path, architecture, model.config, model.config.rope_parameters["rope_theta"])
+    _add_words(out, "qwen2", words(), MERGES, len(SPECIAL))
+    out.add_bos_token_id(0)
+    _further(out, {f"{architecture}.{name}": value for name, value in fields.items()})
+    for _, name, p in _tensors(model, names):
+        out.add_tensor(name, p.numpy())
+    return _ended(out, path)
+
+
+def hybrid(path: Path, model) -> Path:
+    """A Qwen3.5 of transformers with as many heads of values as of keys in its linear layers."""
+    c = model.config
+    rope = c.rope_parameters
+    out = _begun(path, "qwen35", c, rope["rope_theta"])
+    out.add_key_length(c.head_dim)
+    _add_words(out, "qwen35", words(), MERGES, len(SPECIAL))
+    fields = {
+        "full_attention_interval": 4,
+        "ssm.conv_kernel": c.linear_conv_kernel_dim,
+        "ssm.state_size": c.linear_key_head_dim,
+        "ssm.group_count": c.linear_num_key_heads,
+        "ssm.time_step_rank": c.linear_num_value_heads,
+        "ssm.inner_size": c.linear_num_value_heads * c.linear_value_head_dim,
+        "rope.dimension_sections": [*rope["mrope_section"], 0],
+        "rope.dimension_count": round(rope["partial_rotary_factor"] * c.head_dim),
+    }
+    _further(out, {f"qwen35.{name}": value for name, value in fields.items()})
+    for _, name, p in _tensors(model, HYBRID):
+        word, x = name, p[:, 0] if "conv1d" in name else p
+        if name.startswith("blk"):
+            for made, own in OF_STATES.items():
+                word = word.replace(made, own)
+        if word.endswith("ssm_a"):
+            x = -p.exp()
+        elif word.endswith("norm.weight") and "ssm" not in word:
+            x = p + 1
+        out.add_tensor(word, x.numpy())
     return _ended(out, path)
 
 
