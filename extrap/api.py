@@ -74,12 +74,14 @@ def train(*words: str) -> TrainedRun:
     processes, each of which would run the caller's script from its start.
     """
     from extrap.runs.experiment import Experiment
+    from extrap.runs.training import devices
 
     logger = [] if _named(words, {"logger"}) else ["logger=none"]
     with _job([*words, *logger, "stage=train"]) as job:
         work = Experiment(job, shlex.join(["extrap", *words]), says=False)
         if not work.finished():
-            if (n := job.source.trainer.processes) > 1:
+            n = job.source.trainer.processes
+            if n > 1 and not devices.started_outside(job.source.trainer):
                 command = shlex.join(["extrap", *words, "stage=train"])
                 remedy = f"run `{command}` first"
                 raise UserError("trainer", problem=f"makes {n} processes", remedy=remedy)

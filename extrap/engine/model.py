@@ -89,12 +89,18 @@ class Engine(nn.Module):
         found = self.client.each(scored, texts.tolist())
         return -torch.tensor(found, dtype=torch.float64)
 
-    def greedy(self, prompts: Sequence[Ids], counts: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """Returns the tokens after prompts of any lengths, as many as the count of each, each the
-        most likely one after the tokens before it: ids (B, most), `bos` behind the end of an
-        answer, and their log-probabilities (B, most) in float64, nan there. Raises OutOfRange as
-        `losses`.
+    def greedy(
+        self, prompts: Sequence[Ids] | Tensor, counts: Sequence[int] | int
+    ) -> tuple[Tensor, Tensor]:
+        """Returns the tokens after prompts of any lengths, as many as the count of each, or one
+        count for all, each the most likely one after the tokens before it: ids (B, most), `bos`
+        behind the end of an answer, and their log-probabilities (B, most) in float64, nan there.
+        Raises OutOfRange as `losses`.
         """
+        if isinstance(prompts, Tensor):
+            prompts = prompts.tolist()
+        if isinstance(counts, int):
+            counts = [counts] * len(prompts)
         most = max(counts)
 
         def said(asked: tuple[Ids, int]) -> tuple[list[int], list[float]]:

@@ -116,14 +116,10 @@ def with_beside(
     figure: Any, rows: pd.DataFrame, read: Callable[[str], pd.DataFrame | None]
 ) -> pd.DataFrame:
     """Returns the rows of a study and of the study that a figure draws beside it. read:
-    returns the rows of a study by its name, None if there is no such study. One that read another
-    text stays out.
+    returns the rows of a study by its name, None if there is no such study.
     """
     other = getattr(figure, "BESIDE", None)
     if other is None or (found := read(other)) is None or other in set(rows["study"]):
-        return rows
-    corpora = {*rows["corpus"], *found["corpus"]} - {""}
-    if len(corpora) > 1:
         return rows
     return pd.concat([rows, found], ignore_index=True)
 

@@ -19,6 +19,7 @@ from extrap.results.sheets import sheets
 from extrap.runs.folder import Named, as_json, read_json
 from extrap.runs.layout import CURVE, RESULTS, RUNS, SAFE, USED, ResultFile, of_rows
 from extrap.utils import files as atomic
+from extrap.utils import lock
 from extrap.utils.errors import UserError, escaped
 from extrap.utils.progress import MOST
 
@@ -52,7 +53,7 @@ class Entry:
         extension: its name in files
         tasks: the hash of the configuration of each evaluation
         command: the command that started it
-        earlier: commands before, which asked for tasks that `command` does not
+        earlier: the commands before, by the tasks that each was the last to ask for
         parent: the run that it tunes, which is trained first; "" without one
     """
 
@@ -61,7 +62,7 @@ class Entry:
     extension: str
     tasks: dict[str, str]
     command: str = ""
-    earlier: list[str] = field(default_factory=list)
+    earlier: dict[str, list[str]] = field(default_factory=dict)
     parent: str = ""
 
     @property
@@ -102,6 +103,10 @@ class Entry:
     def holder(self) -> str | None:
         """Returns the process that trains the run or makes these rows, in words, or None."""
         return self.folder.holder(self.work)
+
+    def done_elsewhere(self) -> bool:
+        """True if another process does this very work."""
+        return lock.holder(self.folder.folder, self.work) is not None
 
     def busy(self) -> bool:
         """True if another process does this work, or trains a run that it needs."""
@@ -158,20 +163,26 @@ def write(jobs: Sequence[Entry]) -> None:
 
 
 def _plain(entry: Entry) -> dict[str, Any]:
-    """Returns what the file of a job holds. Version 0.2 reads no file that names a parent."""
+    """Returns what the file of a job holds. Version 0.2 reads neither a parent nor commands before:
+    a file without either is one for both.
+    """
     found = asdict(entry)
-    if not entry.parent:
-        del found["parent"]
+    for later in ("parent", "earlier"):
+        if not found[later]:
+            del found[later]
     return found
 
 
 def _after(before: Entry, entry: Entry) -> Entry:
     """Returns a job that was noted before: the tasks of both, and the commands that asked."""
-    tasks, earlier = before.tasks | entry.tasks, []
-    if tasks != entry.tasks:
-        asked = dict.fromkeys(before.commands)
-        earlier = [command for command in asked if command not in ("", entry.command)]
-    return replace(entry, tasks=tasks, earlier=earlier)
+    told = {*chain.from_iterable(before.earlier.values())}
+    asked = before.earlier | {before.command: [name for name in before.tasks if name not in told]}
+    earlier = {}
+    for command, tasks in asked.items():
+        left = [name for name in tasks if name not in entry.tasks]
+        if left and command not in ("", entry.command):
+            earlier[command] = left
+    return replace(entry, tasks=before.tasks | entry.tasks, earlier=earlier)
 
 
 @dataclass(frozen=True)
@@ -324,7 +335,8 @@ def _read(path: Path) -> Entry | None:
         entry = Entry(**read_json(path))
         names = [entry.study, entry.run, entry.extension, *entry.tasks, *entry.tasks.values()]
         names += [] if entry.parent == "" else [entry.parent]
-        if not all(isinstance(command, str) for command in entry.commands):
+        told = chain(entry.commands, *entry.earlier.values())
+        if not all(isinstance(word, str) for word in told):
             return None
     except (TypeError, AttributeError):
         return None

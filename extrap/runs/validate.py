@@ -66,9 +66,12 @@ def check_symbols(scheme: Scheme, values: int) -> None:
     """Raises UserError for a part that takes other ids for values than the vocabulary does."""
     for part in parts(scheme):
         if part.symbols not in (None, values):
-            who = f"{type(part).__name__} takes so many last ids for values"
+            who = f"its {type(part).__name__} takes the last {part.symbols} ids for values"
             problem = f"{who}, and data.vocabulary.values={values}"
-            raise UserError("ids", part.symbols, problem, "give both the same number")
+            remedy = (
+                "give both one number (ids is an option of the part, such as scheme.parts.0.ids)"
+            )
+            raise UserError("scheme", problem=problem, remedy=remedy)
 
 
 def check_own(job: Job) -> None:

@@ -60,6 +60,9 @@ def test_tasks_left_are_asked_for_by_the_commands_of_all(capsys):
     status.main(["s"])
     *_, first, second = capsys.readouterr().out.splitlines()
     assert (first, second) == ("  extrap 'task=[kv]'", "  extrap 'task=[nll]'")
+    Entry("s", "rope-1-s0", "direct", {"kv": CONFIG}, "extrap again").write()
+    [entry] = entries("s")
+    assert entry.commands == ["extrap task=[nll]", "extrap again"], "the last one that asked"
     Entry("s", "rope-1-s0", "direct", {"kv": CONFIG, "nll": CONFIG}, "extrap seed=0").write()
     [entry] = entries("s")
     assert entry.commands == ["extrap seed=0"], "it asks for all of them"

@@ -85,5 +85,5 @@ def test_a_vocabulary_of_fewer_ids_is_all_symbols():
 def test_a_job_refuses_other_symbols_than_its_values():
     words = ["scheme=abacus-rope", "data=addition", "stage=train"]
     check(job(*words, tiny=["logger=none"]))
-    with pytest.raises(UserError, match=r"ids=64: .*values=128"):
+    with pytest.raises(UserError, match=r"Abacus takes the last 64 ids .*values=128"):
         check(job(*words, "data.vocabulary.values=128", tiny=["logger=none"]))

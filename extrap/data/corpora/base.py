@@ -164,8 +164,8 @@ class Source(ABC):
                 sha256 = read_text(index)
         maps = tokens.read(cache, sha256, encoder) if sha256 else None
         if maps is None:
-            self._check_room(cache, encoder)
             shards = cache / f".writing-{before}" if before else None
+            self._check_room(cache, encoder, shards)
             made = pieces(self.documents(), encoder, self.longest, self.most, shards)
             sha256 = tokens.write_encoded(
                 cache, ((self.split_for(p.name), p) for p in made), encoder
@@ -191,10 +191,13 @@ class Source(ABC):
                 raise UserError(self.option, problem=problem, remedy=remedy)
         return corpus
 
-    def _check_room(self, cache: Path, encoder: Encoder) -> None:
+    def _check_room(self, cache: Path, encoder: Encoder, shards: Path | None) -> None:
+        """shards: those of a killed process, which take room already, are gone on from."""
         needed = _written(self.text_size, encoder)
         disk = next(path for path in (cache, *cache.absolute().parents) if path.is_dir())
-        if needed > (free := shutil.disk_usage(disk).free):
+        kept = shards.glob("*") if shards else ()
+        free = shutil.disk_usage(disk).free + sum(path.stat().st_size for path in kept)
+        if needed > free:
             has = f"this machine has {free / 2**30:,.1f} GiB on the disk of {cache}"
             problem = f"its tokens take {needed / 2**30:,.1f} GiB, and {has}"
             remedy = f"make room, give less text, or name a folder of another disk in {KEPT}"

@@ -48,6 +48,11 @@ def by_slurm(options: TrainerOptions) -> bool:
     return tasks == str(options.processes) and not by_torchrun
 
 
+def started_outside(options: TrainerOptions) -> bool:
+    """True if torchrun or srun has started each process of a training."""
+    return "TORCHELASTIC_RUN_ID" in os.environ or by_slurm(options)
+
+
 def anywhere(options: TrainerOptions) -> TrainerOptions:
     """Returns the options for a machine without the devices, to check the others."""
     if options.accelerator not in ("gpu", "cuda"):

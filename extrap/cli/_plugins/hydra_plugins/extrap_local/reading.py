@@ -83,11 +83,11 @@ class Reader(Launcher):
         """Runs the waiting jobs to their end."""
 
     def left(self, jobs: list[Process]) -> list[Process]:
-        """Returns the waiting jobs. A job that another process works on is held, with a line: a
-        cluster would keep devices idle for it.
+        """Returns the waiting jobs. A job that another process does is held, with a line: a
+        cluster would keep devices idle for it. One whose run is trained for another study is not.
         """
         waiting = [job for job in jobs if job.state is State.WAITING]
-        busy = [job for job in waiting if job.entry.busy()]
+        busy = [job for job in waiting if job.entry.done_elsewhere()]
         for job in busy:
             job.state = State.HELD
         if busy:
