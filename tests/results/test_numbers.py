@@ -1,5 +1,6 @@
 """Every number in the texts about results is written from rows, or is said to be none of theirs."""
 
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -7,9 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from extrap.cli.experiments import experiments
 from extrap.results.findings import markdown_pages, numbers
 from extrap.results.findings.verdict import Finding, table
-from extrap.results.rows import frame
+from extrap.results.places import has_rows
+from extrap.results.rows import frame, read
 from extrap.utils.errors import UserError
 from tests.results.test_verdict import row
 from tests.support.exceptions import RUNNING
@@ -183,9 +186,22 @@ def test_a_sentence_without_rows_is_left_out_while_a_study_runs(tmp_path, runnin
 
 
 def test_a_study_that_is_measured_is_not_marked_as_running():
-    marked = {path.parent.name for path in RESULTS.rglob(numbers.FILE)
+    marked = {path.parent.name: path.parent for path in RESULTS.rglob(numbers.FILE)
               if yaml.safe_load(path.read_text()).get("running")}  # fmt: skip
-    assert marked <= set(RUNNING)
+    assert marked.keys() <= set(RUNNING)
+    for study, folder in marked.items():
+        runs = read(folder)["run"].nunique() if has_rows(folder) else 0
+        assert runs < jobs(study), f"{study}: every job has rows"
+
+
+def jobs(study: str) -> int:
+    """Returns how many runs the grids of a study list, each with one evaluation."""
+    count = 0
+    for name in experiments(study):
+        node = yaml.safe_load((ROOT / "conf" / "experiment" / f"{name}.yaml").read_text())
+        for grid in node["sweep"]["grid"]:
+            count += math.prod(len(v) if isinstance(v, list) else 1 for v in grid.values())
+    return count
 
 
 def test_the_verdict_of_today_is_written(tmp_path):
