@@ -1,5 +1,5 @@
 """A model in a variable, evaluated like a published checkpoint. Its logits of a fixed text name it
-in rows; it has no folder.
+in rows, with what its config says of longer texts; it has no folder.
 """
 
 import hashlib
@@ -22,6 +22,8 @@ from extrap.utils.errors import UserError
 
 PROBE = 64
 """Tokens of that text."""
+LENGTHS = ("sliding_window", "attention_chunk_size")
+"""Entries of a config past which logits may differ."""
 
 
 class Given(Published):
@@ -129,10 +131,29 @@ class Given(Published):
 
     @cached_property
     def run(self) -> PublishedRun:
-        identity = {
+        identity: dict[str, Any] = {
             "logits": hashlib.sha256(self._probed.numpy().tobytes()).hexdigest(),
             "train_length": self.length,
             "bos": self.vocabulary.bos,
             "corpus": self.corpus.sha256,
         }
+        if further := past_probe(self.subject):
+            identity["config"] = further
         return PublishedRun(self.label, identity, self.seed)
+
+
+def past_probe(subject: Any) -> dict[str, Any]:
+    """Returns the entries of a config of transformers by which logits may differ in texts longer
+    than the one that names a model: its scaling, its windows and chunks; {} without them.
+    """
+    config = config_of(subject)
+    if config is None:
+        return {}
+    text = config.get_text_config()
+    lengths = {name: getattr(text, name, None) for name in LENGTHS}
+    found: dict[str, Any] = {}
+    if scaling_of(config) is not None:
+        found["rope_parameters"] = text.rope_parameters
+    if any(lengths.values()):
+        found |= lengths | {"layer_types": getattr(text, "layer_types", None)}
+    return found

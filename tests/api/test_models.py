@@ -15,6 +15,7 @@ import extrap
 from extrap.results.schema import MEASURED
 from extrap.runs.evaluate import trained_model
 from extrap.utils.errors import UserError
+from tests.support import tiny_checkpoints as tiny
 from tests.support.in_python import BOTH, FEW, ROPE, TEXT, L, in_order, llama
 from tests.support.jobs import job
 
@@ -42,6 +43,21 @@ def test_a_model_in_a_variable_is_measured_as_its_folder(elsewhere: Path, tokeni
     assert_frame_equal(own[measured], folder[measured], check_exact=True)
     nll = [rows[rows["task"] == "nll"].reset_index(drop=True) for rows in (function, folder)]
     assert_frame_equal(nll[0][measured], nll[1][measured], rtol=1e-4)  # of other kernels
+
+
+def test_models_that_differ_in_long_texts_alone_have_two_names(tokenizer) -> None:
+    """A dynamic scaling and a window begin behind the text that names a model."""
+
+    def named(kind: str, **options) -> str:
+        model = llama(tokenizer, kind, **options)
+        more = {"tokenizer": tokenizer, "tasks": ["nll"], "multiples": [1]}
+        (run,) = set(extrap.evaluate(model, *TEXT, FEW[0], **more)["run"])
+        return run
+
+    dynamic = [named("llama", **tiny.rope("dynamic", factor=s)) for s in (2.0, 2.0, 4.0)]
+    assert dynamic[0] == dynamic[1] != dynamic[2]
+    window = {"sliding_window": 4096, "max_window_layers": 1}
+    assert named("qwen2") != named("qwen2", use_sliding_window=True, **window)
 
 
 def test_a_model_of_transformers_takes_extensions_and_is_looked_into(tokenizer) -> None:
