@@ -23,10 +23,18 @@ THEIRS = (
     "MPL",
     "COLUMNS",
     "LINES",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "GIT_DIR",  # these three in a hook of git
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
 )
-for name in [name for name in os.environ if name.startswith(THEIRS)]:
-    del os.environ[name]
+"""Beginnings of names. CUDA_VISIBLE_DEVICES stays: tests keep to the GPUs that they were given."""
+for name in list(os.environ):
+    if name.startswith(THEIRS) or name.lower().endswith("_proxy"):
+        del os.environ[name]
 os.environ |= {"OMP_NUM_THREADS": "1", "WANDB_MODE": "offline"}
+os.environ |= dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
 if "PYTEST_XDIST_WORKER" not in os.environ:  # workers get that of the process that started them
     os.environ["HOME"] = tempfile.mkdtemp(prefix="extrap-tests-")
     atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
@@ -106,19 +114,21 @@ def drawn_alike() -> Iterator[None]:
     root.setLevel(level)
 
 
-@pytest.fixture(scope="session")
-def corpus_cache(tmp_path_factory):
-    """The token map of the embedded corpus, built once per test process."""
+@pytest.fixture(scope="session", autouse=True)
+def at_home(tmp_path_factory):
+    """The root of the repository as working folder, wherever pytest was started; token maps lie
+    outside of it, each built once per test process.
+    """
     cache = tmp_path_factory.mktemp("corpus") / "tokens"
     cache.mkdir()
-    return cache
+    os.environ["EXTRAP_TOKENS"] = str(cache)
+    os.chdir(Path(__file__).parents[1])
 
 
 @pytest.fixture
-def elsewhere(tmp_path, monkeypatch, corpus_cache):
-    """An empty working folder that shares the token map with the other tests of this process."""
+def elsewhere(tmp_path, monkeypatch):
+    """An empty working folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("EXTRAP_TOKENS", str(corpus_cache))
     (tmp_path / "runs").mkdir()
     return tmp_path
 

@@ -26,12 +26,11 @@ WORDS = [*TINY, "study=mine", "scheme=rope", "task=[nll,kv]"]
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory, corpus_cache) -> Path:
+def bundle(tmp_path_factory) -> Path:
     """A bundle of one tiny run, with its weights."""
     folder = tmp_path_factory.mktemp("study")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setenv("EXTRAP_TOKENS", str(corpus_cache))
         Experiment(job(*WORDS, tiny=()), "extrap " + " ".join(WORDS), says=False).run()
         patch.setattr(listed, "jobs", lambda study: [tuple(WORDS)])
         publish.main(["mine", "--weights"])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from extrap.data.corpora import token_map as tokens
+from extrap.data.corpora.base import KEPT
 from extrap.data.corpora.hub import Hub
 from extrap.data.encoder import BYTES, Bytes
 
@@ -187,3 +188,7 @@ def test_what_a_killed_writer_left_is_removed_after_a_day(tmp_path):
         os.utime(path, (time.time() - 2 * tokens.LEFT,) * 2)
     tokens.remove_left(tmp_path)
     assert folders(tmp_path) == [".writing-new"]
+
+
+def test_tests_build_no_token_map_in_the_repository(request):
+    assert not Path(os.environ[KEPT]).is_relative_to(request.config.rootpath)

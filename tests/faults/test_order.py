@@ -95,8 +95,7 @@ def disk(monkeypatch, tmp_path):
         yield Disk(watched)
 
 
-def test_data_is_on_the_disk_before_it_is_called_finished(disk, corpus_cache, monkeypatch):
-    monkeypatch.setenv("EXTRAP_TOKENS", str(corpus_cache))
+def test_data_is_on_the_disk_before_it_is_called_finished(disk):
     os.mkdir("runs")
     disk._fsync(folder := os.open(".", os.O_RDONLY))  # what was there before
     os.close(folder)
