@@ -101,12 +101,14 @@ def test_the_table_of_families_is_what_a_probe_finds():
     assert found == {kind: says for kind, says in EVERY.items() if kind not in REACHED}
 
 
-INDEXED = {
-    "layer_types": ["linear_attention"] * 3 + ["indexed_attention"],
+LINEAR = {
     "linear_key_head_dim": 8,
     "linear_value_head_dim": 8,
     "linear_num_key_heads": 2,
     "linear_num_value_heads": 4,
+}
+INDEXED = LINEAR | {
+    "layer_types": ["linear_attention"] * 3 + ["indexed_attention"],
     "shared_expert_intermediate_size": 16,
     "hc_lowrank": 8,
     "indexer_n_heads": 2,
@@ -120,7 +122,13 @@ INDEXED = {
 @torch.no_grad()
 @pytest.mark.parametrize(
     ("family", "text"),
-    [("qwen3_5", {}), ("qwen3_5_moe", {}), ("qwen4_exp", INDEXED), ("llama4", {}), ("gemma3", {})],
+    [
+        ("qwen3_5", LINEAR),
+        ("qwen3_5_moe", LINEAR),
+        ("qwen4_exp", INDEXED),
+        ("llama4", {}),
+        ("gemma3", {}),
+    ],
 )
 def test_a_model_that_reads_pictures_too_is_read_for_its_text(family, text, tmp_path):
     """A folder as it is published: the options of the decoder are a part of its config."""
