@@ -4,6 +4,7 @@ rows says what was read.
 
 import json
 import math
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -95,14 +96,18 @@ def test_nats_per_token_and_bits_per_byte(tokenizer, folder, tmp_path):
     result = measure(task, uniform, corpus, 16, vocabulary)
     sizes = np.stack([behind[:64] for behind in corpus.sizes("validation")]).astype(int)
     scored = {"nonoverlap": sizes[:, 32:64], "sliding": sizes[:, 32:64]}
+    compared = Counter()
     for row in result.rows:
         if row["metric"] == "nll":
             assert row["value"] == pytest.approx(math.log(vocabulary.size))
+            compared["nll"] += 1
         elif row["metric"] == "bits_per_byte" and row["protocol"] in scored:
             kept = scored[row["protocol"]]
+            compared[row["protocol"]] += 1
             assert row["value"] == pytest.approx(
                 math.log2(vocabulary.size) * kept.size / kept.sum()
             )
+    assert compared == {"nll": 6, "nonoverlap": 2, "sliding": 2}
 
 
 def test_without_network_the_ways_out_are_named(monkeypatch):
