@@ -12,11 +12,10 @@ import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import torch
 from hydra.core.global_hydra import GlobalHydra
 
 from extrap.cli import config_budget
-from extrap.cli.composed import composed
+from extrap.cli.composed import Composed, composed
 from extrap.data import tokenizer
 from extrap.data.corpora import files
 from extrap.data.corpora.files import Files
@@ -59,9 +58,9 @@ def here(tmp_path, monkeypatch):
     GlobalHydra.instance().clear()
 
 
-def compose(text: str) -> None:
+def compose(text: str) -> Composed:
     experiment("x", text)
-    composed(["experiment=x"], Path("theirs"))
+    return composed(["experiment=x"], Path("theirs"))
 
 
 def configuration() -> None:
@@ -249,5 +248,5 @@ def test_a_job_says_that_its_sweep_has_ended():
 
 
 def test_honest_references_are_few():
-    compose("label: a-${seed}\ntrain: {steps: 3}\nstudy: s${train.steps}")
-    assert torch.get_num_threads() >= 1
+    found = compose("label: a-${seed}\ntrain: {steps: 3}\nstudy: s${train.steps}")
+    assert (found.values["label"], found.values["study"]) == ("a-0", "s3")
