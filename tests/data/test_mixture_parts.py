@@ -20,6 +20,8 @@ from extrap.data.strings import TASKS
 from extrap.data.trace import Trace, TraceWritten
 from extrap.data.vocabulary import Vocabulary
 from tests.support import draws
+from tests.support.discover import CONF, calls, names, node
+from tests.support.exceptions import NOT_DRAWN
 from tests.support.hand import (
     VOCABULARY,
     Texts,
@@ -136,6 +138,18 @@ def test_chance_is_the_share_of_the_most_frequent_answer(name, n):
 @pytest.mark.parametrize("case", draws.CASES, ids=[case["of"] for case in draws.CASES])
 def test_draws_stay(case):
     assert draws.drawn(case) == case["drawn"]
+
+
+def test_every_part_and_task_has_a_line():
+    given = [case.get("part", case.get("task", {})) for case in draws.CASES]
+    listed = {call["_target_"] for one in given for _, call in calls(one)}
+    parts = {}
+    for path in (CONF / "data").glob("*.yaml"):
+        for name, part in (node("data", path.stem).get("more") or {}).items():
+            parts[f"{path.stem} {name}"] = part["_target_"]
+    tasks = {name: node("task", name)["_target_"] for name in names("task")}
+    missing = {name for name, target in (parts | tasks).items() if target not in listed}
+    assert missing == set(NOT_DRAWN)
 
 
 def schooled(accuracies, steps=200, curriculum=None):

@@ -6,7 +6,7 @@ with the checksum of its draws when its study was measured. A new part gets a li
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.runs.build import build
 from extrap.tasks.base import Setting, Task
 from extrap.tasks.diagnosis import inputs
+from extrap.tasks.sinks import FORMS, Ask
 from tests.support.hand import Texts, drawn_from, silent
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text())
@@ -109,6 +110,13 @@ def of_inputs(vocabulary: Vocabulary, length: int) -> str:
     return checksum([*(one.tokens.numpy() for one in made), dummies.numpy()])
 
 
+def of_forms(forms: Sequence[Ask], vocabulary: Vocabulary, length: int) -> str:
+    """Of questions about one record, which the task needle gives a model to read."""
+    trials = Trials(vocabulary, corpus().stream("validation"), length, range(20))
+    found = [inputs.with_record(FORMS[form], trials) for form in forms]
+    return checksum(each.numpy() for one in found for each in one)
+
+
 def drawn(case: Mapping[str, Any]) -> str:
     """The checksum of a case, as it is drawn now."""
     vocabulary = (Worded if case.get("worded") else Vocabulary)(**case["vocabulary"])
@@ -116,4 +124,6 @@ def drawn(case: Mapping[str, Any]) -> str:
         return of_part(build(case["part"], "data", kind=Part), vocabulary, case["length"])
     if "task" in case:
         return of_task(build(case["task"], "task", kind=Task), vocabulary, case["length"])
+    if "forms" in case:
+        return of_forms(case["forms"], vocabulary, case["length"])
     return of_inputs(vocabulary, case["length"])

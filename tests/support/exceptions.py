@@ -31,6 +31,16 @@ MEASURED_BEFORE: dict[str, str] = {
 }
 """Tasks whose committed rows are about other questions than the task asks now."""
 
+NOT_DRAWN: dict[str, str] = {
+    "diagnostics": "asks for more than logits; its inputs have a line",
+    "heads": "reads inputs of diagnostics",
+    "rotary": "reads inputs of diagnostics",
+    "needle": "asks for more than logits; its forms have a line",
+    "parity": "reads what an engine reads; no rows of it are committed",
+    "speed": "measures time, on tokens without a meaning",
+}
+"""Tasks that have no line of their own in tests/support/draws.json."""
+
 FETCHED: dict[str, str] = {
     "gemma": "its checkpoint is 253 MB to fetch",
     "pretrained": "its checkpoint is 98 MB to fetch",
