@@ -1,6 +1,7 @@
 """`extrap plot` and `extrap table`: what they print and write, and one line for a mistake."""
 
 import json
+import re
 from itertools import chain
 from pathlib import Path
 
@@ -252,6 +253,19 @@ def test_a_series_alone_is_trained_if_its_plain_reading_is(tmp_path, capsys):
         lines = capsys.readouterr().out.splitlines()
         (own,) = [line for line in lines if line.startswith("| rope + pi x8 |")]
         assert "†" not in own
+
+
+def test_a_figure_is_no_higher_than_was_asked(results, capsys):
+    found = []
+    for more in ([], ["--height", "2.2in"]):
+        plot.main(["demo", "loss_length", "--results", str(results), "--format", "svg", *more])
+        (file,) = capsys.readouterr().out.split()
+        found.append(float(re.search(r'height="([\d.]+)pt"', Path(file).read_text())[1]))
+    plain, low = found
+    assert low <= 2.2 * 72 < plain
+    with pytest.raises(SystemExit):
+        plot.main(["demo", "--results", str(results), "--height", "2"])
+    assert "--height=2: expected 2in to 40in" in capsys.readouterr().err
 
 
 def test_a_figure_beside_another_study_finds_its_packed_rows():

@@ -3,6 +3,7 @@ those that Hydra composes.
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from shutil import copyfile
@@ -132,13 +133,14 @@ def test_jobs_of_experiments_are_those_that_hydra_composes(name, hydra):
     """The last job of the first kind and of the last: its configuration, and its place if it
     follows the first job.
     """
-    whole = master(f"experiment={name}")
+    words = (f"experiment={name}", "accept_rows=false")  # with it no job follows another
+    whole = master(*words)
     loader = hydra.config_loader()
     varied = Varied(loader, whole, plain)
     kinds = defaultdict(list)
-    for words in jobs_of(name, whole, loader):
-        kind = varied._kind(words)
-        kinds[kind and kind.words].append(words)
+    for one in jobs_of(words, whole, loader):
+        kind = varied._kind(one)
+        kinds[kind and kind.words].append(one)
     kinds.pop(None, None)  # of jobs that are composed by themselves
     for batch in [*kinds.values()][:: max(1, len(kinds) - 1)]:
         first = varied(batch[0])
@@ -149,12 +151,12 @@ def test_jobs_of_experiments_are_those_that_hydra_composes(name, hydra):
             assert_follows(first, composed, seed, other)
 
 
-def jobs_of(name: str, whole, loader) -> list[list[str]]:
+def jobs_of(words: Sequence[str], whole, loader) -> list[list[str]]:
     sweeper = import_module("hydra_plugins.extrap_local.sweeper").LocalSweeper()
     sweeper.loader = loader
     parser = OverridesParser.create(config_loader=loader)
     grids = [parser.parse_overrides(own) for own in grid.overrides(grid.selected(whole, "grid"))]
-    typed = parser.parse_overrides([f"experiment={name}"])
+    typed = parser.parse_overrides([*words])
     return [job for words in grid.chosen(grids, typed) for job in sweeper._jobs(words)]
 
 
@@ -165,5 +167,5 @@ def assert_follows(first, composed, seed: int, other: int) -> None:
     except UserError:  # a text or a checkpoint that is not here
         return
     follower = Leader(job, seed, "", work.run_of, True).follower(other)
-    if follower is not None:
-        assert follower.entry == program.prepare(composed).entry("")
+    assert follower is not None
+    assert follower.entry == program.prepare(composed).entry("")

@@ -25,6 +25,20 @@ GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-b)
 """
 
 
+ROCM = """\
+
+============================ ROCm System Management Interface ============================
+=========================================== ID ===========================================
+GPU[0]\t\t: Device Name: \t\tAMD Instinct MI210
+GPU[0]\t\t: Device ID: \t\t0x740f
+GPU[1]\t\t: Device Name: \t\tAMD Instinct MI210
+GPU[1]\t\t: Device ID: \t\t0x740f
+==========================================================================================
+================================== End of ROCm SMI Log ===================================
+"""
+"""In the form of ROCm 6: several lines for each device."""
+
+
 def listed(number: int) -> str:
     return "".join(f"GPU {n}: NVIDIA H100 (UUID: GPU-{n}{n}{n})\n" for n in range(number))
 
@@ -166,6 +180,17 @@ def test_the_devices_of_a_process_are_those_that_it_was_given(
     if found:
         expected = {variable or "CUDA_VISIBLE_DEVICES": ",".join(seen)}
         assert machine.environment(found) == expected
+
+
+def test_the_devices_of_rocm_are_listed_once_each(driver):
+    driver.write_text("")
+    file, command = driver.with_name("rocm.txt"), driver.with_name("bin") / "rocm-smi"
+    file.write_text(ROCM)
+    command.write_text(f'#!/bin/sh\n[ "$1" = --showid ] && cat {file}\n')
+    command.chmod(0o755)
+    found = machine.devices()
+    assert [device.name for device in found] == ["GPU 0", "GPU 1"]
+    assert machine.environment(found) == {"HIP_VISIBLE_DEVICES": "0,1"}
 
 
 def test_the_same_device_under_two_names_is_one(driver, monkeypatch):

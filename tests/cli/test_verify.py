@@ -15,12 +15,14 @@ import torch
 import yaml
 
 from extrap.cli import listed, publish, verify
+from extrap.results import baselines
 from extrap.results.card import cards
-from extrap.results.rows import open_study, read
+from extrap.results.rows import open_study, read, write
 from extrap.runs import evaluate
 from extrap.runs.experiment import Experiment
 from extrap.utils.errors import UserError
 from tests.support.jobs import TINY, job
+from tests.support.plausible import run_rows
 
 WORDS = [*TINY, "study=mine", "scheme=rope", "task=[nll,kv]"]
 
@@ -370,3 +372,21 @@ def test_a_second_bundle_has_no_file_of_the_first(tmp_path):
     publish.write(tmp_path, {"a.svg": b"3"})
     left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")}
     assert left == {"a.svg", "mine.txt", publish.SUMS}
+
+
+def test_cards_alone_are_of_plain_series_and_need_no_job(tmp_path, capsys) -> None:
+    extended = [row | {"extension": "yarn", "factor": 2.0} for row in run_rows("rope")]
+    write(tmp_path / "demo" / "rows" / "a.csv", run_rows("rope") + run_rows("alibi") + extended)
+    publish.main(["demo", "--cards", "--results", str(tmp_path)])
+    folder = Path(capsys.readouterr().out.strip())
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*") if path.is_file()}
+    of_series = {f"{name}.{form}" for name in ("rope", "alibi") for form in ("yaml", "svg")}
+    assert names == of_series | {".eval_results/extrap.yaml"}
+
+
+@pytest.mark.skipif(not torch.__version__.startswith(baselines.TORCH), reason="another text")
+def test_the_rows_of_the_demo_are_of_the_jobs_of_its_command(monkeypatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    found = verify.study(Path("results"), "demo")
+    assert {job.run for job in found.jobs} == {*found.rows["run"]}
+    assert verify.without(found) == []
