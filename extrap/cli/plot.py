@@ -17,7 +17,7 @@ from extrap.figures.drawing.caption import READ
 from extrap.figures.drawing.formats import WRITERS
 from extrap.figures.drawing.naming import Naming
 from extrap.figures.drawing.paper import HOUSE, LEGENDS, PAPERS, Paper, font, page
-from extrap.figures.drawing.part import Part
+from extrap.figures.drawing.part import Chosen
 from extrap.results.places import has_rows, place
 from extrap.results.rows import open_study, studies
 from extrap.results.together import together
@@ -85,7 +85,7 @@ LEGEND = "behind names of lines: n, the number of seeds; se, the standard error 
     argument("--legend", type=legends, default=(), metavar="NAMES", help=LEGEND),
 )
 def main(args: Namespace) -> "str | list[str]":
-    part = Part(args.series, args.protocol, args.lengths)
+    part = Chosen(args.series, args.protocol, args.lengths)
     form = Form(part, _paper(args), _kinds(args), args.plugins, _naming(args))
     if args.bare and {*READ}.isdisjoint(form.kinds):
         problem = f"its caption is for LaTeX, which reads no {', '.join(form.kinds)}"
@@ -131,7 +131,7 @@ class Form(NamedTuple):
     series are called.
     """
 
-    part: Part = Part()
+    part: Chosen = Chosen()
     paper: Paper = HOUSE
     kinds: tuple[str, ...] = figures.KINDS
     plugins: Sequence[str] = ()
@@ -140,7 +140,7 @@ class Form(NamedTuple):
     @property
     def folder(self) -> tuple[str, ...]:
         """The folder of the files: a part of a figure never replaces the whole figure."""
-        whole = (self.part, self.paper, self.naming) == (Part(), HOUSE, Naming())
+        whole = (self.part, self.paper, self.naming) == (Chosen(), HOUSE, Naming())
         return ("figures",) if whole else ("figures", "paper")
 
 

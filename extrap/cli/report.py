@@ -12,7 +12,7 @@ from extrap.cli import spent
 from extrap.cli.experiments import commands
 from extrap.cli.shared import argument, command, need_studies
 from extrap.cli.table import differences
-from extrap.figures.drawing.part import Part
+from extrap.figures.drawing.part import Chosen
 from extrap.figures.report.html_page import page
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import findings
@@ -38,7 +38,7 @@ def text(
     one, and for rows that cannot be compared. cost: with what the run folders here say of it;
     series: names of the series to show, by default all.
     """
-    rows = Part(tuple(series)).of_study(together(results, names))
+    rows = Chosen(tuple(series)).of_study(together(results, names))
     found, made, costs = [], [], []
     for name in known(results, names):
         folder = place(results, name)

@@ -15,7 +15,7 @@ from extrap.cli.part import CHOICES
 from extrap.cli.shared import argument, as_json, command, need_studies, plain
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.naming import Naming
-from extrap.figures.drawing.part import Part
+from extrap.figures.drawing.part import Chosen
 from extrap.figures.report.text import number
 from extrap.results import methods as extensions
 from extrap.results.cells import cells
@@ -88,7 +88,7 @@ def main(args: Namespace) -> str:
         if others:
             raise UserError("--cost", problem="of one study", remedy=f"give {first} alone")
         return as_json(spent.values(first)) if args.json else spent.text(first)
-    part = Part(args.series, args.protocol, args.lengths)
+    part = Chosen(args.series, args.protocol, args.lengths)
     naming = Naming(dict(args.label), args.order)
     rows = part.of_study(together(args.results, need_studies(args)))
     naming.check(rows)
@@ -139,7 +139,7 @@ def values(rows: pd.DataFrame) -> dict:
     }
 
 
-def worst(rows: pd.DataFrame, part: Part) -> str:
+def worst(rows: pd.DataFrame, part: Chosen) -> str:
     """Returns an aligned table of the worst seed and the worst depth of every score. `part` chooses
     protocols and lengths; without a choice they are the usual ones. A loss is a perplexity.
     """
@@ -162,7 +162,7 @@ def worst(rows: pd.DataFrame, part: Part) -> str:
     return "\n".join(aligned(lines, (0, 1, 5, 7)))
 
 
-def _without_scores(rows: pd.DataFrame, part: Part) -> UserError:
+def _without_scores(rows: pd.DataFrame, part: Chosen) -> UserError:
     """Returns the error about rows without a score that is asked for."""
     found = cells(rows)
     there = {*zip(found["task"], found["protocol"], strict=True)}

@@ -69,7 +69,7 @@ def test_jobs_that_are_left_become_one_array(slurm, tmp_path):
 
 def test_a_job_at_work_elsewhere_is_not_queued_again(slurm):
     """It would hold its devices, and wait."""
-    with lock.alone(slurm.work / "runs" / "b-s0"):
+    with lock.alone(slurm.work / "runs" / "b-s0", "s__direct"):
         done = slurm("-m", "name=a,b", SLURM)
         again = slurm("-m", "name=b", SLURM)
     assert (done.returncode, again.returncode) == (0, 0), done.stderr

@@ -18,7 +18,7 @@ from extrap.figures.drawing.dimensions import HIGH, fitted
 from extrap.figures.drawing.fitting import made_for
 from extrap.figures.drawing.formats import latex, pgf
 from extrap.figures.drawing.paper import HOUSE, PAPERS
-from extrap.figures.drawing.part import Part
+from extrap.figures.drawing.part import Chosen
 from extrap.figures.drawing.style import RC
 from extrap.results import rows
 from extrap.results.rows import with_multiple
@@ -125,7 +125,7 @@ def test_a_protocol_and_a_length_pick_one_panel(results, capsys):
 
 def test_a_length_is_chosen_by_the_number_that_errors_and_tables_write(frame):
     rows = frame(run_rows("rope")).assign(train_length=96)
-    part = Part(lengths=(1.33333,))
+    part = Chosen(lengths=(1.33333,))
     known = with_multiple(rows)
     found = part.of_figure(ALL["kv_depth"], part.of_study(known))
     assert {*select(found, task="kv", metric="accuracy")["length"]} == {128}
@@ -148,13 +148,13 @@ def test_an_extension_with_an_option_is_chosen_named_and_ordered(tmp_path, capsy
 def test_lengths_far_beyond_the_trained_one_have_panels():
     assert depth_panels._lengths([0.5, 1, 3, 8, 12, 16, 64]) == [0.5, 1, 8, 16, 64]
     assert depth_panels._lengths([3, 12]) == [3, 12], "the rows have no others"
-    with Part(lengths=(1.25, 2)).in_force():
+    with Chosen(lengths=(1.25, 2)).in_force():
         assert depth_panels._lengths([1.25, 2]) == [1.25, 2], "asked for"
 
 
 @pytest.mark.parametrize("name", ["effective_length", "repeat_length", "speed"])
 def test_lengths_choose_of_all_rows_that_a_figure_draws(frame, name):
-    part, figure = Part(lengths=(1, 2)), ALL[name]
+    part, figure = Chosen(lengths=(1, 2)), ALL[name]
     every = frame([*run_rows("rope"), *suite_rows("rope"), *speed_rows()])
     every = every[every["task"] != "train"]
     left = part.of_figure(figure, every)
@@ -172,7 +172,7 @@ def speed_rows():
 
 def test_a_gain_without_its_crop_is_drawn(frame):
     every = frame(suite_rows("rope"))
-    left = Part(protocols=("full",)).of_figure(ALL["context_gain"], every)
+    left = Chosen(protocols=("full",)).of_figure(ALL["context_gain"], every)
     (panel,) = ALL["context_gain"].draw(left).axes
     assert panel.get_title() == context_gain.PANELS["full"]
 
@@ -181,7 +181,7 @@ def test_a_length_takes_no_series_below_the_gate(frame):
     """The plain reading says that the run learned; it was read at the training length alone."""
     plain = [one for one in run_rows("rope") if one.get("length", L) == L]
     lost = [one | {"status": "not trained"} for one in run_rows("rope", extension="pi", factor=8)]
-    for part in (Part(), Part(lengths=(4,)), Part(protocols=("records",))):
+    for part in (Chosen(), Chosen(lengths=(4,)), Chosen(protocols=("records",))):
         found = part.of_cells(part.of_study(frame(plain + lost)))
         assert {s.status for s in series(found) if s.extension == "pi"} == {"ok"}
 
@@ -197,7 +197,7 @@ def test_a_figure_without_the_picked_panels_is_not_drawn(results, capsys):
 
 
 def test_reference_lines_stay_with_a_picked_panel(serving):
-    figure, ordered = ALL["multidoc_depth"], Part(protocols=("ordered",))
+    figure, ordered = ALL["multidoc_depth"], Chosen(protocols=("ordered",))
     part = ordered.of_figure(figure, serving("multidoc_depth"))
     own = figures.select(part, **figure.NEEDS)
     assert {"ordered", "oracle", "closed_book"} <= {*own["protocol"]}

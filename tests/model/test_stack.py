@@ -27,6 +27,7 @@ from tests.support.scheme_case import around, at, close, moved, qkv
 
 SHAPE = Shape(dim=16, heads=2, layers=4, length=64, vocab=50)
 AROUND = {"limit", "scale", "uses", "inner", "mapped", "spectrum", "stretch", "sealed"}
+AROUND |= {"symbols"}
 FLAGS = {"causal_only", "own_keys", "full_width", "by_phase", "widens", "own_vectors"}
 FLAGS |= {"looks_ahead"}
 T = 20

@@ -12,7 +12,7 @@ from extrap.results.series import judged, select, series
 from extrap.utils.errors import UserError, choose
 
 
-class Part(NamedTuple):
+class Chosen(NamedTuple):
     """The names of series or schemes, the protocols and the lengths in training lengths to draw;
     all of them if empty.
     """

@@ -8,7 +8,7 @@ from itertools import chain
 
 import pandas as pd
 
-from extrap.figures.drawing.part import Part
+from extrap.figures.drawing.part import Chosen
 from extrap.figures.report.leaderboard import score
 from extrap.results import rows
 from extrap.results.series import Series, sizes, whole
@@ -105,7 +105,7 @@ def read(*studies: str, series: Sequence[str] = ()) -> Study:
     if len(studies) > 1:
         together(RESULTS, studies)  # refuses what cannot stand side by side
     records = list(chain.from_iterable(files.values()))
-    frame = Part(tuple(series)).of_study(labelled(rows.frame(records)))
+    frame = Chosen(tuple(series)).of_study(labelled(rows.frame(records)))
     found = whole(frame)
     for s in found:
         for at, mark in s.rows["mark"].items():
