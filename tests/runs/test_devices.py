@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from lightning.fabric.plugins.environments.slurm import SLURMEnvironment
+from lightning.fabric.utilities.rank_zero import rank_zero_only
 
 from extrap.data.mixture import Batch
 from extrap.data.text import Text
@@ -133,6 +134,7 @@ def test_tasks_of_slurm_are_the_processes_where_srun_starts_them(monkeypatch):
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("SLURM_NTASKS_PER_NODE", "2")
     monkeypatch.setenv("SLURM_STEP_NUM_TASKS", "2")
+    monkeypatch.setattr(rank_zero_only, "rank", 0)  # which a Trainer sets for the whole process
     this = job(*TWO, "trainer.devices=2")
     options, optim = this.source.trainer, this.training.optim
     [found] = environment(options, sweep=False)
