@@ -65,8 +65,8 @@ HEAD = 2**26
 
 
 def unpacked(path: Path, cache: Path, weights: bool = True) -> Path:
-    """Returns the folder of a GGUF file, made at the first call; without weights that of its
-    tokenizer, of its context and of the rows of its embedding. Raises UserError if damaged.
+    """Returns the folder of a GGUF file, made at the first call. Without weights the folder holds
+    the tokenizer, the context and the size of the vocabulary. Raises UserError if damaged.
     """
     if weights and not fits_memory(path):
         raise UserError(path, problem=LARGER)

@@ -101,7 +101,7 @@ class Source(ABC):
 
     @property
     def device(self) -> torch.device:
-        """The device of evaluation, the first of those that trainer.devices lists. Raises UserError
+        """The device of evaluation: the first device that trainer.devices lists. Raises UserError
         for a GPU that this machine does not have.
         """
         wanted, devices = self.trainer.accelerator, self.trainer.devices

@@ -26,7 +26,7 @@ class Kind:
 
     Args:
         fixed: the words that its jobs share
-        options: those that one job sets
+        options: the options that one job sets
     """
 
     fixed: tuple[str, ...]

@@ -98,8 +98,9 @@ def kind(path: Path) -> str:
 
 
 def saved(paths: Sequence[Path]) -> list[Path]:
-    """Returns the paths that hold text: of a folder of `save_to_disk`, those that its state lists,
-    without what `map` and earlier savings left there. Raises UserError for a damaged state.
+    """Returns the paths that hold text. A folder of `save_to_disk` lists its files in its state;
+    files that `map` and earlier savings left there are left out. Raises UserError for a damaged
+    state.
     """
     if all(kind(path) != "arrow" for path in paths):
         return [*paths]

@@ -146,7 +146,7 @@ def _map(folder: Path, split: str, encoder: Encoder) -> Stream:
 
 def _publish(folder: Path, cache: Path, sha256: str, encoder: Encoder) -> None:
     """Renames a whole map to its name, one process of a machine at a time: its bytes reach the disk
-    before its name does. A damaged map of that name makes way, that of another machine stays.
+    before its name does. A damaged map of that name makes way, a map of another machine stays.
     """
     for path in folder.iterdir():
         with open(path, "rb") as file:

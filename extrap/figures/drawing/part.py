@@ -60,8 +60,8 @@ class Chosen(NamedTuple):
         """Returns the rows of a figure less panels of other protocols and lengths; no rows if the
         figure has none of these panels.
 
-        Rows that the figure does not need, apart from those that it draws as well (ALSO), and,
-        where panels have depths, rows without a depth stay: they hold reference lines.
+        Rows that the figure neither needs nor draws as well (ALSO) stay. Where panels have depths,
+        rows without a depth stay, too: they hold reference lines.
         """
         if not self.protocols + self.lengths:
             return rows

@@ -17,9 +17,9 @@ COLOURS = 256
 
 
 def pictures(rows: pd.DataFrame, room: int, plugins: Sequence[str] = ()) -> str:
-    """Figures with their captions, in the order of their names, as many as `room` bytes hold; the
-    others are named with the command that draws them, and those that find no picture with the
-    reason. plugins: packages with figures of their own.
+    """Figures with their captions, in the order of their names, as many as `room` bytes hold. A
+    line names the figures without room, with the command that draws them, and the figures that
+    cannot be drawn, with the reason. plugins: packages with figures of their own.
     """
     out = []
     failed = []
