@@ -26,8 +26,8 @@ def here(tier: str) -> tuple[str, ...]:
     text = (CONF / f"{tier}.yaml").read_text()
     if "corpus: prose" in text:
         return (*HERE, "~data.corpus.document_tokens", "data.vocabulary.keys=1024")
-    fewer = ("~data.vocabulary.tokenizer", "task.nll.documents=32")  # the text here is shorter
-    return (*HERE, *fewer) if "tokenizer" in text else HERE
+    more = ("~data.vocabulary.tokenizer", "data.corpus.validation=0.1")  # the text here is shorter
+    return (*HERE, *more) if "tokenizer" in text else HERE
 
 
 def grids(tier: str) -> list[dict[str, Any]]:
