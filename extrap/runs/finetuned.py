@@ -70,12 +70,17 @@ class FineTuned:
 
     @cached_property
     def factor(self) -> float:
-        """The train factor s: windows have s x L tokens. Raises UserError if nothing gives it."""
+        """The train factor s: windows have s x L tokens. Raises UserError if nothing gives it, and
+        for an extension of shorter windows.
+        """
         extension, factor = self.extension, self.tuning.factor
         factor = extension.tuned_at if factor is None else factor
         if factor is None and (factor := own_factor(extension, self.source.length)) is None:
             problem = f"extension={self.source.choices['extension']} follows the length of the text"
             raise UserError("finetune.factor", None, problem, "give finetune.factor=4, say")
+        if factor < 1 and self.extension_name != "direct":
+            problem = f"windows shorter than in training, and extension={self.extension_name}"
+            raise UserError("finetune.factor", factor, problem, "give extension=direct")
         return float(factor)
 
     @property

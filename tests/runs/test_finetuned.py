@@ -70,6 +70,16 @@ def test_train_factor_and_evaluation_factor_are_two_options():
     assert chain.training.extension_options["first"]["factor"] == 2.0
 
 
+def test_windows_shorter_than_in_training():
+    short = tuned("finetune.factor=0.25").training
+    assert (short.length, short.source.length) == (16, 64)
+    assert short.data["text"]["size"] == 4 * short.source.config["data"]["text"]["size"]
+    assert short.label.endswith("direct-x0.25")
+    short.check()
+    with pytest.raises(UserError, match="finetune.factor=0.25: windows shorter than in training"):
+        _ = tuned("extension=yarn", "finetune.factor=0.25").run
+
+
 def test_what_follows_the_text_is_left_alone_and_needs_a_train_factor():
     for name, options in (("ntk-dynamic", {"factor": 1.0}), ("pi-adaptive", {"factor": None})):
         with pytest.raises(UserError, match=f"finetune.factor=null: extension={name} follows"):

@@ -22,8 +22,8 @@ class Tuning:
     Args:
         steps, lr, warmup, final, weight_decay, log_every, save_every: as in training, which gives
             the rest (betas, clipping)
-        factor: s; windows have s times the training length, and the extension is set for s; null:
-            the factor of the extension
+        factor: s; windows have s times the training length, and the extension is set for s; below 1
+            without an extension alone; null: the factor of the extension
         batch: share of the windows of each part per step, at least one; null: 1 / s, as many tokens
             as in training
 
@@ -35,7 +35,7 @@ class Tuning:
     warmup: Annotated[int, Ge(0)] = 10
     final: NotNegative = 0.1
     weight_decay: NotNegative = 0.0
-    factor: Annotated[float, Ge(1)] | None = None
+    factor: Positive | None = None
     batch: Positive | None = None
     log_every: Count = 5
     save_every: Count = 25
