@@ -76,7 +76,7 @@ def test_windows_shorter_than_in_training():
     assert short.data["text"]["size"] == 4 * short.source.config["data"]["text"]["size"]
     assert short.label.endswith("direct-x0.25")
     short.check()
-    with pytest.raises(UserError, match="finetune.factor=0.25: windows shorter than in training"):
+    with pytest.raises(UserError, match=r"finetune.factor=0.25: windows shorter than in training"):
         _ = tuned("extension=yarn", "finetune.factor=0.25").run
 
 
