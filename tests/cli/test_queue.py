@@ -13,6 +13,7 @@ import pytest
 from extrap.cli.sweep import slurm as queue
 from extrap.cli.sweep.slurm_options import Place, SlurmOptions
 from extrap.runs.folder import read_json
+from extrap.utils import lock
 from extrap.utils.errors import UserError
 from tests.support import slurm
 from tests.support.jobs import TINY
@@ -123,6 +124,25 @@ def test_jobs_that_wait_and_a_second_start(sweep):
     cluster("scontrol", "release", number)
     until(lambda: not cluster.jobs(), 120)
     assert sorted(sweep.events()) == ["end a-s0", "end b-s0", "start a-s0", "start b-s0"]
+
+
+@pytest.mark.turns
+def test_a_job_that_another_process_does_leaves_its_node(sweep, cluster):
+    """The other process begins it while it waits in the queue."""
+    short = "from extrap.cli.sweep import node\nnode.BUSY = 1.0\n"
+    (sweep.source / "sitecustomize.py").write_text(short)
+    file, folder = sweep.work / "said.txt", sweep.work / "runs" / "a-s0"
+    with open(file, "w+", encoding="utf-8") as said:
+        hold = "hydra.launcher.additional_parameters={hold: true}"
+        started = sweep.start("-m", "name=a", SLURM, hold, stderr=said)
+        until(lambda: "JobHeldUser" in file.read_text(), 120)
+        with lock.alone(folder), lock.alone(folder, "s__direct"):
+            cluster("scontrol", "release", *cluster.jobs())
+            started.communicate(timeout=120)
+    err = file.read_text()
+    assert started.returncode == 0 and "[1/1] held " in err, err
+    assert "extrap: 1 job is at work elsewhere; the same command takes up what is left of it" in err
+    assert sweep.events() == []
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ pytest tests/cli/test_ray.py --all.
 
 import os
 import sys
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -58,6 +59,40 @@ def test_why_a_task_failed_is_told():
         one = Process("", [], Entry("s", "a", "direct", {}))
         on_ray._end(Failing(), error, one, Status([one]))
         assert (one.state, one.reason) == (State.FAILED, f"Ray: {reason}")
+
+
+def test_a_disk_is_seldom_asked_which_jobs_have_begun(elsewhere, monkeypatch, capsys):
+    """A task ends at each return of `ray.wait`, ten in a second."""
+
+    class Standing:
+        def remote(self, call):
+            return SimpleNamespace(options=lambda **needs: SimpleNamespace(remote=call))
+
+        def wait(self, references, timeout):
+            clock[0] += 0.1
+            return references[:1], references[1:]
+
+        def get(self, reference):
+            return "done", ""
+
+        exceptions = SimpleNamespace(RayError=RuntimeError)
+
+    def progress(job: Process) -> dict[str, int]:
+        asked.append(job.label)
+        return {"done": 1} if clock[0] > 5 else {}
+
+    asked, clock = [], [0.0]
+    monkeypatch.setattr(on_ray, "_called", lambda work: work.label)
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(Process, "progress", progress)
+    jobs = [Process(f"job={n}", [], Entry("s", f"{n}", "direct", {})) for n in range(200)]
+    for n in (150, 199):
+        jobs[n].entry.folder.folder.mkdir(parents=True)
+    on_ray.run(Standing(), jobs, 0, Status(jobs))
+    assert {job.state for job in jobs} == {State.DONE}
+    assert {*asked} == {"job=150", "job=199"}, "the others have no folder"
+    assert len(asked) == 2 * 4
+    assert "[151/200] start job=150" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from extrap.cli.sweep import node
 from extrap.cli.sweep import slurm as cluster_of_slurm
 from extrap.cli.sweep.process import Process
 from extrap.cli.sweep.slurm_options import Place, SlurmOptions
@@ -237,6 +239,51 @@ def test_a_job_that_fails_on_its_node_is_told_and_noted(slurm):
     assert read_json(slurm.work / "runs" / "a-s0" / "failed.json") == {
         "reason": "exit code 3: last words"
     }
+
+
+class Elsewhere(Entry):
+    """A job of which another process does, for three looks, a part."""
+
+    own = False  # the job itself; else a training that it needs
+    looks = 0
+
+    def busy(self) -> bool:
+        object.__setattr__(self, "looks", self.looks + 1)
+        return self.looks <= 3 or self.own
+
+    def done_elsewhere(self) -> bool:
+        return self.own
+
+
+LEAVES = """echo '{"phase": "held"}' > $EXTRAP_PROGRESS; exit 75"""
+
+
+@pytest.mark.parametrize(
+    "tasks, script, own, reason, held, code",
+    [
+        ("1", "exit 3", False, "exit code 3", False, None),
+        ("2", "exit 3", False, "exit code 3", False, 1),
+        ("2", "exit 0", False, "", False, None),
+        ("1", LEAVES, True, "", True, None),
+        ("2", LEAVES, True, "", True, 1),
+        ("1", f"[ -e one ] || {{ touch one; {LEAVES}; }}", False, "", False, None),
+    ],
+)
+def test_how_the_first_task_of_a_job_ends(
+    tasks, script, own, reason, held, code, elsewhere, monkeypatch
+):
+    """srun ends the others if it ends badly. It leaves a job that another process does, and waits
+    for a training.
+    """
+    monkeypatch.setenv("SLURM_NTASKS", tasks)
+    for name in ("SOON", "PAUSE", "BUSY"):
+        monkeypatch.setattr(node, name, 0.0)
+    entry = type("Own", (Elsewhere,), {"own": own})("s", "a", "direct", {})
+    work = node.Work("a", ["sh", "-c", script], entry, elsewhere / "0.json")
+    with nullcontext() if code is None else pytest.raises(SystemExit) as stop:
+        work()
+    assert code is None or stop.value.code == code
+    assert read_json(elsewhere / "0.json") == {"reason": reason, "held": held}
 
 
 @pytest.mark.turns

@@ -26,15 +26,15 @@ def wait(elsewhere, job, monkeypatch):
         monkeypatch.setattr(watch, name, 0.0)
     (elsewhere / "outcomes").mkdir()
 
-    def waits(*states: States, reason: str | None = None) -> Process:
-        answers = said(states, reason)
+    def waits(*states: States, reason: str | None = None, held: bool = False) -> Process:
+        answers = said(states, reason, held)
         Watch({"7_0": job}, elsewhere, Status([job]), lambda: next(answers)).wait()
         return job
 
-    def said(states: tuple[States, ...], reason: str | None) -> Iterator[States]:
+    def said(states: tuple[States, ...], reason: str | None, held: bool) -> Iterator[States]:
         yield from states[:-1]
         if reason is not None:
-            write_json(elsewhere / "outcomes" / "0.json", {"reason": reason})
+            write_json(elsewhere / "outcomes" / "0.json", {"reason": reason, "held": held})
         while True:
             yield states[-1]
 
@@ -51,6 +51,11 @@ FAILED = {"7_0": ("FAILED", "NonZeroExitCode")}
 def test_the_outcome_of_a_job(wait, last, reason):
     job = wait(RUNS, last, reason=reason)
     assert (job.state, job.reason) == (State.FAILED if reason else State.DONE, reason)
+
+
+def test_a_job_that_left_its_node_to_another_process_is_held(wait, capsys):
+    assert wait(RUNS, FAILED, reason="", held=True).state is State.HELD
+    assert "[1/1] held a  (another process works on it)" in capsys.readouterr().err
 
 
 def test_a_job_that_is_queued_again_has_not_failed(wait, capsys):

@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from extrap.cli.sweep.display import Status
+from extrap.cli.sweep.node import free
 from extrap.cli.sweep.pool import TICK
 from extrap.cli.sweep.process import Process, State
+from extrap.runs.layout import RUNS
 from extrap.runs.study import Entry
 
 PAUSE = 1.0
 """Seconds between two looks at the tasks."""
+LEAST, MOST = 1.0, 10.0
+"""Seconds between two looks at the disk for jobs that have begun; each wait is longer."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +33,12 @@ class Work:
     folder: str
 
     def __call__(self) -> tuple[str, str]:
-        """Runs the job. Returns its state and, after a failure, the reason."""
+        """Runs the job. Returns its state, held if another process does it, and why it failed."""
         os.chdir(self.folder)
         job = Process(self.label, self.command, self.entry)
         while job.state in (State.WAITING, State.HELD):
-            if job.state is State.HELD and self.entry.busy():
-                time.sleep(PAUSE)
-                continue
+            if job.state is State.HELD and not free(self.entry):
+                break
             job.start()
             while not job.ended():
                 time.sleep(TICK)
@@ -53,11 +56,17 @@ def run(ray: Any, jobs: list[Process], retries: int, status: Status) -> None:
         needs = {"num_cpus": _cores(job), "num_gpus": job.gpus}
         left[call.options(**needs, max_retries=retries).remote(work)] = job
         job.began = time.monotonic()
+    pause, look = LEAST, time.monotonic()
     while left:
         ended, _ = ray.wait(list(left), timeout=PAUSE)
         for reference in ended:
             _end(ray, reference, left.pop(reference), status)
-        _see(list(left.values()), status)
+        if time.monotonic() >= look:
+            _see(left.values(), status)
+            pause = min(MOST, pause * 1.5)
+            look = time.monotonic() + pause
+        status.n_jobs = max(1, sum(job.state is State.RUNNING for job in left.values()))
+        status.tick()
 
 
 def unheld(nodes: Iterable[dict[str, Any]], jobs: Sequence[Process]) -> str | None:
@@ -105,11 +114,10 @@ def _reason(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-def _see(jobs: list[Process], status: Status) -> None:
-    """Shows the jobs that report progress as running."""
+def _see(jobs: Iterable[Process], status: Status) -> None:
+    """Shows the jobs that report progress as running; those without a run folder have not begun."""
+    begun = {path.name for path in RUNS.iterdir()}
     for job in jobs:
-        if job.state is State.WAITING and job.progress():
+        if job.state is State.WAITING and job.entry.run in begun and job.progress():
             job.state = State.RUNNING
             status.started(job)
-    status.n_jobs = max(1, sum(job.state is State.RUNNING for job in jobs))
-    status.tick()

@@ -91,7 +91,7 @@ class Watch:
         for name in os.listdir(outcomes):
             number = self._files.get(name, "")
             if number in self._left and "reason" in (found := read_json(outcomes / name)):
-                self._end(number, str(found["reason"]))
+                self._end(number, str(found["reason"]), held=found.get("held") is True)
 
     def _compare(self, states: dict[str, tuple[str, str]]) -> None:
         """Takes the states of the queue."""
@@ -133,8 +133,8 @@ class Watch:
         job.fail(f"SLURM: {state}" + (f": {words}" if words else ""))
         self._end(number, job.reason)
 
-    def _end(self, number: str, reason: str) -> None:
+    def _end(self, number: str, reason: str, held: bool = False) -> None:
         job = self._left.pop(number)
         job.reason, job.seconds = reason, time.monotonic() - job.began
-        job.state = State.FAILED if reason else State.DONE
+        job.state = State.FAILED if reason else State.HELD if held else State.DONE
         self.status.ended(job)

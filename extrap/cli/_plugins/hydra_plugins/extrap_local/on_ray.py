@@ -10,7 +10,7 @@ import sys
 from importlib.util import find_spec
 from typing import Any
 
-from hydra_plugins.extrap_local.reading import Reader
+from hydra_plugins.extrap_local.reading import Reader, tell_held
 from omegaconf import DictConfig
 
 from extrap.cli.sweep import on_ray
@@ -65,3 +65,4 @@ class RayLauncher(Reader):
             on_ray.run(ray, left, self.retries, Status(left))
         finally:
             ray.shutdown()
+        tell_held(left)

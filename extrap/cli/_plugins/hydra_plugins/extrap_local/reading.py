@@ -87,13 +87,10 @@ class Reader(Launcher):
         cluster would keep devices idle for it. One whose run is trained for another study is not.
         """
         waiting = [job for job in jobs if job.state is State.WAITING]
-        busy = [job for job in waiting if job.entry.done_elsewhere()]
-        for job in busy:
-            job.state = State.HELD
-        if busy:
-            some, them = (f"{len(busy)} jobs are", "them") if len(busy) > 1 else ("1 job is", "it")
-            line = f"{some} at work elsewhere; the same command takes up what is left of {them}"
-            print(f"extrap: {line}", file=sys.stderr)
+        for job in waiting:
+            if job.entry.done_elsewhere():
+                job.state = State.HELD
+        tell_held(waiting)
         return [job for job in waiting if job.state is State.WAITING]
 
     def jobs(self, batch: Sequence[Sequence[str]]) -> list[Process]:
@@ -189,6 +186,15 @@ class Reader(Launcher):
             remedy = "start it by itself, or give sweep.grid=null"
             raise UserError(f"{' '.join(overrides)}: {problem}; {remedy}")
         return composed
+
+
+def tell_held(jobs: Sequence[Process]) -> None:
+    """Says how many of some jobs other processes do."""
+    if not (held := sum(job.state is State.HELD for job in jobs)):
+        return
+    some, them = (f"{held} jobs are", "them") if held > 1 else ("1 job is", "it")
+    line = f"{some} at work elsewhere; the same command takes up what is left of {them}"
+    print(f"extrap: {line}", file=sys.stderr)
 
 
 def _named(job: Process) -> tuple[str, str]:

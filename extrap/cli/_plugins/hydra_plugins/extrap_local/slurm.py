@@ -9,7 +9,7 @@ import sys
 from importlib.util import find_spec
 from typing import Any
 
-from hydra_plugins.extrap_local.reading import Reader
+from hydra_plugins.extrap_local.reading import Reader, tell_held
 from omegaconf import DictConfig, OmegaConf
 
 from extrap.cli.sweep import slurm
@@ -75,3 +75,4 @@ class SlurmLauncher(Reader):
                 file=sys.stderr,
             )
             raise
+        tell_held(left)
