@@ -28,7 +28,10 @@ from extrap.utils.files import no_link
 NAME, LEASE_NAME = ".lock", ".lease"
 SAID = 1000
 """Characters of a lock file that name its holder."""
-LACKING = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # of file systems without locks
+LACKING = (errno.ENOSYS, errno.EOPNOTSUPP)
+"""Errors of file systems without locks. ENOLCK is none: on NFS the lock service of one node is off,
+and a lease there keeps out nobody who locks elsewhere.
+"""
 POLL = 0.2
 """Seconds between two attempts while waiting."""
 LEASE = 60.0

@@ -54,7 +54,7 @@ def test_two_containers_with_one_id_write_one_file(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
-@pytest.mark.parametrize("number", [errno.ESTALE, errno.EBUSY, errno.ETIMEDOUT])
+@pytest.mark.parametrize("number", [errno.ESTALE, errno.EBUSY, errno.ETIMEDOUT, errno.ENOLCK])
 @pytest.mark.parametrize("module, call", [(fcntl, "flock"), (lock, "_still_there")])
 def test_a_lock_that_fails(number, module, call, tmp_path, monkeypatch):
     monkeypatch.setattr(module, call, failing(number))
