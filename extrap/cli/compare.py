@@ -3,6 +3,7 @@
 import sys
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 from extrap.cli.columns import aligned
 from extrap.cli.experiments import experiments
@@ -19,6 +20,7 @@ METHOD = (
     "items together (Banerjee); without items, Student's t over seeds. low*, high*: seeds alone, "
     "on these documents and trials; MDE: the difference that would show in 80 %"
 )
+NOTHING_LEARNED = "no statement about length rests on these"
 HEADER = (
     *("task", "protocol", "length", "metric", "A", "B", "A - B", "low", "high"),
     *("seeds", "items", "p", "MDE", "low*", "high*"),
@@ -122,19 +124,28 @@ def _missing(study: str, tasks: list[str]) -> str:
 
 
 def _below_gate(s: Series) -> str | None:
-    """Returns the tasks that a series has not learned; their protocols if others are learned."""
-    failed = s.rows[s.rows["mark"] != "ok"]
+    """Returns the tasks that seeds of a series have not learned, and how many seeds count; the
+    protocols of a task if others are learned.
+    """
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for (task, protocol), part in s.rows.groupby(["task", "protocol"]):
+        failed = part[part["mark"] != "ok"]
+        for mark, rows in failed.groupby("mark"):
+            seeds = tuple(sorted(rows["seed"].unique()))
+            place = (task, mark, seeds, part["seed"].nunique())
+            alike.setdefault(place, []).append(str(protocol))
     words = []
-    for (task, mark), part in failed.groupby(["task", "mark"]):
-        every, these = (
-            {*rows["protocol"]} - {""} for rows in (s.rows[s.rows["task"] == task], part)
-        )
-        which = f" {', '.join(sorted(these))}" if these < every else ""
-        seeds = ", ".join(map(str, sorted(part["seed"].unique())))
-        words.append(f"{task}{which} seed {seeds} {status_name(str(mark))}")
-    if not words:
-        return None
-    return f"{s.label}: {', '.join(words)}; no statement about length rests on these"
+    for (task, mark, seeds, every), protocols in alike.items():
+        known = {*s.rows.loc[s.rows["task"] == task, "protocol"]} - {""}
+        these = {*protocols} - {""}
+        if known and not these:  # of no protocol, as the chance of a guess
+            continue
+        which = f" {', '.join(sorted(these))}" if these < known else ""
+        count = every - len(seeds)
+        rest = f"{count} of {every} seeds count" if count else NOTHING_LEARNED
+        named = ", ".join(map(str, seeds))
+        words.append(f"{task}{which} seed {named} {status_name(str(mark))}, {rest}")
+    return f"{s.label}: {'; '.join(words)}" if words else None
 
 
 def _table(pair: list[Contrast]) -> list[str]:

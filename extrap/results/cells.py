@@ -15,7 +15,7 @@ The cells that count are of seeds that pass the gate of their task, and of all s
 (`counted`): a mean over both kinds would speak about neither.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 
@@ -79,12 +79,12 @@ def _kind(rows: pd.DataFrame) -> pd.Series:
     return kind.mask(rows["depth"].notna(), DEPTHS)
 
 
-def counted(found: pd.DataFrame) -> pd.DataFrame:
+def counted(found: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     """Returns the rows of one series that count, by task and protocol. `mark` holds the status of a
-    row, as `series.whole` leaves it.
+    row, as `series.whole` leaves it. by: columns that tell several series apart.
     """
     passed = found["mark"] == "ok"
-    place = [found["task"], found["protocol"]]
+    place = [found[name] for name in ("task", "protocol", *by)]
     some = passed.groupby(place).transform("any")
     return found[passed | ~some]
 

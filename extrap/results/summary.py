@@ -90,7 +90,8 @@ def by_place(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def learning(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means over seeds, by scheme, of plain readings.
+    """Returns means over seeds, by scheme, of plain readings; accuracies are of the seeds that
+    count (extrap.results.cells).
 
     seeds      number of seeds
     passed     seeds that reach the gate
@@ -101,7 +102,8 @@ def learning(rows: pd.DataFrame) -> pd.DataFrame:
     least      accuracy of the worst depth at the training length
     """
     kv = select(rows, task="kv", metric="accuracy", protocol="records", extension="direct")
-    scores = cells(kv)
+    kv = kv.assign(mark=kv["status"])
+    scores = counted(cells(kv), ["scheme"])
     gates = select(rows, task="kv", metric="gate", protocol="records", extension="direct")
     ok = gates["status"] == "ok"
     steps = select(rows, task="train", protocol="retrieval", metric="steps_to_90")
@@ -116,7 +118,8 @@ def learning(rows: pd.DataFrame) -> pd.DataFrame:
     for m in LEARNED:
         own = scores[scores["multiple"] == m]
         table[m] = own.groupby("scheme")["value"].mean()
-    within = kv[kv["multiple"] == 1]
+    at_depths = counted(kv.dropna(subset="depth"), ["scheme"])
+    within = at_depths[at_depths["multiple"] == 1]
     at_depth = within.groupby(["scheme", "depth"])["value"].mean()
     return table.assign(least=at_depth.groupby("scheme").min())
 

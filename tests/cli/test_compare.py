@@ -180,7 +180,7 @@ def test_extensions_and_untrained_runs_are_named(tmp_path):
     results = study(tmp_path, [run_rows("rope", status="not trained"), extended[0]])
     text = compare.text(results, "demo", ["rope", "rope+ntk"], [])
     assert "A = rope, B = rope + ntk x2" in text
-    assert "rope: kv seed 0 below the gate; no statement about length rests on these" in text
+    assert "rope: kv seed 0 below the gate, no statement about length rests on these" in text
     rows.write(
         tmp_path / "demo" / "rows" / "x4.csv", [row | {"config": "beef"} for row in extended[1]]
     )
@@ -189,6 +189,15 @@ def test_extensions_and_untrained_runs_are_named(tmp_path):
     ):
         compare.text(results, "demo", ["rope", "rope+ntk"], [])
     assert "B = rope + ntk x4" in compare.text(results, "demo", ["rope", "rope+ntk x4"], [])
+
+
+def test_it_says_how_many_seeds_count(tmp_path):
+    runs = [run_rows(name, seed) for name in ("rope", "alibi") for seed in range(3)]
+    runs[1] = run_rows("rope", 1, status="not trained")
+    text = compare.text(study(tmp_path, runs), "demo", ["rope", "alibi"], [])
+    assert "rope: kv seed 1 below the gate, 2 of 3 seeds count" in text
+    (table,) = lines(tmp_path, "rope", "alibi")
+    assert {place[0]: line[5] for place, line in table.items()} == {"kv": "2", "nll": "3"}
 
 
 def test_two_series_of_one_name_are_told_apart_by_nobody(tmp_path):
@@ -209,7 +218,7 @@ def test_a_protocol_that_was_not_learned_is_named(tmp_path):
     ]
     results = study(tmp_path, runs, protocols=("sliding", "records", "padded"))
     text = compare.text(results, "demo", ["rope", "alibi"], [])
-    assert "rope: kv padded seed 0, 1 below the gate; no statement" in text and "alibi:" not in text
+    assert "rope: kv padded seed 0, 1 below the gate, no statement" in text and "alibi:" not in text
 
 
 def test_a_series_without_a_factor_is_named_beside_one_with_a_factor():

@@ -1,13 +1,17 @@
 """Cells: one rule says which rows are a score, and every reader of scores follows it."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from extrap.figures.report.views import views
 from extrap.results import ranking
+from extrap.results.beside import beside, differences
 from extrap.results.cells import PLACE, cells, counted
 from extrap.results.comparison.cells import Cell, measured
+from extrap.results.comparison.pairs import in_memory
 from extrap.results.effective import crossing, effective_lengths
 from extrap.results.findings.verdict import table as prepared
 from extrap.results.leaderboard import leaderboard as schemes
@@ -121,12 +125,37 @@ def test_recipes_that_teach_a_scheme_nothing_have_no_part_in_its_span(partly, fr
     assert line[5] == f"{whole_line[5]} (3)"
 
 
+@pytest.mark.parametrize("none", [False, True], ids=["some pass", "none passes"])
+def test_comparisons_and_tables_of_schemes_take_the_seeds_of_the_summary(partly, frame, none):
+    rope = partly.assign(study="judge")
+    if none:
+        rope = rope.assign(status="not trained")
+    both = pd.concat([rope, frame(study_rows(("alibi",), range(5)))], ignore_index=True)
+    expected = summary(both).loc["rope", "mean 4x"]
+    assert learning(both).loc["rope", 4] == pytest.approx(expected)
+    with warnings.catch_warnings(action="ignore"):  # without items
+        pairs = in_memory(both, ["rope", "alibi"], {})
+    judged = beside(both.assign(sheet=both["run"]), "judge", "rope", "cafe0123")
+    apart = differences(judged, lambda stem: (stem, None))
+    seeds = 5 if none else 4
+    for table in (pairs[pairs["protocol"] == "records"], apart[apart["depth"].isna()]):
+        cell = table[(table["task"] == "kv") & (table["length"] == 256)]
+        if "metric" in cell:
+            cell = cell[cell["metric"] == "accuracy"]
+        assert cell["a"].item() == pytest.approx(expected) and cell["seeds"].item() == seeds
+
+
 def test_all_seeds_count_where_none_passes(partly):
-    (found,) = whole(partly.assign(status="not trained"))
-    every = cells(found.rows)
+    rows = partly.assign(status="not trained")
+    (found,) = whole(rows)
+    every = cells(found.rows, ["accuracy"])
     assert len(counted(every)) == len(every)
-    assert learning(partly.assign(status="not trained")).loc["rope", "passed"] == 0
-    assert reach(partly.assign(status="not trained")).empty
+    far = every[(every["protocol"] == "records") & (every["multiple"] == 4)]
+    assert far["seed"].nunique() == 5 and far["value"].min() == 0
+    assert summary(rows).loc["rope", "mean 4x"] == pytest.approx(far["value"].mean())
+    assert learning(rows).loc["rope", "passed"] == 0
+    assert learning(rows).loc["rope", 4] == pytest.approx(far["value"].mean())
+    assert reach(rows).empty
 
 
 def test_one_mean_over_seeds_with_its_interval():

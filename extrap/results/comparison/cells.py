@@ -2,7 +2,8 @@
 it where items are at hand.
 
 A cell is (task, protocol, length, metric): a loss, an accuracy over depths, a summary of a curve
-over depths. Its value is the score of extrap.results.cells.
+over depths. Its value is the score of extrap.results.cells, and the seeds that count there count
+here.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results import rows
-from extrap.results.cells import cells
+from extrap.results.cells import cells, counted
 from extrap.results.series import Series, whole
 from extrap.results.stats.intervals import depth_contrasts
 from extrap.utils.errors import UserError
@@ -63,8 +64,10 @@ def opened(study: Path) -> list[Series]:
 
 
 def measured(found: Series) -> dict[Cell, dict[int, float]]:
-    """Returns {cell: {seed: score}} of a series; the length is 0 where rows have none."""
-    scores = cells(found.rows, COMPARED)
+    """Returns {cell: {seed: score}} of a series of `whole`, of the seeds that count; the length is
+    0 where rows have none.
+    """
+    scores = counted(cells(found.rows, COMPARED))
     scores = scores.assign(length=scores["length"].fillna(0))
     out: dict[Cell, dict[int, float]] = {}
     means = scores.groupby([*Cell._fields, "seed"])["value"].mean()

@@ -41,7 +41,7 @@ def contrasts(a: Series, b: Series, of_a: Scores, of_b: Scores) -> list[Contrast
     """
     found = between(measured(a), measured(b), of_a, of_b)
     if not found:
-        problem = f"{a.label} and {b.label} share no seed and metric"
+        problem = f"{a.label} and {b.label} share no seed that counts in one metric"
         remedy = "evaluate both on the same tasks with the same seeds"
         raise UserError("", problem=problem, remedy=remedy)
     return found

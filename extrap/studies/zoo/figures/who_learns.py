@@ -2,10 +2,10 @@
 
 Left: training step from which the running accuracy of retrieval is .9 or more (dots: seeds); a
 scheme without a dot does not come there, and there is no mean where some of its seeds do not. The
-other panels: accuracy of the records protocol, mean over depths, at L, 2L, 4L and 8L. Circles are
-means over seeds, bars 95 % intervals over seeds from three on, small dots seeds. Lines are sorted
-by the sum over these lengths; grey: below the gate; a scheme whose table ends has no point past its
-end.
+other panels: accuracy of the records protocol, mean over depths, at L, 2L, 4L and 8L. Small dots
+are all seeds. Circles are means over the seeds that pass the gate (over all seeds if none passes),
+bars their 95 % intervals from three seeds on. Lines are sorted by the sum over these lengths; grey:
+most seeds are below the gate; a scheme whose table ends has no point past its end.
 """
 
 import numpy as np
@@ -22,6 +22,7 @@ from extrap.figures.drawing import (
     text_width,
 )
 from extrap.figures.kv_length import means
+from extrap.results.cells import counted
 from extrap.results.series import Series, select, whole
 from extrap.results.stats.intervals import mean_over_seeds
 
@@ -75,19 +76,23 @@ def draw(rows):
         runs = s.rows["run"]
         here = steps["run"].isin(runs) & steps["study"].isin(s.rows["study"])
         own = steps.loc[here, "value"]
-        _marks(first, line, own, colour, s.label, runs=runs.nunique())
+        every = len(own) == runs.nunique()
+        _marks(first, line, own, own if every else [], colour, s.label)
+        scores = counted(s.rows)
         for panel, multiple in zip(others, MULTIPLES, strict=True):
             here = s.rows.loc[s.rows["multiple"] == multiple, "value"]
-            _marks(panel, line, here, colour, s.label, runs=len(here), within=(0, 1))
-    words = "kv, records, mean over depths; small dots: seeds; bars: 95 % interval over seeds, from"
-    words = f"{note(rows)} · {words} three on; dotted: the gate; grey: below it"
+            mean_of = scores.loc[scores["multiple"] == multiple, "value"]
+            _marks(panel, line, here, mean_of, colour, s.label, within=(0, 1))
+    words = f"{note(rows)} · kv, records, mean over depths; small dots: seeds; circles: means over "
+    words += "the seeds that pass, all if none does; bars: 95 % interval, from three seeds on; "
+    words += "dotted: the gate; grey: most seeds below it"
     entitle(figure, "Who learns, how fast, how far", words)
     return figure
 
 
 def _score(found: Series) -> float:
     """Returns the sum of its mean accuracies over lengths."""
-    means = found.rows.groupby("multiple")["value"].mean()
+    means = counted(found.rows).groupby("multiple")["value"].mean()
     return means.sum()
 
 
@@ -98,19 +103,17 @@ def learned(found: Series) -> bool:
 
 
 def _marks(
-    panel, line: int, values, colour: str, label: str, runs: int, within=(-np.inf, np.inf)
+    panel, line: int, values, mean_of, colour: str, label: str, within=(-np.inf, np.inf)
 ) -> None:
-    """Draws a point for every seed. If no seed is missing, draws their mean and its interval too,
-    clipped to `within`.
+    """Draws a point for every seed, and the mean and the interval of those in mean_of, clipped to
+    `within`.
     """
-    values = np.asarray(values, float)
-    if not len(values):
+    if len(values):
+        lines = [line] * len(values)
+        panel.plot(values, lines, ".", color=colour, alpha=0.55, markersize=2.5)
+    if not len(mean_of):
         return
-    lines = [line] * len(values)
-    panel.plot(values, lines, ".", color=colour, alpha=0.55, markersize=2.5)
-    if len(values) < runs:
-        return
-    mean, *ends = mean_over_seeds(values, within)
+    mean, *ends = mean_over_seeds(mean_of, within)
     if np.isfinite(ends).all():
         panel.plot(ends, [line, line], "-", color=colour, linewidth=1.0)
     panel.plot([mean], [line], "o", color=colour, markersize=3.4, label=label)
