@@ -1,11 +1,13 @@
 """Stage evaluate: the evaluations of a job, and the rows of the unfinished ones."""
 
+import os
 import subprocess
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import chain
+from pathlib import Path
 from typing import Any, cast
 
 import pandas as pd
@@ -17,7 +19,7 @@ from extrap.model.gpt import GPT
 from extrap.model.inspection import InspectedModel
 from extrap.results import left_out, rows
 from extrap.runs.checkpoint import curve_rows
-from extrap.runs.folder import not_trained_yet
+from extrap.runs.folder import digest, not_trained_yet
 from extrap.runs.identity import as_before, identity_hash
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
@@ -58,13 +60,21 @@ def config_hash(job: Job, task: str) -> str:
 
 
 def identity(job: Job, task: str) -> dict[str, Any]:
-    """Returns the identity of one evaluation: run, extension, options of the task, study."""
+    """Returns the identity of one evaluation: run, extension, options of the task, study; and the
+    content of a file that the task reads.
+    """
+    options = job.config["task"].get(task, {})
     found = {
         "run": job.run.identity,
         "extension": PLAIN if task == CURVE else as_before(job.config["extension"]),
-        "task": job.config["task"].get(task, {}),
+        "task": options,
         "study": job.study,
     }
+    path = options.get("path") if isinstance(options, dict) else None
+    if isinstance(path, str):
+        file = Path(os.path.expanduser(path))
+        if os.path.isfile(file) and os.access(file, os.R_OK):  # the task names other problems
+            found["file"] = digest(file)
     beside = job.source.reference
     if beside is not None and task in job.tasks and job.tasks[task].asks == "reference":
         found["reference"] = beside

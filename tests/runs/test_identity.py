@@ -105,3 +105,17 @@ def test_a_run_is_not_its_machine(words):
 )
 def test_what_changes_weights_changes_the_name(words):
     assert job(words).run.name != job().run.name
+
+
+@pytest.mark.parametrize("task", ["lost-in-the-middle", "multidoc-qa"])
+def test_an_evaluation_is_named_by_the_content_of_the_file_it_reads(tmp_path, task):
+    """An edited file is measured again; a moved one is another evaluation by its path alone."""
+    file = tmp_path / "some.jsonl"
+    of_task = [f"task=[{task}]", f"task.{task}.path={file}"]
+    hashes = []
+    for text in ("one", "one", "two"):
+        file.write_text(text)
+        hashes.append(planned(job(*of_task, tiny=["logger=none"]))[task])
+    assert hashes[0] == hashes[1] != hashes[2]
+    file.unlink()  # which the check of the task reports
+    assert planned(job(*of_task, tiny=["logger=none"]))[task] not in hashes
