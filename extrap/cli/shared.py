@@ -7,7 +7,7 @@ import math
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -110,6 +110,14 @@ def need_studies(args: argparse.Namespace) -> list[str]:
     if not args.studies:
         need_study(argparse.Namespace(study=None, results=args.results))
     return args.studies
+
+
+def say_hidden(program: str, studies: Iterable[Path]) -> None:
+    """Prints a line on stderr for each study of which loose sheets hide packed ones."""
+    from extrap.results.sheets import hidden
+
+    for line in filter(None, map(hidden, studies)):
+        print(f"{program}: {line}", file=sys.stderr)
 
 
 def advise() -> None:

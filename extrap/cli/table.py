@@ -12,7 +12,7 @@ import pandas as pd
 from extrap.cli import spent, typeset
 from extrap.cli.columns import aligned
 from extrap.cli.part import CHOICES
-from extrap.cli.shared import argument, as_json, command, need_studies, plain
+from extrap.cli.shared import argument, as_json, command, need_studies, plain, say_hidden
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.naming import Naming
 from extrap.figures.drawing.part import Chosen
@@ -21,6 +21,7 @@ from extrap.results import methods as extensions
 from extrap.results.cells import cells
 from extrap.results.effective import SHARE, Effective
 from extrap.results.in_force import KEY, in_force, share_words
+from extrap.results.places import place
 from extrap.results.published import LENGTHS, USUAL, published
 from extrap.results.ranking import Score, worst_readings
 from extrap.results.series import select, settings, steps, whole
@@ -90,7 +91,9 @@ def main(args: Namespace) -> str:
         return as_json(spent.values(first)) if args.json else spent.text(first)
     part = Chosen(args.series, args.protocol, args.lengths)
     naming = Naming(dict(args.label), args.order)
-    rows = part.of_study(together(args.results, need_studies(args)))
+    studies = need_studies(args)
+    rows = part.of_study(together(args.results, studies))
+    say_hidden("extrap table", [place(args.results, name) for name in studies])
     naming.check(rows)
     asked = [flag for flag in (*FORMS, "--json") if getattr(args, flag[2:])]
     if len(asked) > 1:

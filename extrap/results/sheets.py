@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 DIGITS = 16
 """Hexadecimal digits of a digest."""
+SHOWN = 3
+"""Names in a line about sheets."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,31 @@ def sheets(study: Path) -> list[Sheet]:
     if found is not None:
         names |= {*found.sheets}
     return [Sheet(study, name) for name in in_order(names)]
+
+
+def hidden(study: Path) -> str | None:
+    """Returns a line about loose sheets that hide packed ones of other content, None without any.
+    They are newer, or were left behind when a pull brought newer packed rows.
+    """
+    found = packed_of(study)
+    if found is None:
+        return None
+    names = []
+    for name in found.sheets:
+        own = Sheet(study, name).path
+        if own.is_file() and digest(own) != found.digest(name):
+            names.append(name)
+    if not names:
+        return None
+    listed = ", ".join(names[:SHOWN])
+    if len(names) > SHOWN:
+        listed += f" and {len(names) - SHOWN} more"
+    many = (
+        "1 sheet in rows/ hides a packed one"
+        if len(names) == 1
+        else (f"{len(names)} sheets in rows/ hide packed ones")
+    )
+    return f"{study}: {many}: {listed}; delete sheets that are older than {PACKED}"
 
 
 def in_order(names: Iterable[str]) -> list[str]:

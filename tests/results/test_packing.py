@@ -12,6 +12,7 @@ import pytest
 
 from extrap.cli import pack as command
 from extrap.cli import rows as printed
+from extrap.cli import table
 from extrap.results import left_out, packed, packing, rows
 from extrap.results.places import place, with_rows
 from extrap.results.sheets import Sheet
@@ -71,6 +72,18 @@ def test_a_newer_file_hides_its_packed_sheet(study):
     packing.pack(study)
     unpacked(study)
     pd.testing.assert_frame_equal(rows.read(study), found)
+
+
+def test_a_line_names_the_files_that_hide_packed_rows(study, capsys):
+    command.main(["mine", "--results", str(study.parent)])
+    table.main(["mine", "--results", str(study.parent)])
+    assert "hide" not in capsys.readouterr().err
+    older = [row | {"value": 0.25} for row in run_rows("rope")]
+    rows.write(study / "rows" / "rope-s0__direct__kv.csv", older)
+    said = "1 sheet in rows/ hides a packed one: rope-s0__direct__kv; delete sheets"
+    for one in (table, command):
+        one.main(["mine", "--results", str(study.parent)])
+        assert said in capsys.readouterr().err
 
 
 def test_two_rows_at_one_place_name_both_files(study):
