@@ -2,7 +2,8 @@
 
 seconds            wall time, without the time that killed attempts lost after their last checkpoint
 processor_seconds  of the first process, and of the processes that drew its batches and have ended
-device_seconds     seconds times the number of GPUs that the work holds; 0 on a processor
+device_seconds     seconds times the number of GPUs that the work holds, over the number of jobs
+                   that its sweep packs on each; 0 on a processor
 memory             the most bytes at once: of a GPU, or of the process on a processor
 tokens_per_second  of training
 share_of_peak      of training: 6 N + 12 layers C T operations a token (arXiv 2204.02311) over the
@@ -16,6 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from extrap.runs.study import Entry, entries
+
+PER_DEVICE = "EXTRAP_PER_DEVICE"
+"""In the environment of a job: how many jobs its sweep packs on each device."""
 
 LARGEST = 1e18
 """Upper bound of a number in a file, which others may have written."""

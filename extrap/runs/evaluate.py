@@ -26,7 +26,7 @@ from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
 from extrap.runs.on_device import OnDevice
 from extrap.runs.source import Source
 from extrap.runs.study import Entry
-from extrap.runs.training.meter import Meter
+from extrap.runs.training.meter import Meter, most_memory
 from extrap.tasks.base import AtLengths, Diagnostic, Result, Task
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.tasks.scoring.checked import checked
@@ -36,7 +36,7 @@ from extrap.utils import lock
 from extrap.utils import versions as schema
 from extrap.utils.errors import UserError
 from extrap.utils.paths import repository
-from extrap.utils.progress import Progress
+from extrap.utils.progress import FILE, Progress
 
 SHORT = 64
 """Tokens of a text in which a model shows that it does not look ahead, whatever the tasks."""
@@ -221,13 +221,18 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
     def untrained(layers: int | None = None) -> GPT:
         return cast(GPT, job.extension(source.untrained(layers)))
 
-    with torch.inference_mode(not diagnostic), Progress(name, beats=True) as progress:
+    with torch.inference_mode(not diagnostic), Progress(name, beats=True) as shown:
         model = (
             InspectedModel(cast(GPT, extended), plain, untrained)
             if diagnostic
             else OnDevice(extended, source.device, source.less)
         )
-        result = task.run(model, job.setting_of(task), progress)
+        on_gpu = source.device.type == "cuda"
+
+        def told(done: int, total: int) -> None:
+            shown(done, total, memory=most_memory(on_gpu))
+
+        result = task.run(model, job.setting_of(task), told)
     result = checked(result, name, task.run)
     if isinstance(model, OnDevice) and model.lost:
         result = result.lost(min(model.lost))  # of a task that compares an argmax by itself
@@ -247,7 +252,7 @@ def _taught(job: Job, task: Task) -> bool:
 def _publish(job: Job, task: str, measure: Callable[[], Result], file: ResultFile) -> None:
     """Runs one task. The note that the task is finished comes after the rows."""
     job.show()
-    meter = Meter(1 if job.source.device.type == "cuda" else 0)
+    meter = Meter(_gpus(job))
     result = measure()
     found = completed(job, task, result)
     schema.claim_rows(job.results)
@@ -258,6 +263,15 @@ def _publish(job: Job, task: str, measure: Callable[[], Result], file: ResultFil
     rows.write(file.rows, found)
     job.run.mark_evaluated(file.note, config_hash(job, task), file.rows, meter.cost().plain())
     job.dashboard.log(task, found)
+
+
+def _gpus(job: Job) -> int:
+    """Returns the number of GPUs that an evaluation holds. It uses one; a sweep keeps all devices
+    of a job for it.
+    """
+    if job.source.device.type != "cuda":
+        return 0
+    return max(1, job.source.trainer.gpus) if FILE in os.environ else 1
 
 
 def completed(job: Job, task: str, result: Result) -> list[dict]:

@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from extrap.cli import report, spent, table
-from extrap.runs.cost import Cost, costs, read, total
-from extrap.runs.evaluate import entry, evaluate
+from extrap.runs.cost import PER_DEVICE, Cost, costs, read, total
+from extrap.runs.evaluate import _gpus, entry, evaluate
 from extrap.runs.folder import Run
 from extrap.runs.layout import RESULTS
 from extrap.runs.train import train
 from extrap.runs.training import meter
 from extrap.runs.training.callbacks import Curve
-from extrap.utils.progress import words
+from extrap.utils.progress import FILE, words
 from tests.support.jobs import TINY, job
 from tests.support.killed import killed
 
@@ -87,6 +87,32 @@ def test_the_share_of_the_peak_of_a_gpu(monkeypatch):
     monkeypatch.setattr(throughput, "get_available_flops", lambda *_: 12e12)
     expected = (6 * numbers + 12 * 2 * 16 * 64) / 12
     assert meter.share_of_peak(1, model, device, 64, "32-true") * 1e12 == pytest.approx(expected)
+
+
+def test_jobs_that_share_a_gpu_share_its_time(monkeypatch):
+    for name in ("reset_peak_memory_stats", "max_memory_allocated"):
+        monkeypatch.setattr(torch.cuda, name, lambda: 0)
+    for told, share in (("4", 0.5), ("1", 2), ("0", 2), ("many", 2)):
+        monkeypatch.setenv(PER_DEVICE, told)
+        found = meter.Meter(gpus=2).cost()
+        assert found.device_seconds == pytest.approx(share * found.seconds)
+
+
+def test_a_sweep_keeps_all_gpus_of_a_job_for_its_evaluation(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    this = job("trainer=gpu", "trainer.devices=4")
+    assert _gpus(this) == 1
+    monkeypatch.setenv(FILE, "report.json")
+    assert (_gpus(this), _gpus(job("trainer=gpu")), _gpus(job())) == (4, 1, 0)
+
+
+def test_the_display_tells_the_memory_of_an_evaluation(elsewhere, monkeypatch):
+    told = []
+    monkeypatch.setattr("extrap.utils.progress.write", told.append)
+    train(this := job("task=nll", tiny=[word for word in TINY if "task.kv" not in word]))
+    evaluate(this)
+    states = [state for state in told if state["phase"] == "nll"]
+    assert states[-1]["done"] == states[-1]["total"] and states[-1]["memory"] > 1e7
 
 
 def test_a_cost_from_a_folder_of_others_is_numbers_or_nothing():

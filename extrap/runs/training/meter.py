@@ -9,7 +9,7 @@ import warnings
 import torch
 
 from extrap.model.gpt import GPT
-from extrap.runs.cost import Cost
+from extrap.runs.cost import PER_DEVICE, Cost
 
 KIB = 1024 if sys.platform == "linux" else 1
 """Bytes of the unit in which the system reports memory."""
@@ -19,7 +19,7 @@ class Meter:
     """A meter that starts when it is made.
 
     Args:
-        gpus: number of GPUs that the work holds
+        gpus: number of GPUs that the work holds, alone or beside other jobs of its sweep
         before: cost of earlier attempts
     """
 
@@ -42,16 +42,27 @@ class Meter:
         own = Cost(
             seconds=wall,
             processor_seconds=_processor_seconds() - self._processor,
-            device_seconds=wall * self.gpus,
+            device_seconds=wall * self.gpus / _side_by_side(),
             memory=self.memory(),
         )
         return self.before + own
 
     def memory(self) -> float:
         """Returns the most bytes that the GPU, or else this process, has held at once."""
-        if self.gpus:
-            return float(torch.cuda.max_memory_allocated())
-        return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB)
+        return most_memory(self.gpus > 0)
+
+
+def most_memory(on_gpu: bool) -> float:
+    """Returns the most bytes that this process has held at once, on the GPU or on the processor."""
+    if on_gpu:
+        return float(torch.cuda.max_memory_allocated())
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB)
+
+
+def _side_by_side() -> int:
+    """Returns how many jobs of its sweep share the GPUs of this process."""
+    told = os.environ.get(PER_DEVICE, "")
+    return max(1, int(told)) if told.isdecimal() else 1
 
 
 def _processor_seconds() -> float:

@@ -14,6 +14,7 @@ from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.machine import Device
 from extrap.cli.sweep.process import Process
 from extrap.cli.sweep.slots import OPTION, Slots
+from extrap.runs.cost import PER_DEVICE
 from extrap.utils.cores import SHARE, cores
 from extrap.utils.errors import UserError
 
@@ -78,13 +79,15 @@ class LocalLauncher(Reader):
             print(f"extrap: {line}", file=sys.stderr)
         slots = Slots(self.devices, self.per_device) if self.devices else None
         each = min(job.processes for job in jobs)
-        os.environ[SHARE] = str(max(1, cores() // (n_jobs * each)))
+        shares = {SHARE: max(1, cores() // (n_jobs * each)), PER_DEVICE: self.per_device}
+        os.environ |= {name: str(share) for name, share in shares.items()}
         try:
             with slots or nullcontext():
                 status = Status(jobs, n_jobs, live=sys.stderr.isatty())
                 pool.run(jobs, n_jobs, status, slots)
         finally:
-            del os.environ[SHARE]
+            for name in shares:
+                del os.environ[name]
 
     def _places(self, jobs: list[Process]) -> int:
         if self.devices:
