@@ -18,9 +18,10 @@ from extrap.utils.errors import UserError, choose
 
 WHERE = argument("--where", nargs="+", action="extend", default=[], metavar="COLUMN=VALUE",
                  help="rows of this value, or of one of several separated by commas")  # fmt: skip
+CSV = argument("--csv", action="store_true", help="print CSV, the only form and the default")
 
 
-@command("study results", WHERE)
+@command("study results", WHERE, CSV)
 def main(args: Namespace) -> Iterator[str]:
     rows = table.open_study(args.results, args.study)
     every = rows

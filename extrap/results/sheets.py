@@ -110,11 +110,9 @@ def hidden(study: Path) -> str | None:
     listed = ", ".join(names[:SHOWN])
     if len(names) > SHOWN:
         listed += f" and {len(names) - SHOWN} more"
-    many = (
-        "1 sheet in rows/ hides a packed one"
-        if len(names) == 1
-        else (f"{len(names)} sheets in rows/ hide packed ones")
-    )
+    many = f"{len(names)} sheets in rows/ hide packed ones"
+    if len(names) == 1:
+        many = "1 sheet in rows/ hides a packed one"
     return f"{study}: {many}: {listed}; delete sheets that are older than {PACKED}"
 
 

@@ -186,7 +186,7 @@ def test_rows_are_printed_by_value(study, capsys):
     expected = found["length"].isna() | (found["length"] == 64)
     assert lines[0].startswith("run,study,scheme") and len(lines) == 1 + expected.sum()
     twice = ["--where", "scheme=rope", "--where", "length=64,"]
-    printed.main(["mine", "--results", str(study.parent), *twice])
+    printed.main(["mine", "--results", str(study.parent), *twice, "--csv"])
     assert capsys.readouterr().out.splitlines() == lines
     for word, said in (
         ("sheme=rope", "--where=sheme=rope: no such column; did you mean scheme? "),
