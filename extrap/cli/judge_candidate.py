@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from extrap.cli.sweep import machine
+from extrap.cli.sweep.slots import OPTION as PER_DEVICE
 from extrap.figures.drawing.paper import COLUMN, page
 from extrap.utils.cores import cores
 from extrap.utils.errors import UserError
@@ -127,7 +129,7 @@ def train(asked: Candidate, experiment: str, job: "Job", seeds: Sequence[str], *
     """
     words = [*asked.flags, f"experiment={experiment}", *asked.words, *more]
     if left := unfinished(job, seeds):
-        _foresee(job, left)
+        _foresee(asked, job, left)
     done = subprocess.run([sys.executable, "-P", "-m", "extrap", *words], check=False)
     if done.returncode == 130:
         raise KeyboardInterrupt
@@ -146,14 +148,26 @@ def unfinished(job: "Job", seeds: Sequence[str]) -> int:
     return sum(bool(one.missing()) for one in jobs)
 
 
-def _foresee(job: "Job", runs: int) -> None:
+def _foresee(asked: Candidate, job: "Job", runs: int) -> None:
     """Prints how long so many runs of a job take."""
     from extrap.runs.foreseen import run_seconds
 
-    side = max(1, cores() // job.config["threads"])
+    side = _side_by_side(asked, job)
     rounds = -(-runs // side)
     took = clock(rounds * run_seconds(job))
     steps = sum(training.optim.steps for training in job.trainings)
     many = f"{runs} runs" if runs > 1 else "a run"
     line = f"{many} of {steps} steps, {min(side, runs)} side by side: about {took}"
     print(f"extrap judge: {line}; the same command continues", file=sys.stderr, flush=True)
+
+
+def _side_by_side(asked: Candidate, job: "Job") -> int:
+    """Returns how many runs of a job the sweep starts at once: as many as the GPUs hold, or the
+    cores.
+    """
+    trainer = job.source.trainer
+    if not trainer.gpus:
+        return max(1, cores() // (job.config["threads"] * trainer.processes))
+    packed = typed(asked.words, PER_DEVICE) or ""
+    places = len(machine.devices()) // trainer.gpus
+    return max(1, places * (int(packed) if packed.isdecimal() else 1))

@@ -129,6 +129,26 @@ def test_only_what_is_left_is_foreseen(elsewhere, monkeypatch, capsys) -> None:
     assert not capsys.readouterr().err and len(ran) == 3
 
 
+@pytest.mark.parametrize(
+    "words, here, side",
+    [
+        ([], 8, 2),
+        (["trainer=gpu"], 8, 8),
+        (["trainer=gpu", "trainer.devices=3"], 8, 2),
+        (["trainer=gpu", "hydra.launcher.per_device=4"], 1, 4),
+        (["trainer=gpu"], 0, 1),
+    ],
+)
+def test_runs_side_by_side_are_foreseen_by_gpus_where_they_train(
+    words, here, side, monkeypatch
+) -> None:
+    monkeypatch.setattr(judge_candidate, "cores", lambda: 2)
+    monkeypatch.setattr(judge_candidate.machine, "devices", lambda: [None] * here)
+    this = job("scheme=rope", *[word for word in words if word.startswith("trainer")])
+    asked = judge_candidate.candidate(["scheme=rope", *words])
+    assert judge_candidate._side_by_side(asked, this) == side
+
+
 @pytest.fixture
 def invented(elsewhere: Path, frame, monkeypatch) -> None:
     """Rows of three schemes that travel, and a training that writes those of a fourth. Their pages
