@@ -1,8 +1,10 @@
-"""matplotlib without the `matplotlibrc` of the working folder.
+"""matplotlib without the `matplotlibrc` of the working folder, and without a backend that is not
+installed.
 
 matplotlib reads this file as soon as anything imports matplotlib, such as the metrics that
 Lightning imports, and in front of the file that MATPLOTLIBRC names: settings that are evaluated, a
-pipe that never ends, or no settings at all. Read here: `matplotlib_fname` of 3.10 and 3.11.
+pipe that never ends, or no settings at all. Read here: `matplotlib_fname` of 3.10 and 3.11. A
+notebook leaves its backend in MPLBACKEND, also for processes of environments that lack it.
 """
 
 import os
@@ -11,24 +13,39 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
 from types import ModuleType
 
-FILE = "matplotlibrc"
+FILE, BACKEND = "matplotlibrc", "MPLBACKEND"
 
 
 @contextmanager
 def hidden() -> Iterator[None]:
-    """Inside, the file of the working folder does not exist for `os.path`."""
+    """Inside, the file of the working folder does not exist for `os.path`, and MPLBACKEND names no
+    module that is not installed.
+    """
     exists = os.path.exists
     os.path.exists = lambda path: path != FILE and exists(path)
+    backend = os.environ.pop(BACKEND) if _lost(os.environ.get(BACKEND, "")) else None
     try:
         yield
     finally:
         os.path.exists = exists
+        if backend is not None:
+            os.environ[BACKEND] = backend
+
+
+def _lost(backend: str) -> bool:
+    """True for `module://X` if no package X is installed; imports nothing."""
+    scheme, _, module = backend.partition("://")
+    package = module.partition(".")[0]
+    if scheme != "module" or package in sys.modules:
+        return False
+    return not package or find_spec(package) is None
 
 
 class Matplotlib(MetaPathFinder):
-    """Finds matplotlib as Python does, and runs its first module while the file is hidden."""
+    """Finds matplotlib as Python does, and runs its first module inside `hidden`."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None

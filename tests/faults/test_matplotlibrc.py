@@ -49,3 +49,11 @@ def test_a_pipe_is_not_waited_for():
     os.mkfifo("matplotlibrc")
     started("-m", "extrap", *JOB)
     started("-c", "from extrap import plot\nimport matplotlib")
+
+
+@pytest.mark.turns
+def test_a_backend_that_a_notebook_leaves_and_nobody_installed_is_left_out():
+    """`extrap.plot` in a process that a notebook started, in an environment without the backend."""
+    lines = ["import extrap", "import matplotlib.pyplot as plt", "plt.figure()"]
+    for package in ("of_no_environment.backend_inline", ""):
+        started("-c", "\n".join(lines), MPLBACKEND=f"module://{package}")
