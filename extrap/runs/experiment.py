@@ -38,6 +38,7 @@ class Experiment:
         self.job, self.command, self.in_sweep, self.says = job, command, in_sweep, says
 
     def finished(self) -> bool:
+        self.job.check_source()  # the name of the run holds the hash of the text
         warn_of_changes(self.job)
         return done(self.job)
 

@@ -4,17 +4,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+from extrap.data.corpora import base
 from extrap.data.corpora.base import Corpus
 from extrap.data.mixture import Batches, Mixture
 from extrap.data.vocabulary import Vocabulary
-from extrap.extensions.interpolation import spread
 from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
 from extrap.runs.build import build
 from extrap.runs.choices import describe_data
@@ -23,6 +22,9 @@ from extrap.runs.source import Source
 from extrap.runs.texts import opened
 from extrap.runs.training.optim import Optim, identity
 from extrap.utils.errors import UserError
+
+if TYPE_CHECKING:
+    from extrap.model.gpt import GPT
 
 DECODER = {"_target_": "extrap.model.decoder.Decoder"}
 
@@ -49,9 +51,13 @@ class Fresh(Source):
     def length(self) -> int:
         return self.mixture.length
 
+    @property
+    def text(self) -> base.Source:
+        return self.mixture.corpus
+
     @cached_property
     def corpus(self) -> Corpus:
-        return opened(self.mixture.corpus, self.mixture.vocabulary.encoder)
+        return opened(self.text, self.mixture.vocabulary.encoder)
 
     @cached_property
     def shape(self) -> Shape:
@@ -63,8 +69,10 @@ class Fresh(Source):
         build(options | DECODER, "model")
         return shape_of(options, self.length, self.vocabulary.size)
 
-    def model(self, device: str = "cpu") -> GPT:
+    def model(self, device: str = "cpu") -> "GPT":
         """Returns a new GPT. Parameters outside the scheme start equal for all schemes."""
+        from extrap.model.gpt import GPT
+
         config = self.config
         torch.manual_seed(self.seed + 1_000_003)
         scheme = build(config["scheme"], "scheme", config["plugins"], Scheme, shape=self.shape)
@@ -76,7 +84,7 @@ class Fresh(Source):
         with torch.device(device):
             return GPT(scheme, self.vocabulary.size, build(config["model"] | DECODER, "model"))
 
-    def untrained(self, layers: int | None = None) -> GPT:
+    def untrained(self, layers: int | None = None) -> "GPT":
         depth = {} if layers is None else {"layers": layers}
         config = {**self.config, "model": self.config["model"] | depth}
         return Fresh(config, self.choices).model()
@@ -87,6 +95,8 @@ class Fresh(Source):
         self.check_memory(self.params)
         _ = self.optim, self.batches
         if self.mixture.spread:
+            from extrap.extensions.interpolation import spread
+
             try:
                 spread(self.model("meta").scheme)
             except ValueError as error:
@@ -137,7 +147,7 @@ class Fresh(Source):
         """The batch of every step."""
         return Batches(self.mixture, self.corpus, self.seed, self.optim.steps)
 
-    def begin(self) -> GPT:
+    def begin(self) -> "GPT":
         """Returns the model before the first step."""
         return self.model()
 

@@ -111,14 +111,25 @@ class Job:
 
     @cached_property
     def _built(self) -> tuple[dict[str, Task], dict[str, UserError]]:
-        """Tasks by name, and with keep_going=true the errors of tasks that cannot run."""
+        """Tasks and errors of `_checked`, on the text."""
+        return self._checked(lambda task: task.check(self.setting_of(task)))
+
+    def check_source(self) -> None:
+        """Raises UserError for a task that no text of the source suits, before the text is read."""
+        text, length = self.source.text, self.source.length
+        self._checked(lambda task: task.check_source(text, length))
+
+    def _checked(
+        self, check: Callable[[Task], None]
+    ) -> tuple[dict[str, Task], dict[str, UserError]]:
+        """Returns tasks by name, and with keep_going=true the errors of tasks that cannot run."""
         tasks: dict[str, Task] = {}
         refused: dict[str, UserError] = {}
         plugins = self.config["plugins"]
         for name in self.task_names:
             try:
                 task = build(self.config["task"][name], f"task.{name}", plugins, Task)
-                task.check(self.setting_of(task))
+                check(task)
                 tasks[name] = task
             except UserError as error:
                 if error.option == "task":  # of a vocabulary that several tasks use

@@ -148,10 +148,13 @@ class Published(Source):
         return self.checkpoint.length(self.reading.train_length)
 
     @cached_property
-    def corpus(self) -> Corpus:
+    def text(self) -> base.Source:
         node = self.config["data"]["corpus"]
-        source = build(node, "data.corpus", self.config["plugins"], base.Source)
-        return opened(source, self.vocabulary.encoder)
+        return build(node, "data.corpus", self.config["plugins"], base.Source)
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        return opened(self.text, self.vocabulary.encoder)
 
     def model(self, device: str = "cpu") -> GPT:
         """Returns the checkpoint's model. A model of transformers has the call of a GPT alone."""

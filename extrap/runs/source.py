@@ -6,14 +6,14 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from extrap.data.corpora import base
 from extrap.data.corpora.base import Corpus
 from extrap.data.mixture import Mixture
 from extrap.data.vocabulary import Vocabulary
-from extrap.model.gpt import GPT
 from extrap.runs.build import build
 from extrap.runs.checkpoint import trained_weights
 from extrap.runs.folder import Run
@@ -23,6 +23,9 @@ from extrap.tasks.base import Progress, Task
 from extrap.utils import progress
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import memory
+
+if TYPE_CHECKING:
+    from extrap.model.gpt import GPT
 
 BYTES, FROZEN = 16, 4
 """Bytes per parameter: itself, gradient and two moments in float32; frozen: itself alone."""
@@ -46,6 +49,7 @@ class Source(ABC):
     run         the run of this model before any tuning
     reads       the options of text and vocabulary, which tuning takes over
     less        what to do where a text does not fit into the memory
+    text        the source of the text, not yet read
     """
 
     group: ClassVar[str]
@@ -53,6 +57,7 @@ class Source(ABC):
     less: ClassVar[str] = "give smaller multiples"
 
     vocabulary: Vocabulary
+    text: base.Source
     corpus: Corpus
     length: int
     precision: str
@@ -71,11 +76,11 @@ class Source(ABC):
     # --- the model
 
     @abstractmethod
-    def model(self, device: str = "cpu") -> GPT:
+    def model(self, device: str = "cpu") -> "GPT":
         """Returns the model before training; on device meta without numbers."""
 
     @abstractmethod
-    def untrained(self, layers: int | None = None) -> GPT:
+    def untrained(self, layers: int | None = None) -> "GPT":
         """Returns the model with random weights; layers: another depth. Raises UserError if the
         scheme has no form of that depth.
         """
@@ -125,7 +130,7 @@ class Source(ABC):
         """Returns why this model cannot be asked for a task, None if it can."""
         return "compares an engine with its model" if task.asks == "reference" else None
 
-    def layers(self, model: GPT) -> list[dict[str, Any]]:
+    def layers(self, model: "GPT") -> list[dict[str, Any]]:
         """Returns the table of layers of a published model, a row a layer."""
         return []
 
@@ -135,11 +140,11 @@ class Source(ABC):
     # --- runs
 
     @property
-    def loaded(self) -> GPT:
+    def loaded(self) -> "GPT":
         """The model of `run`, in evaluation mode on its device."""
         return self.trained(self.run).eval().to(self.device)
 
-    def trained(self, run: Run) -> GPT:
+    def trained(self, run: Run) -> "GPT":
         """Returns the model with the weights of a run, in float64 or float32, which holds bfloat16
         exactly. Raises UserError if the weights changed since training.
         """
@@ -150,7 +155,7 @@ class Source(ABC):
         return model
 
     def check_reading(  # noqa: B027
-        self, model: GPT, lengths: Iterable[int], progress: Progress
+        self, model: "GPT", lengths: Iterable[int], progress: Progress
     ) -> None:
         """Raises UserError if a trained model is no language model in texts of these lengths. A
         scheme is checked before training (extrap.runs.validate).

@@ -41,6 +41,7 @@ EACH = ("seed", "study", "label", "threads", "train", "logger")
 def check(job: Job) -> None:
     """Raises UserError for anything that cannot work, and warns of tasks that are left out."""
     source = job.source
+    job.check_source()
     source.check()
     check_own(job)
     _pair(job)

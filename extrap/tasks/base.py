@@ -28,7 +28,7 @@ from extrap.utils.bounds import Multiples
 from extrap.utils.errors import UserError
 
 if TYPE_CHECKING:
-    from extrap.data.corpora.base import Corpus
+    from extrap.data.corpora.base import Corpus, Source
     from extrap.model.inspection import InspectedModel
 
 Model = Callable[..., Tensor]
@@ -128,6 +128,11 @@ class Task(ABC):
     """What it wants of a model: logits, losses of a text alone, greedy answers alone, or the
     greedy answers of an engine beside a reference.
     """
+
+    def check_source(self, source: "Source", train_length: int) -> None:  # noqa: B027
+        """Raises UserError if no text of this source, before it is read, can have documents as long
+        as `run` needs: a text may take hours.
+        """
 
     @abstractmethod
     def check(self, setting: Setting) -> None:

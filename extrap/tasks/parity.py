@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from annotated_types import Gt, MinLen
 
+from extrap.data.corpora.base import Source
 from extrap.data.keyvalue import Records
 from extrap.data.trials.base import Trials
 from extrap.tasks.base import (
@@ -31,6 +32,7 @@ from extrap.tasks.base import (
     batches,
     losses_of,
 )
+from extrap.tasks.scoring.answers import NONE
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, Depths, Multiples
 
@@ -71,6 +73,13 @@ class EngineParity(AtLengths):
     documents: Two = 4
     tolerance: Annotated[float, Gt(0)] = 0.05
     batch_tokens: Count = 4096
+
+    def check_source(self, source: Source, train_length: int) -> None:
+        longest = max(self.lengths(train_length))
+        if source.longest is not None and source.longest < longest:
+            problem = f"no validation document has {longest} tokens or more"
+            remedy = f"raise data.corpus.document_tokens={source.longest}, or give shorter lengths"
+            raise self.error("multiples", problem, remedy)
 
     def check(self, setting: Setting) -> None:
         super().check(setting)
@@ -150,8 +159,8 @@ class EngineParity(AtLengths):
                 counter(tokens.numel())
                 likely = torch.cat(logits).log_softmax(-1)
                 same = (likely.argmax(-1) == said[:, 0]).double()
-                same[likely.isnan().any(-1)] = torch.nan
-                change = (scores - likely.gather(1, said)).numpy()
+                same[likely.isnan().any(-1) | (said[:, 0] == NONE)] = torch.nan
+                change = (scores - likely.gather(1, said.clamp(0))).numpy()
                 every.append(change)
                 cell = cells.at(depth=depth)
                 cell.proportion("same", same.numpy())

@@ -6,6 +6,9 @@ import pytest
 from extrap.data.corpora.hub import Hub
 from extrap.data.corpora.pieces import pieces
 from extrap.data.encoder import BYTES
+from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.base import Setting
+from extrap.tasks.nll import NLL
 from extrap.utils.errors import UserError
 
 ROWS = [{"text": f"row {i}\n", "n": i} for i in range(60)] + [
@@ -72,6 +75,22 @@ def test_rows_are_lines_of_one_text(hub):
 
 def test_no_more_is_read_than_the_limit(hub):
     assert sum(len(text) for _, text in read(Hub(join=None, limit=50))) == 50
+
+
+@pytest.mark.parametrize("limit, named", [(300, True), (10**6, False)])
+def test_a_limit_is_named_where_it_ended_the_text(hub, tmp_path, limit, named):
+    """By what finds the text too short: a window of training, a task, the splits."""
+    given = {"name": "me/set", "join": "", "limit": limit}
+    corpus = Hub(**given, document_tokens=5).open(tmp_path)
+    wanted = NLL(multiples=(1,), documents=1000)
+    for check in (
+        lambda: corpus.check("train", 1000),
+        lambda: wanted.check(Setting(corpus, Vocabulary(), 2)),
+        lambda: Hub(**given, document_tokens=1000).open(tmp_path),
+    ):
+        with pytest.raises(UserError) as error:
+            check()
+        assert (f", or raise data.corpus.limit={limit}" in str(error.value)) == named
 
 
 def test_a_set_is_read_once(hub, tmp_path, request):

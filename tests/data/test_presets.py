@@ -10,9 +10,11 @@ import huggingface_hub
 import pytest
 import yaml
 
+from extrap.data.corpora.base import Source
 from extrap.data.corpora.hub import Hub
 from extrap.data.corpora.pieces import pieces
 from extrap.data.encoder import BYTES
+from extrap.runs.build import build
 from extrap.utils.paths import conf_dir
 
 WEB = {"id": "<urn>", "dump": "CC-MAIN-2024-10", "url": "https://a.example", "int_score": 3}
@@ -87,3 +89,8 @@ def test_a_preset_reads_its_layout(preset, tmp_path, monkeypatch):
     second = Hub(**options | {"files": LAYOUTS[preset][1][1]})
     found = [piece.text.decode() for piece in pieces(second.documents(), BYTES)]
     assert "".join(found) == "".join(texts[3:])
+    node = options | {"_target_": "extrap.data.corpora.hub.Hub", "files": [*LAYOUTS[preset][1]]}
+    both = build(node, "data.corpus", kind=Source)
+    assert b"".join(piece.text for piece in pieces(both.documents(), BYTES)).decode() == (
+        "".join(texts)
+    )

@@ -1,21 +1,25 @@
 """Tokens in place of steps and windows, checkpoints by minutes, and what a training costs."""
 
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
 import torch
 
-from extrap.runs import foreseen, source
+from extrap.data.corpora.files import Files
+from extrap.runs import foreseen, source, validate
 from extrap.runs import train as stage
+from extrap.runs.experiment import Experiment
 from extrap.runs.foreseen import Pace, calibrate
 from extrap.runs.source import LAUNCHER
 from extrap.runs.training.callbacks import BetweenUpdates, Curve
 from extrap.runs.training.lightning_module import Lit
 from extrap.runs.training.options import recomputed
+from extrap.tasks.parity import EngineParity
 from extrap.utils import progress
 from extrap.utils.errors import UserError
-from tests.support.jobs import equal, job, weights
+from tests.support.jobs import TINY, equal, job, weights
 from tests.support.killed import killed
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -168,6 +172,38 @@ def test_a_day_or_too_much_memory_is_a_line():
     line = Pace(1.0, 10, 8 * 2**30, 2**31).warning(recomputed(job().config["trainer"]))
     assert "needs about 8 GiB of memory, and this device has 2; +trainer.recompute=true" in line
     assert recomputed(job("trainer=gpu").config["trainer"]) == "trainer.recompute=true"
+
+
+@pytest.mark.parametrize("check", [validate.check, lambda job: Experiment(job, "").finished()])
+def test_documents_too_short_for_a_task_are_told_before_the_text_is_read(monkeypatch, check):
+    """keep_going=true asks the other tasks, and reads the text for them."""
+
+    class Read(Exception):
+        """The text is read."""
+
+    def documents(self):
+        raise Read
+
+    monkeypatch.setattr(Files, "documents", documents)
+    Path("text.txt").write_text("text " * 1000)
+    text = ("data/corpus=files", "data.corpus.path=text.txt", "data.corpus.document_tokens=200")
+    with pytest.raises(UserError) as error:
+        check(job(*text))
+    assert error.value.option == "data.corpus.path"
+    assert "0 validation documents have 256 tokens or more" in str(error.value)
+    assert "raise data.corpus.document_tokens=200" in str(error.value)
+    no_loss = [word for word in TINY if "task.nll" not in word]
+    for more, tiny in (
+        ("data.corpus.document_tokens=256", TINY),
+        ("task=[kv]", no_loss),
+        ("keep_going=true", TINY),
+    ):
+        with pytest.raises(Read):
+            check(job(*text, more, tiny=tiny))
+    source, asked = Files(path="text.txt", document_tokens=200), EngineParity(multiples=(1,))
+    asked.check_source(source, 200)
+    with pytest.raises(UserError, match=r"raise data\.corpus\.document_tokens=200"):
+        asked.check_source(source, 201)
 
 
 def test_a_device_without_memory_is_a_line(monkeypatch):

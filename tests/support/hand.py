@@ -18,7 +18,7 @@ VOCABULARY = Vocabulary(keys=64, values=16)
 class Texts:
     """A corpus that is a list of documents."""
 
-    name, option, cut = "texts", "data.corpus.path=texts", None
+    name, option, cut, or_more = "texts", "data.corpus.path=texts", None, ""
 
     def __init__(self, documents):
         self.all = [np.asarray(d, np.uint16) for d in documents]

@@ -49,6 +49,7 @@ class Corpus:
         option: for messages
         sha256: hash of the whole text
         cut: the option `document_tokens`, or None
+        limit: the option `limit`, or None
     """
 
     name: str
@@ -56,6 +57,14 @@ class Corpus:
     sha256: str
     maps: dict[str, tokens.Stream]
     cut: int | None = None
+    limit: int | None = None
+
+    @property
+    def or_more(self) -> str:
+        """Returns the end of an advice to give more text, if the option `limit` ended this one."""
+        found = sum(len(own.tokens) for own in self.maps.values())
+        ended = self.limit is not None and found >= self.limit
+        return f", or raise data.corpus.limit={self.limit}" if ended else ""
 
     def stream(self, split: str) -> np.ndarray:
         """Returns the documents of "train" or "validation" in a row, (N,) unsigned, no BOS."""
@@ -84,7 +93,7 @@ class Corpus:
         """Raises UserError if the split has fewer tokens than one window needs."""
         if (found := len(self.stream(split))) < at_least:
             problem = f"the text has {found} {split} tokens, but one window has {at_least}"
-            remedy = "give more text or shorter lengths"
+            remedy = f"give more text or shorter lengths{self.or_more}"
             raise UserError(self.option, problem=problem, remedy=remedy)
 
 
@@ -181,13 +190,12 @@ class Source(ABC):
             if index and self._fingerprint(encoder) == before:
                 atomic.replace(index, sha256.encode())
         cut = getattr(self, "document_tokens", None)
-        corpus = Corpus(self.title, self.option, sha256, maps, cut)
+        corpus = Corpus(self.title, self.option, sha256, maps, cut, self.most)
         for split in tokens.SPLITS:
             if not len(corpus.stream(split)):
                 problem = f"no document is in the {split} split"
                 remedy = "give more documents, or cut long ones with data.corpus.document_tokens"
-                if self.most is not None:
-                    remedy += f", or raise data.corpus.limit={self.most}"
+                remedy += corpus.or_more
                 raise UserError(self.option, problem=problem, remedy=remedy)
         return corpus
 

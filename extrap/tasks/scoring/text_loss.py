@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import torch
 
+from extrap.data.corpora.base import Source
 from extrap.data.part import Part
 from extrap.data.text import Text
 from extrap.tasks.base import (
@@ -137,19 +138,34 @@ class TextLoss(AtLengths):
     def reach(self, train_length: int) -> tuple[int, str]:
         """Returns how many tokens of a document are read, and for messages, why."""
 
+    def check_source(self, source: Source, train_length: int) -> None:
+        end, _ = self.reach(train_length)
+        if source.longest is not None and source.longest < end:
+            raise self._too_few(source.option, 0, train_length, source.longest)
+
     def check(self, setting: Setting) -> None:
         super().check(setting)
         corpus = setting.corpus
-        end, why = self.reach(setting.length)
+        end, _ = self.reach(setting.length)
         found = len(corpus.documents("validation", at_least=end))
         if found < self.documents:
-            advice = "give more text, or ask for fewer or shorter ones"
-            if _cut(setting, end):
-                advice = f"raise data.corpus.document_tokens={corpus.cut}, or ask for shorter ones"
-            why = f"{why} of task.{self.name}.multiples"
-            problem = f"{found} validation documents have {end} tokens or more, {why}"
-            asked = f"task.{self.name}.documents={self.documents} are wanted"
-            raise UserError(corpus.option, problem=problem, remedy=f"{asked}: {advice}")
+            cut = corpus.cut if _cut(setting, end) else None
+            raise self._too_few(corpus.option, found, setting.length, cut, corpus.or_more)
+
+    def _too_few(
+        self, option: str, found: int, train_length: int, cut: int | None, or_more: str = ""
+    ) -> UserError:
+        """Returns the error of too few long documents. cut: the tokens that documents are cut to,
+        where that makes them too short.
+        """
+        end, why = self.reach(train_length)
+        advice = f"give more text, or ask for fewer or shorter ones{or_more}"
+        if cut is not None:
+            advice = f"raise data.corpus.document_tokens={cut}, or ask for shorter ones"
+        why = f"{why} of task.{self.name}.multiples"
+        problem = f"{found} validation documents have {end} tokens or more, {why}"
+        asked = f"task.{self.name}.documents={self.documents} are wanted"
+        return UserError(option, problem=problem, remedy=f"{asked}: {advice}")
 
     def texts(self, setting: Setting) -> tuple[np.ndarray, np.ndarray]:
         """Returns (text, bytes behind each token), (documents, end) int64 each: the first tokens of
