@@ -1,4 +1,4 @@
-"""Text as tokens of a Hugging Face tokenizer: `pip install 'extrap[tokenizers]'`."""
+"""Text as tokens of a Hugging Face tokenizer; needs the extra `tokenizers`."""
 
 import hashlib
 import json
@@ -19,6 +19,7 @@ from extrap.data.corpora.reader import line
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 from extrap.utils.paths import PACKAGE, in_package
+from extrap.utils.pip import install_extra
 from extrap.utils.untrusted import TABLE, read_text
 
 OPTION = "data.vocabulary.tokenizer"
@@ -207,7 +208,7 @@ def encoder(tokenizer: str, place: str | None = None) -> Pieces:
     """
     option = place or f"{OPTION}={tokenizer}"
     if find_spec("tokenizers") is None:
-        problem, remedy = "this option needs tokenizers", "run pip install 'extrap[tokenizers]'"
+        problem, remedy = "this option needs tokenizers", install_extra("tokenizers")
         raise UserError(option, problem=problem, remedy=remedy)
     path = _found(tokenizer)
     return _pieces(_read(path, option), option)

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from extrap.utils.errors import UserError
+from extrap.utils.pip import install_extra
 
 NAME = "extrap"
 Attend = Callable[[nn.Module, Tensor, Tensor, Tensor, Any, dict[str, Any]], Tensor]
@@ -32,7 +33,7 @@ def installed(place: object) -> Iterator[None]:
         yield
     except ImportError as error:
         problem = f"needs the package {str(error.name).partition('.')[0]}"
-        raise UserError(place, problem=problem, remedy="pip install 'extrap[pretrained]'") from None
+        raise UserError(place, problem=problem, remedy=install_extra("pretrained")) from None
 
 
 def transformers() -> Any:

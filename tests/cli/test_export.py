@@ -11,6 +11,7 @@ from extrap.results import rows
 from extrap.runs import checkpoint
 from extrap.runs.evaluate import evaluate
 from extrap.runs.folder import Named, write_json
+from extrap.utils.pip import install_extra
 from tests.support.jobs import job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -86,7 +87,7 @@ def test_a_package_that_is_not_installed_is_one_line(package, this, capsys, monk
     monkeypatch.setitem(sys.modules, f"{package}.torch", None)
     with pytest.raises(SystemExit, match="2"):
         command.main([this.run.name, "out"])
-    line = f"export: needs the package {package}; pip install 'extrap[pretrained]'"
+    line = f"export: needs the package {package}; {install_extra('pretrained')}"
     assert capsys.readouterr().err == f"extrap export: {line}\n"
 
 

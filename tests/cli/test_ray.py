@@ -16,6 +16,7 @@ from extrap.cli.sweep import on_ray
 from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.process import Process, State
 from extrap.runs.study import Entry
+from extrap.utils.pip import install_extra
 from tests.support.program import REPOSITORY, until
 
 RAY = "hydra/launcher=ray"
@@ -24,7 +25,7 @@ RAY = "hydra/launcher=ray"
 def test_without_the_extra_it_is_named(worker):
     (worker.source / "sitecustomize.py").write_text("import sys; sys.modules['ray'] = None")
     done = worker("-m", "act=work", RAY)
-    line = "extrap: hydra/launcher=ray: needs ray; pip install 'extrap[ray]'"
+    line = f"extrap: hydra/launcher=ray: needs ray; {install_extra('ray')}"
     assert (done.returncode, done.stderr.splitlines()) == (2, [line])
 
 

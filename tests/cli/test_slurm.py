@@ -19,6 +19,7 @@ from extrap.runs.study import Entry
 from extrap.utils import lock
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
+from extrap.utils.pip import install_extra
 from tests.faults import planted
 from tests.faults.planted import Code
 from tests.support import cluster
@@ -314,5 +315,5 @@ def test_without_the_extra_it_is_named(worker, tmp_path):
     (worker.source / "sitecustomize.py").write_text("import sys; sys.modules['submitit'] = None")
     done = worker("-m", "act=work", SLURM)
     assert done.returncode == 2
-    line = "extrap: hydra/launcher=slurm: needs submitit; pip install 'extrap[slurm]'"
+    line = f"extrap: hydra/launcher=slurm: needs submitit; {install_extra('slurm')}"
     assert done.stderr.splitlines() == [line]

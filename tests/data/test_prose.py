@@ -80,6 +80,7 @@ def test_a_missing_package_is_one_line(tmp_path, monkeypatch):
     with pytest.raises(UserError, match="needs the package not_there") as caught:
         Prose().open(tmp_path)
     assert caught.value.option == "data/corpus"
+    assert "pip install -c " in caught.value.remedy, "another version changes the text"
 
 
 def test_docstrings_come_from_classes_and_functions_too(tmp_path):

@@ -14,6 +14,7 @@ from extrap.runs.dashboard.study import read
 from extrap.runs.folder import read_json
 from extrap.runs.train import train
 from extrap.runs.training.callbacks import Curve
+from extrap.utils.pip import install_extra
 from tests.support.jobs import job
 from tests.support.plausible import written
 
@@ -69,7 +70,7 @@ def test_trackio_that_is_not_installed_is_one_line(study, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "trackio", None)
     with pytest.raises(SystemExit, match="2"):
         command.main(["demo", "--trackio"])
-    line = "logger=trackio: needs the package trackio; pip install 'extrap[trackio]'\n"
+    line = f"logger=trackio: needs the package trackio; {install_extra('trackio')}\n"
     assert capsys.readouterr() == ("", f"extrap dashboard: {line}")
     with pytest.raises(SystemExit, match="2"):
         command.main(["demo", "--trackio", "--online"])

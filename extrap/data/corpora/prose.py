@@ -22,6 +22,7 @@ from extrap.data.corpora.pieces import cut
 from extrap.data.corpora.reader import stamps
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
+from extrap.utils.pip import install_pinned
 from extrap.utils.progress import Progress
 
 PACKAGES = ("torch", "transformers", "scipy", "sympy", "numpy", "matplotlib", "lightning")
@@ -93,7 +94,7 @@ class Prose(Source):
         """Returns the Python files of a package outside its tests, in a fixed order."""
         spec = find_spec(package)  # found without importing the package
         if spec is None or not spec.submodule_search_locations:
-            remedy = f"pip install {package}, or choose data/corpus=torch"
+            remedy = f"{install_pinned(package)}, or choose data/corpus=torch"
             raise UserError(self.option, problem=f"needs the package {package}", remedy=remedy)
         root = Path(spec.submodule_search_locations[0])
         inside = {path.relative_to(root): path for path in root.rglob("*.py")}

@@ -14,6 +14,7 @@ from extrap.runs.dashboard.page import Page
 from extrap.runs.dashboard.view import LENGTH
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_local
+from extrap.utils.pip import install_extra
 
 
 class Trackio(WandB):
@@ -38,7 +39,7 @@ class Trackio(WandB):
         try:
             import trackio  # type: ignore[import-not-found]
         except ImportError:
-            remedy = "pip install 'extrap[trackio]'"
+            remedy = install_extra("trackio")
             raise UserError("logger", "trackio", "needs the package trackio", remedy) from None
         return trackio
 

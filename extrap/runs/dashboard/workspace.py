@@ -15,6 +15,7 @@ from extrap.runs.dashboard.view import AXES
 from extrap.runs.identity import fingerprint
 from extrap.utils import markdown
 from extrap.utils.errors import UserError
+from extrap.utils.pip import install_extra
 from extrap.utils.untrusted import read_yaml
 
 TABLE = "curves"
@@ -33,7 +34,7 @@ def modules() -> tuple[Any, Any]:
         import wandb_workspaces.reports.v2 as wr
         import wandb_workspaces.workspaces as ws
     except ImportError:
-        remedy = "pip install 'extrap[dashboard]'"
+        remedy = install_extra("dashboard")
         problem = "need wandb_workspaces"
         raise UserError("--workspace, --report", problem=problem, remedy=remedy) from None
     return wr, ws

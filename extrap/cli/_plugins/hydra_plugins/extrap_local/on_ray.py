@@ -17,6 +17,7 @@ from extrap.cli.sweep import on_ray
 from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.process import Process
 from extrap.utils.errors import UserError
+from extrap.utils.pip import install_extra
 
 LAUNCHER = "hydra/launcher=ray"
 
@@ -40,7 +41,7 @@ class RayLauncher(Reader):
             problem = "must be a whole number from 0"
             raise UserError("hydra.launcher.retries", self.retries, problem)
         if find_spec("ray") is None:
-            raise UserError(LAUNCHER, problem="needs ray", remedy="pip install 'extrap[ray]'")
+            raise UserError(LAUNCHER, problem="needs ray", remedy=install_extra("ray"))
 
     def check(self, jobs: list[Process]) -> None:
         """Raises UserError for a job of several nodes."""

@@ -20,6 +20,7 @@ from extrap.cli.sweep.slurm_options import Place, SlurmOptions
 from extrap.cli.sweep.watch import Watch
 from extrap.runs.build import build
 from extrap.utils.errors import UserError
+from extrap.utils.pip import install_extra
 
 
 class SlurmLauncher(Reader):
@@ -35,7 +36,7 @@ class SlurmLauncher(Reader):
         """Raises UserError for an option out of bounds, and without submitit."""
         super().setup(config=config, **more)
         if find_spec("submitit") is None:
-            remedy = "pip install 'extrap[slurm]'"
+            remedy = install_extra("slurm")
             raise UserError(slurm.LAUNCHER, problem="needs submitit", remedy=remedy)
         target = f"{SlurmOptions.__module__}.{SlurmOptions.__name__}"
         self.options: SlurmOptions = build(self.given | {"_target_": target}, "hydra.launcher")
