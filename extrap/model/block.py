@@ -12,6 +12,7 @@ from extrap.model.attention import attention
 from extrap.model.decoder import Decoder, Norm
 from extrap.model.past import Past
 from extrap.model.scheme import Scheme, Where
+from extrap.model.steady import joined
 
 
 class SquaredReLU(nn.Module):
@@ -117,8 +118,7 @@ class Block(nn.Module):
         normed = self.norm1(x)
         q, k, v = self.project(normed)
         if past is not None:
-            owned = scheme.uses("attend", layer=layer)
-            normed, q, k, v = past.joined(layer, normed, q, k, v, owned)
+            normed, q, k, v = joined(past, scheme, layer, normed, q, k, v)
         rows = x.shape[1]
         new = rows if last is None else last
         here = at.at_layer(layer, normed)

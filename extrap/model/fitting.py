@@ -53,6 +53,17 @@ def free(meminfo: Path = FILES[0], group: Path = FILES[1]) -> float:
     return min(found)
 
 
+def free_on(device: torch.device) -> float:
+    """Returns the bytes that a device has left, with what torch holds of a GPU and does not use; of
+    a GPU that shares the memory of the machine, what that has left.
+    """
+    if device.type != "cuda":
+        return free()
+    unused, _ = torch.cuda.mem_get_info(device)
+    idle = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return float(unused + idle)
+
+
 class Need:
     """About how many bytes a forward of a text needs beside the weights, without gradients: the
     widest layer, and the logits of the last positions with a copy in float32. 0 for a model whose

@@ -1,5 +1,6 @@
 """A pre-norm GPT. It owns one positional scheme and never asks which."""
 
+import warnings
 from math import inf
 
 import torch
@@ -8,16 +9,24 @@ from torch.nn import functional as F
 
 from extrap.model.block import Block, again, norm_of
 from extrap.model.decoder import Decoder
+from extrap.model.fitting import Need, free_on, full
 from extrap.model.functional import linear
 from extrap.model.parts import card, has, parts
 from extrap.model.past import Past
 from extrap.model.scheme import OutOfRange, Scheme, Where, place, wide
-from extrap.model.steady import steady
+from extrap.model.steady import reads_inputs, steady
 
 LOGITS = 2**26
 """Logits that `losses` holds at once."""
 KEPT = 2**28
-"""Numbers that a past holds of texts, at most."""
+"""Numbers of a past, all inputs counted, that are kept whatever memory is free: the bits of a small
+model's rows depend on no machine.
+"""
+NO_ROOM = (
+    "memory has no room for the keys and values of texts this long, so extrap reads each of them "
+    "again for every depth and part of an answer; give smaller multiples or model.dtype=bf16"
+)
+"""The same words at every length: the command line shows them once."""
 
 
 class GPT(nn.Module):
@@ -145,11 +154,20 @@ class GPT(nn.Module):
     def endings(self, texts: Tensor, last: int) -> Tensor:
         """Returns logits of the last w positions of texts that begin alike, (N, B, T) -> (N, B, w,
         vocab), equal to the logits of `forward` up to rounding. Reads the last text whole. Reads
-        another text from its first difference on, and projects its keys and values again.
+        another text from its first difference on, and projects its keys and values again. Reads
+        each text whole where memory has no room for more.
         """
         N, B, T = texts.shape
-        if N == 1 or not self.keeps(B * T) or has(self.scheme, "looks_ahead"):
-            return torch.stack([self(text, last=last) for text in texts])
+        if N > 1 and not has(self.scheme, "looks_ahead") and self.keeps(B * T):
+            try:
+                return self._endings(texts, last)
+            except Exception as error:
+                if B > 1 or not full(error):  # fewer texts at once may fit
+                    raise
+        return torch.stack([self(text, last=last) for text in texts])
+
+    def _endings(self, texts: Tensor, last: int) -> Tensor:
+        T = texts.shape[2]
         past = Past()
         whole = texts[-1]
         logits = [self.further(whole, last, past)]
@@ -161,17 +179,38 @@ class GPT(nn.Module):
         return torch.stack(logits[::-1])
 
     def keeps(self, tokens: int) -> bool:
-        """True if the past of so many tokens fits into KEPT numbers."""
+        """True if the past of so many tokens has up to KEPT numbers, or fits twice into the memory
+        that a forward of them leaves free: reading another text on copies it.
+        """
         shape = self.scheme.shape
         G = shape.kv_heads or shape.heads
         of_token = shape.dim + 2 * G * shape.head_dim
-        return len(self.blocks) * tokens * of_token <= KEPT
+        if len(self.blocks) * tokens * of_token <= KEPT:
+            return True
+        room = free_on(self.embedding.weight.device) - Need(self)(tokens, 0)
+        if room < inf and 2 * tokens * self.of_past() <= room:
+            return True
+        warnings.warn(NO_ROOM, UserWarning, stacklevel=2)
+        return False
+
+    def of_past(self) -> int:
+        """Returns the bytes that a past holds of a token."""
+        weight = self.embedding.weight
+        numbers = 0
+        for layer, size in enumerate(self.sizes()):
+            H, G, D = size
+            numbers += 2 * G * D
+            if self.scheme.uses("attend", layer=layer):
+                numbers += H * D
+            if reads_inputs(self.scheme, layer, size, weight):
+                numbers += self.scheme.shape.dim
+        return numbers * weight.element_size()
 
     def continues(self, texts: int, known: int, tokens: int) -> bool:
         """True if so many texts of `tokens` tokens may be read on from their `known` first ones:
         their past fits, and the later tokens change nothing of it.
         """
-        if not self.keeps(texts * tokens) or has(self.scheme, "looks_ahead"):
+        if has(self.scheme, "looks_ahead") or not self.keeps(texts * tokens):
             return False
         return steady(self, self.sizes(), known, tokens)
 

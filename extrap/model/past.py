@@ -1,5 +1,6 @@
-"""What the first tokens of a text leave to later ones: in every layer their normed inputs, and keys
-and values that are not rotated yet. A scheme meets the whole text in its hooks, as without a past.
+"""What the first tokens of a text leave to later ones: in every layer keys and values that are not
+rotated yet, and their normed inputs where a hook reads them. A scheme meets the whole text in its
+hooks, as without a past.
 """
 
 import torch
@@ -10,8 +11,9 @@ Layer = tuple[Tensor, Tensor, Tensor, Tensor | None]
 
 
 class Past:
-    """Inputs (B, t, C), keys and values (B, G, t, D) of t tokens by layer; empty at first. A layer
-    whose scheme owns attention also keeps queries (B, H, t, D): it may mix them with later ones.
+    """Inputs (B, t, C), keys and values (B, G, t, D) of t tokens by layer; empty at first. Inputs
+    that no hook reads are on the device meta, without numbers. A layer whose scheme owns attention
+    also keeps queries (B, H, t, D): it may mix them with later ones.
     """
 
     def __init__(self, layers: dict[int, Layer] | None = None):
@@ -34,7 +36,7 @@ class Past:
         """
         if (before := self.layers.get(layer)) is not None:
             old_x, old_k, old_v, old_q = before
-            x = torch.cat([old_x, x], 1)
+            x = torch.cat([old_x, x.to(old_x.device)], 1)
             k = torch.cat([old_k, k], 2)
             v = torch.cat([old_v, v], 2)
             if old_q is None:

@@ -1,11 +1,16 @@
-"""Whether the first tokens of a text stay as they are when later ones follow."""
+"""Whether the first tokens of a text stay as they are when later ones follow, and what of them a
+past keeps.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from extrap.model.attention import attention
+from extrap.model.past import Past
+from extrap.model.scheme import Scheme, place
 from extrap.model.where import Where
 
 CLOSE = 1e-4
@@ -67,3 +72,33 @@ def _places(at: Where, known: int) -> list[torch.Tensor]:
         mask = at.block(row, row + 1).mask
         found.append(torch.ones(1) if mask is None else mask)
     return found
+
+
+def joined(
+    past: Past, scheme: Scheme, layer: int, x: Tensor, q: Tensor, k: Tensor, v: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Past.joined, without numbers in inputs that no hook reads."""
+    size = q.shape[1], k.shape[1], q.shape[-1]
+    if layer not in past.layers and not reads_inputs(scheme, layer, size, x):
+        x = x.to("meta")
+    owned = scheme.uses("attend", layer=layer)
+    return past.joined(layer, x, q, k, v, owned)
+
+
+@torch.no_grad()
+def reads_inputs(scheme: Scheme, layer: int, size: tuple[int, int, int], like: Tensor) -> bool:
+    """True if a hook reads the inputs of a layer, as two tokens show.
+
+    size: heads of queries, heads of keys and channels; like: numbers of the model
+    """
+    H, G, D = size
+    t = torch.arange(2, dtype=torch.float64, device=like.device)
+    tokens = torch.zeros(1, 2, dtype=torch.long, device=like.device)
+    without = like.new_empty(1, 2, scheme.shape.dim, device="meta")
+    at = place(scheme, t, tokens=tokens).at_layer(layer, without)
+    q = like.new_zeros(1, H, 2, D)
+    k = like.new_zeros(1, G, 2, D)
+    try:
+        return attention(scheme, q, k, k, at).is_meta
+    except Exception:  # of whatever class torch or a plug-in raises
+        return True

@@ -18,6 +18,7 @@ from extrap.model.fitting import full
 from extrap.model.gpt import GPT
 from extrap.model.past import Past
 from extrap.model.scheme import OutOfRange, Shape, Where
+from extrap.model.steady import joined
 from extrap.pretrained.layer import Layer, Unreadable
 from extrap.pretrained.layers import read
 from extrap.pretrained.plain import ALLOWED, device_of, table_rows
@@ -207,7 +208,7 @@ class Adapted(GPT):
             x, q, k, v = (each.to(home) for each in (inputs[n], q, k, v))
             new = q.shape[2]
             if past is not None:
-                x, q, k, v = past.joined(n, x, q, k, v, self.scheme.uses("attend", layer=n))
+                x, q, k, v = joined(past, self.scheme, n, x, q, k, v)
             o = attention(self.scheme, q, k, v, at.at_layer(n, x), at.length - new)
             return o[..., :D].transpose(1, 2).contiguous().to(away)
 

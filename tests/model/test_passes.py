@@ -1,13 +1,18 @@
 """Forward passes: the tail of a text alone, texts that begin alike, compiled."""
 
+from itertools import chain
+
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
+from extrap.model import fitting
 from extrap.model import gpt as module
+from extrap.model.fitting import Need
 from extrap.model.gpt import GPT
+from extrap.model.past import Past
 from extrap.tasks.scoring.answers import NONE
 from extrap.tasks.scoring.multi_token import greedy
 from tests.support.discover import gpt, made, node
@@ -124,6 +129,60 @@ def test_a_scheme_that_looks_ahead_reads_every_text_whole(monkeypatch):
     )
     model.endings(texts, 1)
     assert read == [{"last": 1}] * 3
+
+
+def held(past):
+    """The bytes of a past."""
+    of_layers = chain.from_iterable(past.layers.values())
+    return sum(x.nbytes for x in of_layers if x is not None and not x.is_meta)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("scheme", ["rope", "t5", "forgetting", "delta-rule", "rope-gate"])
+def test_bytes_of_a_past_are_foreseen_with_inputs_only_where_a_hook_reads_them(scheme):
+    model, past = gpt(scheme), Past()
+    model.further(torch.randint(50, (2, 20)), 1, past)
+    assert held(past) == 2 * 20 * model.of_past()
+    assert all(x.is_meta == (scheme in ("rope", "t5")) for x, *_ in past.layers.values())
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("enough", [True, False])
+def test_a_large_past_is_kept_where_the_free_memory_holds_it_twice(enough, monkeypatch, recwarn):
+    """Else every text is read whole again, one line says so, and the answers are equal."""
+    model = gpt("rope")
+    texts = torch.randint(50, (1, 2, 40)).repeat(3, 1, 1)
+    for n, text in enumerate(texts[:2]):
+        text[:, 20 + 10 * n :] = 0
+    prompts = [np.arange(40) % 50, np.arange(3, 43) % 50]
+    whole = torch.stack([model(text, last=1) for text in texts])
+    plain = greedy(model.forward, prompts, 6, 4096)
+    room = Need(model)(2 * 46, 0) + 2 * 2 * 46 * model.of_past()
+    monkeypatch.setattr(module, "KEPT", 0)
+    monkeypatch.setattr(fitting, "free", lambda: room if enough else room / 2)
+    read = []
+    model.embedding.register_forward_hook(lambda m, given, out: read.append(given[0].shape[1]))
+    torch.testing.assert_close(model.endings(texts, 1), whole)
+    assert read == ([40, 10, 20] if enough else [40] * 3)
+    read.clear()
+    assert (greedy(model, prompts, 6, 4096) == plain).all()
+    assert read[0] == 45 and len(read) > 1
+    assert (max(read[1:]) < 40) == enough
+    assert {str(line.message) for line in recwarn} == (set() if enough else {module.NO_ROOM})
+
+
+@torch.no_grad()
+def test_a_text_that_fits_alone_needs_no_past(monkeypatch):
+    model, texts = gpt("rope"), torch.randint(50, (2, 1, 40))
+    whole = torch.stack([model(text, last=1) for text in texts])
+
+    def full(*given):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(model, "further", full)
+    torch.testing.assert_close(model.endings(texts, 1), whole)
+    with pytest.raises(torch.OutOfMemoryError):
+        model.endings(texts.repeat(1, 2, 1), 1)
 
 
 GRAPHS = ["rope", "rope-logn", "alibi", "t5", "kerple-log", "window", "shaw"]

@@ -7,7 +7,7 @@ import torch
 
 from extrap.model import fitting
 from extrap.model.decoder import Decoder
-from extrap.model.fitting import Fitting, Need, free, full
+from extrap.model.fitting import Fitting, Need, free, free_on, full
 from extrap.model.gpt import GPT
 from extrap.model.shape import Shape
 from extrap.runs.on_device import OnDevice
@@ -130,6 +130,15 @@ def test_free_memory_is_that_of_the_control_group(tmp_path):
     (tmp_path / "memory.max").write_text("max\n")
     assert free(meminfo, tmp_path) == 5 * 1024
     assert free(tmp_path / "none", tmp_path / "none") == float("inf")
+
+
+def test_free_memory_of_a_gpu_counts_what_torch_holds_for_later(monkeypatch):
+    known = {"mem_get_info": (5, 80), "memory_reserved": 60, "memory_allocated": 20}
+    for name, numbers in known.items():
+        monkeypatch.setattr(torch.cuda, name, lambda device, numbers=numbers: numbers)
+    assert free_on(torch.device("cuda")) == 5 + 40
+    monkeypatch.setattr(fitting, "free", lambda: 7.0)
+    assert free_on(CPU) == 7
 
 
 def test_no_memory_is_foreseen_for_a_function():
