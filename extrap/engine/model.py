@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from extrap.engine.client import Client, Refused
-from extrap.engine.protocol import Answer, Ids, Protocol
+from extrap.engine.protocol import NONE, Answer, Ids, Protocol
 from extrap.utils.errors import NotApplicable, OutOfRange, UserError
 
 PROBE, TRIES = 16, 8
@@ -95,7 +95,8 @@ class Engine(nn.Module):
         """Returns the tokens after prompts of any lengths, as many as the count of each, or one
         count for all, each the most likely one after the tokens before it: ids (B, most), `bos`
         behind the end of an answer, and their log-probabilities (B, most) in float64, nan there.
-        Raises OutOfRange as `losses`.
+        NONE is in place of an id whose log-probability is nan, and ends the answer. Raises
+        OutOfRange as `losses`.
         """
         if isinstance(prompts, Tensor):
             prompts = prompts.tolist()
@@ -129,7 +130,7 @@ class Engine(nn.Module):
             answer = self._asked([*ids, *said], say, step)
             said = said + answer.ids
             scores = scores + answer.scores
-            if len(answer.ids) < step:
+            if len(answer.ids) < step or NONE in answer.ids:
                 break
         return said, scores
 

@@ -31,6 +31,8 @@ EXTENDED = {
 """Options that some engines know: no BOS of their own, answers as ids, no other penalties."""
 SCORES = {"prompt_logprobs": {"prompt_logprobs": 0}, "echo": {"echo": True}}
 """By way to score a prompt: the options of a request."""
+NONE = -1
+"""In place of an id whose score is nan, as in extrap.tasks.scoring.answers."""
 
 
 class Answer(NamedTuple):
@@ -38,7 +40,8 @@ class Answer(NamedTuple):
 
     Args:
         read: how many tokens it says that it read, None if it is silent
-        ids, scores: of the answer, scores nan where it gives none
+        ids, scores: of the answer, NONE and nan where its score is nan; nan alone where it gives
+            none
         prompt: log-probabilities of the prompt's ids but the first
     """
 
@@ -123,10 +126,10 @@ def _of_prompt(choice: Any, own: Any, ids: Ids) -> list[float] | None:
         if len(listed) != len(ids):
             return [math.nan] * (len(listed) - 1)
         behind_first = zip(ids[1:], listed[1:], strict=True)
-        return [float(at[str(i)]["logprob"]) for i, at in behind_first]
+        return [_number(at[str(i)]["logprob"]) for i, at in behind_first]
     echoed = own.get("token_logprobs")
     if isinstance(echoed, list) and len(echoed) >= len(ids) and echoed[0] is None:
-        return [float(score) for score in echoed[1 : len(ids)]]
+        return [_number(score) for score in echoed[1 : len(ids)]]
     return None
 
 
@@ -134,15 +137,22 @@ def _of_answer(choice: Any, own: Any, behind: int) -> tuple[list[int], list[floa
     """Returns ids and scores of an answer; behind: where it begins in lists with the prompt."""
     if isinstance(content := own.get("content"), list):
         ids = [int(one["id"]) for one in content]
-        scores = [float(one["logprob"]) for one in content]
-        return ids, scores
-    words = own.get("tokens") or []
-    scores = own.get("token_logprobs") or []
-    start = behind if scores and scores[0] is None else 0
-    ids = choice.get("token_ids")
-    if not isinstance(ids, list):
-        named = [str(word) for word in words[start:]]
-        ids = [int(word.removeprefix("token_id:")) for word in named if word.startswith("token_id")]
-    given = [float(score) for score in scores[start:]]
-    filled = given + [math.nan] * len(ids)
-    return [int(i) for i in ids], filled[: len(ids)]
+        given = [_number(one["logprob"]) for one in content]
+    else:
+        words = own.get("tokens") or []
+        scores = own.get("token_logprobs") or []
+        start = behind if scores and scores[0] is None else 0
+        ids = choice.get("token_ids")
+        if not isinstance(ids, list):
+            named = [str(word) for word in words[start:]]
+            found = [word for word in named if word.startswith("token_id")]
+            ids = [word.removeprefix("token_id:") for word in found]
+        ids = [int(i) for i in ids]
+        given = [_number(score) for score in scores[start:]][: len(ids)]
+    known = [NONE if math.isnan(score) else i for i, score in zip(ids, given, strict=False)]
+    return known + ids[len(given) :], given + [math.nan] * (len(ids) - len(given))
+
+
+def _number(score: Any) -> float:
+    """Returns a score; null is nan, which JSON has no word for."""
+    return math.nan if score is None else float(score)

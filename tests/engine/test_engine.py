@@ -1,5 +1,7 @@
 """An engine on the loopback gives the rows of its checkpoint; its mistakes end in one line."""
 
+import json
+import math
 import sys
 from itertools import product
 from pathlib import Path
@@ -24,6 +26,12 @@ REFUSED = {
     "nll": ("documents=2", "scores the tokens of a text, which this engine does not"),
     "haystack": ("needles=2", "reads the logits of all ids"),
     "parity": ("trials=2", "compares the engine with model.reference, which is null"),
+}
+OPTIONS = {
+    "kv": ("trials=4", "depths=[0,0.5,1]", "pairs=2", "multiples=[0.25,0.5]"),
+    "nll": ("documents=2", "multiples=[0.25,0.5]"),
+    "lost-in-the-middle": ("trials=4", "characters=6", "pairs=[2]", "generate=0"),
+    "parity": ("trials=2", "documents=2", "multiples=[0.25,0.5]"),
 }
 KEY = "a-key-of-mine"
 GONE = 404, {"error": {"message": "no such model"}}
@@ -84,6 +92,34 @@ def test_requests_are_on_their_way_at_once_whatever_their_lengths(place, net, ta
     with serving(server) as url:
         extrap.evaluate(url, *place.WORDS, *words, tokenizer=folder, tasks=task)
     assert 1 < server.most <= 4
+
+
+@pytest.mark.filterwarnings("ignore:task.parity")
+@pytest.mark.parametrize("way", ["prompt_logprobs", "echo", None])
+@pytest.mark.parametrize("written", [math.nan, None])
+def test_an_engine_whose_logits_are_no_numbers_past_a_length_diverges_there(
+    place, net, way, written
+):
+    folder, server = place.saved(net), Serving(net, way)
+    answers = server.completion
+
+    def overflows(head, read, logits):
+        return logits.index_fill(1, torch.arange(40, max(40, logits.shape[1])), math.nan)
+
+    def completion(body):
+        status, found = answers(body)
+        return status, json.loads(json.dumps(found), parse_constant=lambda name: written)
+
+    net.lm_head.register_forward_hook(overflows)
+    server.completion = completion
+    tasks = ["kv", "lost-in-the-middle", "parity", *(["nll"] if way else [])]
+    words = [f"task.{task}.{one}" for task in tasks for one in OPTIONS[task]]
+    with serving(server) as url:
+        rows = extrap.evaluate(url, *place.WORDS, *words, tasks=tasks, reference=folder)
+    scored = rows[rows["metric"].isin(["accuracy", "format", "nll", "same"])]
+    past, within = (scored[scored["length"] > 40], scored[scored["length"] < 40])
+    assert set(past["task"]) == set(tasks) and set(past["status"]) == {"diverged"}
+    assert past["value"].isna().all() and within["value"].notna().all()
 
 
 def test_models_are_named_in_full_and_one_that_is_gone_ends_the_evaluation(place, net):
