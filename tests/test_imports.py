@@ -1,6 +1,7 @@
 """A reader of one file need not read the model, the checkpoints of others or the command line."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,11 @@ NEVER = {
     "extrap.runs.experiment": ["extrap.pretrained", "extrap.cli"],
 }
 """Packages and modules that these modules must not load."""
+MOST = {"extrap.tasks.kv": (25, 2600), "extrap.runs.job": (70, 8000)}
+"""Files and lines of extrap that importing a module may load. If a change needs more, look first
+for an import that serves a type alone, or one function.
+"""
+ROOT = Path(__file__).resolve().parents[1]
 
 SCRIPT = f"""
 import json, sys
@@ -44,6 +50,18 @@ def loaded(tmp_path_factory) -> dict[str, list[str]]:
 def test_a_module_loads_nothing_of_these(loaded, name):
     found = {one for one in loaded[name] for no in NEVER[name] if f"{one}.".startswith(f"{no}.")}
     assert name in loaded[name] and not found
+
+
+@pytest.mark.subprocess
+@pytest.mark.parametrize("name", MOST)
+def test_a_module_loads_few_files_and_lines(loaded, name):
+    lines = []
+    for one in {"extrap", *loaded[name]}:
+        path = ROOT / one.replace(".", "/")
+        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        lines.append(len(file.read_text().splitlines()))
+    files, most = MOST[name]
+    assert len(lines) <= files and sum(lines) <= most, f"{len(lines)} files, {sum(lines)} lines"
 
 
 @pytest.mark.subprocess

@@ -8,18 +8,19 @@ and differ from the logits of the plain model. Within it, each method says wheth
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor
 
 from extrap.extensions.layers import global_layers
-from extrap.extensions.probe import check_changes
-from extrap.model.gpt import GPT
 from extrap.model.parts import describe_parts, parts
 from extrap.model.scheme import Scheme
 from extrap.model.stack import InLayers, Only, Stack
 from extrap.utils.errors import NotApplicable, UserError
 from extrap.utils.plugins import defined_at, other_arguments
+
+if TYPE_CHECKING:
+    from extrap.model.gpt import GPT
 
 Reader = Callable[..., Tensor]
 """model(tokens (B, T), last=w) -> logits (B, w, vocab)."""
@@ -41,7 +42,7 @@ class Extension(ABC):
     """Length of the windows for tuning, in training lengths; None: the factor."""
 
     @abstractmethod
-    def __call__(self, model: GPT) -> Reader:
+    def __call__(self, model: "GPT") -> Reader:
         """Returns the extended model; `model` stays as it was. Raises NotApplicable for a scheme
         that it would not change.
 
@@ -76,7 +77,9 @@ class SchemeExtension(Extension):
         which becomes NotApplicable, for a scheme that it would not change.
         """
 
-    def __call__(self, model: GPT) -> GPT:
+    def __call__(self, model: "GPT") -> "GPT":
+        from extrap.extensions.probe import check_changes  # loads the GPT
+
         try:
             scheme = self.applied(deepcopy(model.scheme))
             check_changes(model.scheme, scheme)

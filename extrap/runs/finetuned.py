@@ -9,14 +9,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from extrap.data.mixture import Batches
 from extrap.extensions.base import Extension
-from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.runs.build import build
 from extrap.runs.choices import changed, describe_data, node
@@ -27,6 +26,9 @@ from extrap.runs.source import Source
 from extrap.runs.training.finetune import Tuning
 from extrap.runs.training.optim import Optim
 from extrap.utils.errors import NotApplicable, UserError
+
+if TYPE_CHECKING:
+    from extrap.model.gpt import GPT
 
 DATA = "data@finetune.data"
 UNNAMED = ("data", "factor", "log_every", "save_every")
@@ -157,7 +159,7 @@ class FineTuned:
         about = {"parent": source.run.name, "train_factor": self.factor, "steps": self.optim.steps}
         return Run(self.label, identity, source.seed, about)
 
-    def begin(self) -> GPT:
+    def begin(self) -> "GPT":
         """Returns the extended parent, before tuning. Raises UserError if the parent diverged."""
         source = self.source
         if source.run.state.get("state") == "diverged":
@@ -180,8 +182,10 @@ class FineTuned:
                 found[name] = found[own]
         return self.tuning.kept(before | found, plain)
 
-    def _extended(self, model: GPT) -> tuple[GPT, dict[str, str]]:
+    def _extended(self, model: "GPT") -> tuple["GPT", dict[str, str]]:
         """Returns the extended model, and the name of each of its parameters in the plain one."""
+        from extrap.model.gpt import GPT
+
         source = self.source
         extension = build(self.extension_options, "extension", source.config["plugins"], Extension)
         names = shared(model)

@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge
 from torch import Tensor
 
-from extrap.model.gpt import GPT
 from extrap.runs.training.optim import Optim
 from extrap.utils.bounds import Count, NotNegative, Positive
+
+if TYPE_CHECKING:
+    from extrap.model.gpt import GPT
 
 OWN = ("steps", "lr", "warmup", "final", "weight_decay", "log_every", "save_every")
 """Options of training for which tuning has its own values."""
@@ -48,14 +50,14 @@ class Tuning:
         """Returns the values of OWN."""
         return {name: getattr(self, name) for name in OWN}
 
-    def adapt(self, model: GPT) -> None:
+    def adapt(self, model: "GPT") -> None:
         """Prepares a model for tuning, in place. Raises ValueError if options do not fit it."""
 
     def merge(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Returns the weights of an adapted model as a plain one has them."""
         return dict(weights)
 
-    def kept(self, tuned: Mapping[str, Tensor], plain: GPT) -> dict[str, Tensor]:
+    def kept(self, tuned: Mapping[str, Tensor], plain: "GPT") -> dict[str, Tensor]:
         """Returns the weights that the run keeps, of those tuned and of the model before."""
         return dict(tuned)
 
