@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from extrap.cli.sweep.display import Status, foreseen, line, summary, time_left
+from extrap.cli.sweep.display import Status, by_pace, foreseen, line, summary, time_left
 from extrap.cli.sweep.process import Process, State
 from extrap.runs.folder import write_json
 from extrap.runs.study import Entry
@@ -106,15 +106,45 @@ def test_cores_respect_the_quota_of_a_container(tmp_path, monkeypatch, quota, al
 
 
 def test_the_first_steps_say_how_long_a_sweep_will_take(monkeypatch):
-    """36 jobs, 8 side by side: 4.5 rounds of 10 minutes."""
+    """36 jobs, 8 side by side: 4.5 rounds of 10 minutes, 12 s of the first over."""
     jobs = [Process(f"seed={n}", [], Entry("s", f"a-s{n}", "direct", {})) for n in range(36)]
-    report = {"phase": "train", "done": 29, "total": 1500, "left": 600.0}
+    report = {"phase": "train", "done": 29, "total": 1500, "left": 588.0}
     monkeypatch.setattr(Process, "progress", lambda job: report)
     for one in jobs[:8]:
-        one.state, one.began = State.RUNNING, time.monotonic()
+        one.state, one.began = State.RUNNING, time.monotonic() - 12
     assert time_left(jobs, 8) is None
     report["done"] = 30
-    assert time_left(jobs, 8) == pytest.approx(36 / 8 * 600, abs=5)
+    assert time_left(jobs, 8) == pytest.approx(36 / 8 * 600 - 12, abs=5)
     assert " left by the pace of the first steps | " in line(jobs, 8)
     report["left"] = "soon"
     assert time_left(jobs, 8) is None
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_fresh_sweep_says_once_how_long_it_will_train(monkeypatch, capsys, live):
+    jobs = [Process(f"seed={n}", [], Entry("s", f"a-s{n}", "direct", {})) for n in range(3)]
+    report = {"phase": "train", "done": 30, "total": 1230, "left": 1200.0}
+    monkeypatch.setattr(Process, "progress", lambda job: report)
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+    jobs[0].state, jobs[0].began = State.RUNNING, 60.0
+    shown = Status(jobs, 2, live, foretells=True)
+    for _ in range(2):
+        shown.now()
+        shown.tick()
+    said = "extrap: 3 jobs, 2 side by side, about 30:40 by the rate of the first steps"
+    assert capsys.readouterr().err.count(f"{said}, without evaluation\n") == 1
+    report["phase"] = "nll"
+    assert by_pace(jobs, 2) is None, "it trains nothing"
+    report["phase"], jobs[1].state = "train", State.DONE
+    assert by_pace(jobs, 2) is None
+
+
+def test_a_run_that_goes_on_at_its_end_stands_for_a_whole_one(monkeypatch):
+    """It began 20 s ago at 90 %, and takes 10 s for a percent; so will another, which waits."""
+    resumed, waiting = job("a", State.RUNNING, began=80.0), job("b")
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+    says(resumed, phase="train", done=920, total=1000, left=80.0)
+    assert time_left([resumed], 1) == pytest.approx(80)
+    assert time_left([resumed, waiting], 1) == pytest.approx(80 + 1000)
+    resumed.state, resumed.seconds = State.DONE, 100.0
+    assert time_left([resumed, waiting], 1) == pytest.approx(1000)

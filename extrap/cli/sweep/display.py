@@ -15,6 +15,10 @@ from extrap.utils.progress import MINUTE, MOST, clock, words
 
 ENOUGH = 30
 """Steps of training after which their pace says how long a sweep will take."""
+TRAININGS = ("train", "tune")
+"""Phases that train."""
+LARGEST = 1e15
+"""Upper bound of steps, tokens and seconds in a progress file, which others may have written."""
 KNOWN = 10
 """Finished jobs from which the time of a sweep is foreseen."""
 STOPPING = "waiting for the jobs to finish what they are writing; Ctrl-C again ends them at once"
@@ -26,10 +30,13 @@ class Status:
     Args:
         live: one line that is drawn over itself, for a terminal; else a line for each start and
             end, and one a minute between them
+        foretells: a line of its own says how long the sweep will train, once a pace is known
     """
 
-    def __init__(self, jobs: list[Process], n_jobs: int = 1, live: bool = False) -> None:
-        self._jobs, self.n_jobs, self._live = jobs, n_jobs, live
+    def __init__(
+        self, jobs: list[Process], n_jobs: int = 1, live: bool = False, foretells: bool = False
+    ) -> None:
+        self._jobs, self.n_jobs, self._live, self._foretells = jobs, n_jobs, live, foretells
         self._next = 0.0 if live else time.monotonic() + MINUTE
         self._numbers = {id(job): number for number, job in enumerate(jobs, 1)}
 
@@ -62,6 +69,9 @@ class Status:
     def tick(self) -> None:
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + (0.5 if self._live else MINUTE)
+            if self._foretells and (said := by_pace(self._jobs, self.n_jobs)) is not None:
+                self._foretells = False
+                self._say(f"extrap: {said}" + "\n" * self._live)
             width = shutil.get_terminal_size().columns - 1 if self._live else None
             self._say(line(self._jobs, self.n_jobs)[:width])
 
@@ -118,13 +128,13 @@ def time_left(jobs: list[Process], n_jobs: int) -> float | None:
     the running ones; None before their 30th step.
     """
     now = time.monotonic()
-    running = [job for job in jobs if job.state is State.RUNNING]
-    whole = [job.seconds for job in jobs if job.state is State.DONE]
-    whole = whole or [now - job.began + left for job in running if (left := _at_pace(job))]
+    paces = [_pace(job, now) for job in jobs if job.state is State.RUNNING]
+    whole = [job.before + job.seconds for job in jobs if job.state is State.DONE]
+    whole = whole or [spent + rest for spent, rest in paces if rest is not None]
     if not whole:
         return None
     mean = sum(whole) / len(whole)
-    left = [max(mean - (now - job.began), 0.0) for job in running]
+    left = [max(mean - spent, 0.0) for spent, _ in paces]
     waiting = mean * sum(job.state in (State.WAITING, State.HELD) for job in jobs)
     return max([(sum(left) + waiting) / n_jobs, *left])
 
@@ -145,13 +155,39 @@ def foreseen(jobs: Sequence[Process], n_jobs: int) -> str | None:
     return f"{count}, about {whole} by {len(known)} finished one{'s' * (len(known) > 1)}"
 
 
-def _at_pace(job: Process) -> float | None:
-    """Returns the seconds that a job will train, by the pace of its first steps."""
-    report = job.progress()
-    done: Any = report.get("done")
-    left: Any = report.get("left")
-    known = type(done) is int and type(left) in (int, float) and 0 < left < MOST
-    return left if known and done >= ENOUGH else None
+def by_pace(jobs: Sequence[Process], n_jobs: int) -> str | None:
+    """Returns a line about the time that a sweep will train, by the pace of its running jobs: `36
+    jobs, 8 side by side, about 5:00:00 by the rate of the first steps, without evaluation`. None
+    before their 30th step, and once a job is done.
+    """
+    due = [job for job in jobs if job.state in (State.WAITING, State.HELD, State.RUNNING)]
+    trains = any(
+        job.progress().get("phase") in TRAININGS for job in due if job.state is State.RUNNING
+    )
+    ended = any(job.state is State.DONE for job in jobs)
+    if ended or not trains or (left := time_left(due, n_jobs)) is None:
+        return None
+    count = f"{len(due)} job{'s' * (len(due) > 1)}, {min(n_jobs, len(due))} side by side"
+    return f"{count}, about {clock(left)} by the rate of the first steps, without evaluation"
+
+
+def _pace(job: Process, now: float) -> tuple[float, float | None]:
+    """Returns the seconds that a running job has taken so far, and those that it will take for the
+    rest of its phase, by the pace of its first steps; None before these. At that pace its earlier
+    attempts took what this one has not done.
+    """
+    own, report = now - job.began, job.progress()
+    done, total, rest = (_number(report.get(name)) for name in ("done", "total", "left"))
+    if done is None or rest is None or done < ENOUGH or not 0 < rest < MOST:
+        return job.before + own, None
+    if total is not None and done < total:
+        job.before = max(job.before, rest * done / (total - done) - own)
+    return job.before + own, rest
+
+
+def _number(value: Any) -> float | None:
+    """Returns a number of a progress file, None for what is none or would overflow."""
+    return value if type(value) in (int, float) and 0 <= value < LARGEST else None
 
 
 def summary(jobs: Sequence[Process], seconds: float) -> str:

@@ -54,6 +54,7 @@ class Process:
     devices    the GPUs that it has; it sees no others
     save_minutes  between two checkpoints of its training, at most; None without a training
     queue      why it waits in the queue of a cluster
+    before     about how many seconds earlier attempts took for what this one goes on with
     """
 
     label: str
@@ -71,6 +72,7 @@ class Process:
     devices: list[Device] = field(default_factory=list)
     save_minutes: float | None = None
     queue: str = ""
+    before: float = 0.0
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _printed: int = 0
 

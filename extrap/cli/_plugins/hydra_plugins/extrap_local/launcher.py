@@ -83,7 +83,8 @@ class LocalLauncher(Reader):
         os.environ |= {name: str(share) for name, share in shares.items()}
         try:
             with slots or nullcontext():
-                status = Status(jobs, n_jobs, live=sys.stderr.isatty())
+                live = sys.stderr.isatty()
+                status = Status(jobs, n_jobs, live, foretells=line is None)
                 pool.run(jobs, n_jobs, status, slots)
         finally:
             for name in shares:
