@@ -1,5 +1,6 @@
 """One configuration made into objects, whose options are checked."""
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from extrap.runs.fresh import Fresh
 from extrap.runs.layout import CURVE, DIRECT, RESULTS, USED, check_part
 from extrap.runs.source import Source
 from extrap.tasks.base import Setting, Task
+from extrap.utils import progress
 from extrap.utils.errors import UserError
 from extrap.utils.plugins import check_plugins
 
@@ -163,7 +165,8 @@ class Job:
         of = training or self.training or self.source
         names = self.study, of.run.name, extension, of.label, self.trained_on
         said = of.run.seed, self.source.length, tuple(self.task_names), of.run.identity
-        self.dashboard.start(Page(*names, *said, size=self.source.params))
+        by_agent = own and progress.FILE not in os.environ  # no job of a sweep
+        self.dashboard.start(Page(*names, *said, size=self.source.params, by_agent=by_agent))
 
 
 def source_of(config: Mapping[str, Any]) -> type[Source]:

@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from extrap.runs.evaluate import evaluate
 from extrap.runs.experiment import work
 from extrap.runs.folder import read_json
 from extrap.runs.train import train
+from extrap.utils import progress
 from tests.support.jobs import job
 from tests.support.killed import killed
 from tests.support.plausible import written
@@ -230,22 +232,37 @@ def test_ids_are_short_and_told_apart():
 
 
 def test_in_a_sweep_of_wandb_a_run_has_one_page(tmp_path, monkeypatch):
-    """Named by extrap, or by an agent through the environment."""
+    """Named by extrap, or by an agent through the environment; the agent names neither the page of
+    a parent in the same process nor the pages of a sweep of extrap.
+    """
     import wandb
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WANDB_SWEEP_ID", "sweep")
-    page = Page("main", "rope-s0", "direct", "rope", "mixture", 0, 64, ("kv",))
+    page = Page("main", "rope-s0", "direct", "rope", "mixture", 0, 64, ("kv",), by_agent=True)
+    parent = replace(page, run="parent-s0", by_agent=False)
     ids = []
     try:
-        for agent in ("", "", "own"):
-            if agent:
+        for agent, shown_page in (("", page), ("", page), ("own", parent), ("own", page)):
+            if agent and ids[-1] == page.id:
                 wandb.teardown()  # a process of its own
                 monkeypatch.setenv("WANDB_RUN_ID", agent)
             shown = WandB()
-            shown.start(page)
+            shown.start(shown_page)
             ids.append(shown.run.id)
             shown.finish()
     finally:
         wandb.teardown()
-    assert ids == [page.id, page.id, "own"]
+    assert ids == [page.id, page.id, parent.id, "own"]
+
+
+def test_an_agent_of_wandb_names_the_page_of_the_own_run_of_a_command(monkeypatch):
+    started = []
+    for words in ({}, {progress.FILE: "progress.json"}):
+        for name, value in words.items():
+            monkeypatch.setenv(name, value)
+        tuned = job("scheme=rope", "finetune=lora")
+        monkeypatch.setattr(tuned.dashboard, "start", started.append, raising=False)
+        for training in (*tuned.trainings, None):
+            tuned.show(training)
+    assert [page.by_agent for page in started] == [False, True, True, False, False, False]

@@ -179,7 +179,7 @@ class WandB(Dashboard):
             quiet.x_save_requirements = False
         where = {"mode": self.mode, "resume": resume, "dir": Path.cwd()}
         if "WANDB_SWEEP_ID" in os.environ:
-            library.name_in_sweep(page.id, self.project)
+            library.name_in_sweep(page.id, self.project, page.by_agent)
         else:
             where |= {"project": self.project, "entity": self.entity, "id": page.id}
         what = {"name": page.name, "group": page.study, "job_type": page.job_type,

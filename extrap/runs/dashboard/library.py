@@ -48,14 +48,15 @@ def check_folder(folder: Path) -> None:
         raise ValueError(f"{folder}: wandb needs a folder with a name in UTF-8") from None
 
 
-def name_in_sweep(run_id: str, project: str) -> None:
-    """Names the page of a run of W&B's own sweeps where its agent, through the environment, does
-    not: the same page for each evaluation. In a sweep, wandb.init itself takes no names.
+def name_in_sweep(run_id: str, project: str, by_agent: bool) -> None:
+    """Names the page of a run of W&B's own sweeps, the same for each evaluation: in a sweep,
+    wandb.init itself takes no names. The agent, through the environment, names the project, and
+    the page if by_agent is True.
     """
-    own = {"run_id": run_id, "project": project}
-    left = {name: own[name] for name in own if not os.environ.get(f"WANDB_{name.upper()}")}
+    agent = os.environ.get("WANDB_RUN_ID") if by_agent else None
+    project = os.environ.get("WANDB_PROJECT") or project
     library = wandb()
-    library.setup(settings=library.Settings(**left))
+    library.setup(settings=library.Settings(run_id=agent or run_id, project=project))
 
 
 def log_in() -> None:

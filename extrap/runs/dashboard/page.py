@@ -25,6 +25,8 @@ class Page:
         size: the number of parameters of its model
         trained: whether the run passed the gate of each task
         best: the values of its series that pages are sorted by
+        by_agent: whether an agent of W&B may name it: the page of the run of a command that is no
+            sweep
     """
 
     study: str
@@ -41,6 +43,7 @@ class Page:
     size: int | None = None
     trained: Mapping[str, bool] = field(default_factory=dict)
     best: Mapping[str, float] = field(default_factory=dict)
+    by_agent: bool = False
 
     @property
     def id(self) -> str:
