@@ -5,6 +5,7 @@ hub. transformers reads its data alone: no pickle, no code, no kernels of the hu
 import hashlib
 import os
 import re
+from collections import ChainMap
 from contextlib import AbstractContextManager
 from copy import deepcopy
 from functools import cached_property
@@ -38,6 +39,8 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 BUFFERS = ("masked_bias", "position_ids")
 """Last names of constants that old versions of transformers wrote among the weights."""
+MASK = re.compile(r"(^|\.)\w*att\w*\.(bias|causal_mask)$")
+"""The name of another one, of the shape (1, 1, n, n): which keys a query sees."""
 PICTURES = ("vision_model", "multi_modal_projector")
 """First names of tensors beside a decoder that is the part for text of a model."""
 INDEX = "model.safetensors.index.json"
@@ -70,8 +73,8 @@ def files(folder: Path) -> list[Path]:
     return [folder / name for name in names]
 
 
-def header(path: Path) -> list[str]:
-    """Returns the names of the tensors in a file of weights. Raises UserError if damaged."""
+def header(path: Path) -> dict[str, tuple[int, ...]]:
+    """Returns the shapes of the tensors in a file of weights. Raises UserError if damaged."""
     with installed(path):
         from safetensors import SafetensorError, safe_open
     if not path.is_file():  # a pipe would be read for ever
@@ -80,7 +83,8 @@ def header(path: Path) -> list[str]:
         if not fits_memory(path):
             raise UserError(path, problem=LARGER)
         with safe_open(path, framework="pt") as found:
-            return list(found.keys())
+            names = list(found.keys())
+            return {name: tuple(found.get_slice(name).get_shape()) for name in names}
     except (SafetensorError, OSError) as error:
         raise UserError(path, problem=f"cut short or damaged ({str(error)[:80]})") from None
 
@@ -282,6 +286,9 @@ class Checkpoint:
         for what in ("missing", "mismatched", "unexpected"):
             every = sorted(str(name) for name in found[f"{what}_keys"])
             names = [name for name in every if name.split(".")[-1] not in BUFFERS]
+            if what == "unexpected" and any(map(MASK.search, names)):
+                shapes = ChainMap(*(header(path) for path in files(self.folder)))
+                names = [name for name in names if not _is_mask(name, shapes.get(name, ()))]
             if what == "unexpected" and config is not self.config:
                 names = [name for name in names if name.split(".")[0] not in PICTURES]
             if names:
@@ -301,6 +308,12 @@ class Checkpoint:
     def _package(self) -> Any:
         with installed(self.place):
             return transformers()
+
+
+def _is_mask(name: str, shape: tuple[int, ...]) -> bool:
+    """True for a constant of old versions of transformers: the mask of an attention module."""
+    n = shape[-1:]
+    return MASK.search(name) is not None and shape == (1, 1, *n, *n)
 
 
 def _to_halves(net: Any, layout: Any, config: Any) -> None:

@@ -16,6 +16,7 @@ from extrap.results import rows
 from extrap.runs import validate
 from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
+from tests.support import tiny_families
 from tests.support.checkpoint_jobs import L, asked, measured, placed, saved
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -162,6 +163,22 @@ def test_noise_in_a_long_text_is_found():
     assert found and found.problem.startswith("returns other logits for the same ids")
 
 
+def test_a_function_that_keeps_something_of_its_longest_text_is_found():
+    """Around a dynamic scaling, which keeps the frequencies of the longest text; a Plain around
+    the same model forgets them.
+    """
+    net = tiny.made("llama", **tiny.rope("dynamic"))
+
+    def model(ids, last):
+        return net(ids).logits[:, -last:]
+
+    cpu = torch.device("cpu")
+    found = causal.fault(model, cpu, [32, 40, 64])
+    assert found and "other logits for a text (40 tokens) after a longer one" in found.problem
+    assert causal.fault(model, cpu, [16, 64]) is None  # shorter than its window it starts anew
+    assert causal.fault(Plain(net, 32), cpu, [32, 40, 64]) is None
+
+
 def test_a_text_that_a_model_refuses_is_not_asked():
     def model(ids, last):
         if ids.shape[1] > 32:
@@ -251,4 +268,27 @@ def test_constants_of_old_versions_are_no_weights(tmp_path):
     assert torch.equal(Checkpoint(str(tmp_path)).model()(TOKENS[:, :9]), expected)
     save_file(tensors | {"transformer.h.0.mine": torch.ones(3)}, file, metadata={"format": "pt"})
     with pytest.raises(UserError, match="1 unexpected tensors"):
+        Checkpoint(str(tmp_path)).model()
+
+
+@pytest.mark.parametrize(
+    ("family", "mask", "more"),
+    [
+        ("gpt_neo", "attention.bias", {}),
+        ("gptj", "bias", {"rotary_dim": 4}),
+        ("codegen", "causal_mask", {"rotary_dim": 4}),
+    ],
+)
+def test_masks_of_old_versions_are_no_weights(tmp_path, family, mask, more):
+    from safetensors.torch import load_file, save_file
+
+    tiny_families.made(family, **more).save_pretrained(tmp_path)
+    file, own = tmp_path / "model.safetensors", Checkpoint(str(tmp_path)).model()
+    old = {f"transformer.h.0.attn.{mask}": torch.ones(1, 1, 64, 64, dtype=torch.bool).tril()}
+    old |= {"transformer.h.0.attn.masked_bias": torch.tensor(-1e9)}
+    save_file(load_file(file) | old, file, metadata={"format": "pt"})
+    assert torch.equal(Checkpoint(str(tmp_path)).model()(TOKENS[:, :9]), own(TOKENS[:, :9]))
+    learned = {name: torch.ones(32) for name in old}
+    save_file(load_file(file) | learned, file, metadata={"format": "pt"})
+    with pytest.raises(UserError, match=f"1 unexpected tensors: .*{mask}"):
         Checkpoint(str(tmp_path)).model()
