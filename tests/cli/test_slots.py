@@ -209,7 +209,7 @@ def test_the_same_device_under_two_names_is_one(driver, monkeypatch):
 @pytest.mark.parametrize(
     "here, job, given, option, said",
     [
-        (0, {"gpus": 1}, {}, "trainer.accelerator", "this machine shows no GPU"),
+        (0, {"gpus": 1}, {}, "trainer.accelerator", "set CUDA_VISIBLE_DEVICES where no"),
         (2, {"gpus": 4}, {}, "trainer.devices", "this machine shows 2; give 2 or fewer"),
         (8, {"gpus": 1}, {"n_jobs": 9}, "hydra.launcher.n_jobs", "8 devices hold 8 jobs of 1 each"),
         (8, {"nodes": 2}, {}, "trainer.num_nodes", "this sweep has one machine"),

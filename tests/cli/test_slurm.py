@@ -197,6 +197,13 @@ def test_the_file_of_the_launcher_lists_every_option():
         ({"accelerator": "cuda", "devices": 4}, Place(cores=8, gpus=4), True),
         ({"accelerator": "gpu", "devices": 4, "num_nodes": 2}, Place(2, 4, 2, 4), False),
         ({"accelerator": "gpu", "devices": "x"}, Place(cores=2, gpus=1), False),
+        ({"accelerator": "gpu", "workers": 4}, Place(cores=6, gpus=1), False),
+        ({"accelerator": "gpu", "devices": 2, "workers": 4}, Place(cores=12, gpus=2), True),
+        (
+            {"accelerator": "gpu", "devices": 2, "num_nodes": 2, "workers": 4},
+            Place(2, 2, 6, 2),
+            False,
+        ),
     ],
     ids=str,
 )

@@ -53,7 +53,7 @@ def run(ray: Any, jobs: list[Process], retries: int, status: Status) -> None:
     left = {}
     for job in jobs:
         work = Work(job.label, job.command, job.entry, os.getcwd())
-        needs = {"num_cpus": _cores(job), "num_gpus": job.gpus}
+        needs = {"num_cpus": job.cores, "num_gpus": job.gpus}
         left[call.options(**needs, max_retries=retries).remote(work)] = job
         job.began = time.monotonic()
     pause, look = LEAST, time.monotonic()
@@ -77,17 +77,13 @@ def unheld(nodes: Iterable[dict[str, Any]], jobs: Sequence[Process]) -> str | No
     large = [job for job in jobs if not any(_holds(size, job) for size in sizes)]
     if not large:
         return None
-    cores, gpus = max(map(_cores, large)), max(job.gpus for job in large)
+    cores, gpus = (max(getattr(job, name) for job in large) for name in ("cores", "gpus"))
     jobs_wait = "1 job waits" if len(large) == 1 else f"{len(large)} jobs wait"
     return f"{jobs_wait} for a node that this cluster lacks (at most cores {cores}, GPUs {gpus})"
 
 
-def _cores(job: Process) -> int:
-    return job.threads * job.processes
-
-
 def _holds(size: dict[str, float], job: Process) -> bool:
-    return size.get("CPU", 0) >= _cores(job) and size.get("GPU", 0) >= job.gpus
+    return size.get("CPU", 0) >= job.cores and size.get("GPU", 0) >= job.gpus
 
 
 def _called(work: Work) -> tuple[str, str]:

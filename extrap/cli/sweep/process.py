@@ -49,6 +49,7 @@ class Process:
     overrides  its words of the command line
     threads    the cores that each of its processes takes
     processes  on each node
+    workers    processes that draw batches beside each of them, with a core each
     nodes      the nodes that it takes
     gpus       the GPUs that it takes on each node
     devices    the GPUs that it has; it sees no others
@@ -67,6 +68,7 @@ class Process:
     overrides: list[str] = field(default_factory=list)
     threads: int = 1
     processes: int = 1
+    workers: int = 0
     nodes: int = 1
     gpus: int = 0
     devices: list[Device] = field(default_factory=list)
@@ -75,6 +77,11 @@ class Process:
     before: float = 0.0
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _printed: int = 0
+
+    @property
+    def cores(self) -> int:
+        """The cores that it takes on each node."""
+        return self.processes * (self.threads + self.workers)
 
     @property
     def where(self) -> str:

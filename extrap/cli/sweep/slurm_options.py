@@ -33,9 +33,10 @@ class SlurmOptions:
         timeout_min: minutes of a job; at least a minute longer than signal_delay_s
         signal_delay_s: seconds before the end at which SLURM warns a job, so that it can stop
         max_num_timeout: times that a job which ran out of time goes into the queue again
-        array_parallelism: jobs side by side
+        array_parallelism: jobs side by side of each array; a sweep has one for 1000 jobs
         name, comment: of the jobs, in the queue
-        cpus_per_task: cores; null: the threads of a job, or none beside cpus_per_gpu
+        cpus_per_task: cores; null: threads and trainer.workers of each process of a job, or none
+            beside cpus_per_gpu
         gpus_per_node: GPUs; null: the devices of `trainer`, unless another option asks for them
         nodes, tasks_per_node: null: trainer.num_nodes, and a task for each device of several nodes
         mem_gb: memory in GB
@@ -145,5 +146,5 @@ class Place:
             problem, remedy = "jobs of different sizes in one sweep", "sweep each size by itself"
             raise UserError("trainer.num_nodes", problem=problem, remedy=remedy)
         nodes, tasks = shapes.pop() if shapes else (1, 1)
-        cores = max((job.threads * job.processes // tasks for job in jobs), default=1)
+        cores = max((job.cores // tasks for job in jobs), default=1)
         return cls(nodes, tasks, cores, max((job.gpus for job in jobs), default=0))

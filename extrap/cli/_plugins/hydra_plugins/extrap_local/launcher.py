@@ -25,7 +25,7 @@ class LocalLauncher(Reader):
     """The launcher that runs jobs side by side on this machine.
 
     Args:
-        n_jobs: jobs side by side at most; None: `sweep.jobs` of the configuration, or else as many
+        n_jobs: jobs side by side at most; null: `sweep.jobs` of the configuration, or else as many
             as the GPUs of this machine hold, or can have `threads` cores each
         per_device: jobs side by side on a GPU
     """
@@ -55,7 +55,7 @@ class LocalLauncher(Reader):
         self.devices = tuple(machine.devices())
         here = len(self.devices)
         if not here:
-            remedy = "trainer=cpu works everywhere"
+            remedy = f"give trainer=cpu, or set {machine.NVIDIA} where no nvidia-smi lists the GPUs"
             raise UserError("trainer.accelerator", "gpu", "this machine shows no GPU", remedy)
         if gpus > here:
             problem = f"this machine shows {here}"

@@ -217,10 +217,14 @@ def _keep_importable(program: str) -> None:
 
 
 def _place(job: Process, trainer: Mapping[str, Any]) -> None:
-    """Gives a job the nodes, processes and GPUs of its trainer."""
-    devices, nodes = trainer.get("devices", 1), trainer.get("num_nodes", 1)
-    job.processes = devices if type(devices) is int else 1
-    job.nodes = nodes if type(nodes) is int else 1
+    """Gives a job the nodes, processes, workers and GPUs of its trainer."""
+
+    def number(name: str, default: int) -> int:
+        value = trainer.get(name, default)
+        return value if type(value) is int else default
+
+    job.nodes, job.processes = number("num_nodes", 1), number("devices", 1)
+    job.workers = number("workers", 0)
     job.gpus = job.processes if trainer.get("accelerator") in ("gpu", "cuda") else 0
     job.command = _wrapped(job, job.command)
 
