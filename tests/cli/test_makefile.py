@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tomllib
 from pathlib import Path
 from shutil import which
 
@@ -23,7 +24,7 @@ pytestmark = [
 
 def make(*words: str) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
-    stamps = ["STAMP=Makefile", "-o", "Makefile"]  # never made, however old its date
+    stamps = ["STAMP=LICENSE", "-o", "LICENSE"]  # never made, however old its date
     return subprocess.run(
         ["make", "-s", *words, *stamps],
         cwd=ROOT, capture_output=True, text=True, timeout=60, env=environment, check=True,
@@ -100,6 +101,13 @@ def test_checkpoints_of_others_get_what_reads_them():
     """A fresh clone has no transformers."""
     first, *_ = make("-n", "pretrained").stdout.splitlines()
     assert "-c constraints.txt" in first and first.endswith("-e '.[pretrained]'")
+
+
+def test_a_study_gets_the_packages_whose_docstrings_are_the_text_of_prose():
+    dry = make("-n", "study", "STUDY=prose", "DEV=none").stdout
+    assert "-c constraints.txt -e '.[dev]'" in dry
+    dev = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert {"tokenizers", "transformers"} <= {one.partition(">=")[0] for one in dev["dev"]}
 
 
 class Failed:

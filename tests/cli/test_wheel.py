@@ -1,9 +1,12 @@
 """The wheel, installed elsewhere and run from an empty folder, is the whole program."""
 
+import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+from hatchling.builders.sdist import SdistBuilder
 
 from tests.support.program import python
 
@@ -28,6 +31,17 @@ def installed(tmp_path_factory):
     done = python(*PIP, "install", *options, str(wheel))
     assert done.returncode == 0, done.stderr
     return folder / "site"
+
+
+def test_the_source_distribution_is_what_a_wheel_is_made_of(tmp_path):
+    """A Makefile would ask for tests and benchmarks, which are in the clone alone."""
+    [path] = SdistBuilder(str(REPOSITORY)).build(directory=str(tmp_path))
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    build = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    files = {name for name in build["targets"]["wheel"]["force-include"] if "." in name}
+    assert {*files, "conf/config.yaml", "extrap/api.py", "constraints.txt", "LICENSE"} <= names
+    assert "Makefile" not in names
 
 
 def run(installed: Path, folder: Path, *words: str) -> str:
