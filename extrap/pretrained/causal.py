@@ -1,5 +1,5 @@
-"""Whether a model is a language model: it gives the same logits for the same text, and no later
-token changes the logits before it.
+"""Whether a model is a language model: it gives the same logits for the same text, whatever it read
+before, and no later token changes the logits before it.
 
 The question is put to texts of every length that extrap measures: a mask, a window or a kernel may
 be right in a short text and wrong in a long one.
@@ -21,7 +21,7 @@ IDS = 64
 NUMBERS = 2**26
 """Logits of a text that are held at most."""
 BEFORE = 64
-"""Positions that are compared at least where not all logits are held."""
+"""Positions that are compared at least where not all logits are held, and after longer texts."""
 
 
 class Fault(NamedTuple):
@@ -39,13 +39,14 @@ def fault(
     progress: Callable[[int, int], object] = max,
 ) -> Fault | None:
     """Returns why a model gives no logits of a language model, None if it does: the first fault in
-    a text of SHORT tokens, then in texts of these lengths. A text that the model refuses by
-    OutOfRange has none.
+    a text of SHORT tokens, then in texts of these lengths, then in the shorter ones again: a model
+    may keep something of the longest. A text that the model refuses by OutOfRange has none.
 
     model: (tokens (1, T), last=w) -> logits (1, w, vocab). progress(done, total): tokens of texts.
     """
     ids, vocab, done = SHORT, SHORT, 0
     every = sorted({SHORT, *(n for n in lengths if n > SHORT)})
+    read: list[tuple[Tensor, int, Tensor]] = []
     for T in every:
         progress(done, sum(every))
         done += T
@@ -71,6 +72,12 @@ def fault(
             continue
         vocab = before.shape[-1]
         ids = min(IDS, vocab)
+        read.append((text, last, before[:, -BEFORE:].clone()))
+    for text, last, first in reversed(read[:-1]):  # a short text may make it forget
+        again = model(text.to(device), last=last)[:, -BEFORE:]
+        if _differ(first, again):
+            problem = f"gives other logits for a text ({text.shape[1]} tokens) after a longer one"
+            return Fault(problem, "forget it between calls")
     progress(done, done)
     return None
 
