@@ -1,14 +1,16 @@
-"""The reference of options, conf/README.md: every option of every group of conf, with its default
-and its line in the docstring of its class.
+"""The reference of options, conf/README.md: every option of every group of conf, with its default,
+its type and bound, and its line in the docstring of its class.
 """
 
+import inspect
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields
+from enum import Enum
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_type_hints
 
 from extrap.cli.apart import find_plugins
 from extrap.cli.schema import Config
@@ -23,6 +25,7 @@ from extrap.runs.training.options import TrainerOptions
 from extrap.utils import files as atomic
 from extrap.utils import markdown
 from extrap.utils.docs import options
+from extrap.utils.hints import describe
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import PAGE, read_text, read_yaml
 
@@ -35,6 +38,8 @@ PLAIN = {"model": (Decoder, Reading, Serving), "trainer": (TrainerOptions,)}
 """Classes of the files that name none, by group."""
 NAMED = {"SlurmLauncher": SlurmOptions}
 """Classes whose options another class documents."""
+
+COLUMNS = ("default", "takes", "meaning")
 
 MOST = 6
 """Files that a line names."""
@@ -60,15 +65,17 @@ def page(text: str) -> str:
 
 def _top(name: str, cls: type) -> str:
     """Returns the table of a node that is no group."""
-    told = options(cls)
+    told, hints = options(cls), _hints(cls)
     prefix = f"{name}." if name else ""
-    lines = [
-        [f"`{prefix}{field.name}`", _shown(_default(field)), told.get(field.name, "")]
-        for field in fields(cls)
-        if field.name in told
-    ]
+    lines = []
+    for field in fields(cls):
+        option = field.name
+        if option in told:
+            default = _shown(_default(field))
+            takes = _takes(hints, option)
+            lines.append([f"`{prefix}{option}`", default, takes, told[option]])
     title = f"## {name or 'Every command'}"
-    return f"{title}\n\n{markdown.table([['option', 'default', 'meaning'], *lines])}"
+    return f"{title}\n\n{markdown.table([['option', *COLUMNS], *lines])}"
 
 
 def _default(field: "Field[Any]") -> Any:
@@ -86,7 +93,7 @@ def _group(group: str) -> str:
     lines = []
     for cls, by_file in sorted(uses.items(), key=lambda item: min(item[1])):
         lines += _lines(group, cls, by_file)
-    head = ["class and choices", "option", "default", "meaning"]
+    head = ["class and choices", "option", *COLUMNS]
     return f"## {group}\n\n{markdown.table([head, *lines])}"
 
 
@@ -119,7 +126,7 @@ def _class(group: str, node: dict[str, Any]) -> type | None:
 
 def _lines(group: str, cls: type, by_file: dict[str, dict[str, Any]]) -> list[list[str]]:
     """Returns a line for each option of a class; the first one names the class and its files."""
-    told = options(cls)
+    told, hints = options(cls), _hints(cls)
     names = dict.fromkeys(chain.from_iterable(by_file.values()))
     files = [f"[{file}]({group}/{file}.yaml)" for file in by_file]
     rest = f" and {len(files) - MOST} others" if len(files) > MOST else ""
@@ -130,8 +137,26 @@ def _lines(group: str, cls: type, by_file: dict[str, dict[str, Any]]) -> list[li
         shown = [value for value, _ in values.most_common(3)]
         more = f", {len(values) - 3} others" if len(values) > 3 else ""
         meaning = told.get(name, "as in Lightning" if group == "trainer" else "")
-        lines.append(["" if lines else where, f"`{name}`", ", ".join(shown) + more, meaning])
+        default = ", ".join(shown) + more
+        lines.append(["" if lines else where, f"`{name}`", default, _takes(hints, name), meaning])
     return lines
+
+
+def _hints(cls: type) -> dict[str, Any]:
+    """Returns the type hint of each option of a class and of its bases."""
+    found: dict[str, Any] = {}
+    for one in reversed(cls.__mro__[:-1]):
+        if "__init__" in vars(one):
+            found |= get_type_hints(one.__init__, include_extras=True)
+    return found
+
+
+def _takes(hints: dict[str, Any], name: str) -> str:
+    """Returns the type and the bound of an option in words, "" for one of any type."""
+    hint = hints.get(name, Any)
+    if inspect.isclass(hint) and issubclass(hint, Enum):
+        hint = Literal[*(one.value for one in hint)]
+    return "" if hint is Any else describe(hint)
 
 
 def _shown(value: Any) -> str:

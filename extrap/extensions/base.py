@@ -30,7 +30,7 @@ class Extension(ABC):
     """A method that makes a trained model usable beyond its training length.
 
     Args:
-        factor: s, the length it is set for, in training lengths L; None: adaptive, s = max(1, T /
+        factor: s, the length it is set for, in training lengths L; null: adaptive, s = max(1, T /
             L) in each forward; 1 if the method has no factor
 
     L is model.scheme.shape.length. Options are constructor arguments, the keys of a YAML in

@@ -81,7 +81,8 @@ def describe(hint: Any) -> str:
         item = describe(inner(hint, *LISTS))
         return "a list of " + re.sub(r"^a ((?:whole )?number|mapping)", r"\1s", item)
     if origin is dict:
-        return f"{describe(inner(hint, dict))} by name"
+        value = inner(hint, dict)
+        return WORDS[dict] if value is Any else f"{describe(value)} by name"
     if hint in LISTS:
         return "a list; its annotation must name the items, as Sequence[float] or extrap.Multiples"
     return WORDS.get(hint) or getattr(hint, "__name__", str(hint))

@@ -43,7 +43,7 @@ class Sweep:
 
     Args:
         grid: one grid or several
-        jobs: jobs side by side on this machine, None for cores // threads
+        jobs: jobs side by side on this machine; null: cores // threads
     """
 
     grid: Any = None
