@@ -12,6 +12,7 @@ import pytest
 
 from extrap.cli.sweep import machine, pool
 from extrap.cli.sweep.display import Status, line
+from extrap.cli.sweep.machine import Device
 from extrap.cli.sweep.process import Process, State
 from extrap.cli.sweep.slots import OPTION, Slots
 from extrap.runs.study import Entry
@@ -167,6 +168,7 @@ def test_jobs_fail_once_too_few_devices_are_left(driver):
         ("CUDA_VISIBLE_DEVICES", "0,-1,1", ["0"]),
         ("CUDA_VISIBLE_DEVICES", "", []),
         ("HIP_VISIBLE_DEVICES", "2,3", ["2", "3"]),
+        ("ROCR_VISIBLE_DEVICES", "2,GPU-4b2c", ["2", "GPU-4b2c"]),
     ],
 )
 def test_the_devices_of_a_process_are_those_that_it_was_given(
@@ -182,7 +184,7 @@ def test_the_devices_of_a_process_are_those_that_it_was_given(
         assert machine.environment(found) == expected
 
 
-def test_the_devices_of_rocm_are_listed_once_each(driver):
+def test_the_devices_of_rocm_are_listed_once_each(driver, monkeypatch):
     driver.write_text("")
     file, command = driver.with_name("rocm.txt"), driver.with_name("bin") / "rocm-smi"
     file.write_text(ROCM)
@@ -191,6 +193,16 @@ def test_the_devices_of_rocm_are_listed_once_each(driver):
     found = machine.devices()
     assert [device.name for device in found] == ["GPU 0", "GPU 1"]
     assert machine.environment(found) == {"HIP_VISIBLE_DEVICES": "0,1"}
+    monkeypatch.setenv("ROCR_VISIBLE_DEVICES", "1")
+    assert machine.devices() == [Device("ROCR_VISIBLE_DEVICES", "1", "GPU 1", "1")]
+    monkeypatch.setenv("HIP_VISIBLE_DEVICES", "0")  # counts among those of ROCr
+    assert machine.devices() == [Device("HIP_VISIBLE_DEVICES", "0", "GPU 1", "1")]
+    monkeypatch.setenv("HIP_VISIBLE_DEVICES", "1")
+    with pytest.raises(UserError, match="1 is none of the 1 devices of this machine"):
+        machine.devices()
+    monkeypatch.delenv("HIP_VISIBLE_DEVICES")
+    monkeypatch.setenv("ROCR_VISIBLE_DEVICES", "GPU-4b2c")  # rocm-smi lists no such names
+    assert [machine.there(device) for device in machine.devices()] == [True]
 
 
 def test_the_same_device_under_two_names_is_one(driver, monkeypatch):

@@ -11,13 +11,19 @@ from extrap.utils.errors import UserError
 SECONDS = 60.0
 """Seconds that a driver has to answer."""
 
-NVIDIA, AMD = "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"
-ASK = {NVIDIA: ("nvidia-smi", "-L"), AMD: ("rocm-smi", "--showid")}
+NVIDIA, AMD, BELOW = "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"
+"""Variables that choose devices. Of those of AMD HIP's counts among the devices that ROCr's leaves
+(https://rocm.docs.amd.com/en/latest/conceptual/gpu-isolation.html).
+"""
+ROCM = ("rocm-smi", "--showid")
+ASK = {NVIDIA: ("nvidia-smi", "-L"), AMD: ROCM, BELOW: ROCM}
 """The command that lists the devices, by the variable that chooses among them."""
 
+OF_ROCM = re.compile(r"^(?:GPU\[|card)(\d+)()")
 LISTED = {
     NVIDIA: re.compile(r"^(?:GPU|\s+MIG).*?(\d+): .*\(UUID: ((?:GPU|MIG)-[\w/-]+)\)"),
-    AMD: re.compile(r"^(?:GPU\[|card)(\d+)()"),
+    AMD: OF_ROCM,
+    BELOW: OF_ROCM,
 }
 """A line of the list: the index of a device, and its UUID."""
 
@@ -40,8 +46,9 @@ class Device:
 
 
 def devices() -> list[Device]:
-    """Returns the devices that this process may use: those of CUDA_VISIBLE_DEVICES or
-    HIP_VISIBLE_DEVICES if one is set, else all. Raises UserError for a device that is not there.
+    """Returns the devices that this process may use: those of CUDA_VISIBLE_DEVICES,
+    HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES if one is set, else all. Raises UserError for a
+    device that is not there.
     """
     for variable in ASK:
         if (words := os.environ.get(variable)) is not None:
@@ -55,9 +62,10 @@ def environment(taken: Sequence[Device]) -> dict[str, str]:
 
 
 def there(device: Device) -> bool:
-    """True if the driver still lists a device, and if there is no driver to ask."""
-    known = _listed(device.variable)
-    return not known or device.key in [one.key for one in known]
+    """True if the driver still lists a device, and if no driver lists devices by such names."""
+    known = [one.key for one in _listed(device.variable)]
+    alike = any(key.isdecimal() == device.key.isdecimal() for key in known)
+    return not alike or device.key in known
 
 
 def _listed(variable: str) -> list[Device]:
@@ -93,6 +101,8 @@ def _listed(variable: str) -> list[Device]:
 def _chosen(variable: str, words: str) -> list[Device]:
     """Returns the devices that a variable names. A negative number ends its list."""
     known, found = _listed(variable), []
+    if variable == AMD and (below := os.environ.get(BELOW)) is not None:
+        known = _chosen(BELOW, below)
     for word in dict.fromkeys(filter(None, words.replace(" ", "").split(","))):
         if word.startswith("-"):
             break
@@ -102,7 +112,7 @@ def _chosen(variable: str, words: str) -> list[Device]:
             absent = len(whole) == len(known) > 0 and not same
         else:
             same = [device for device in known if device.key.startswith(word)]
-            absent = bool(known) and not same
+            absent = any(not device.key.isdecimal() for device in known) and not same
         if absent:
             problem = f"{word} is none of the {len(known)} devices of this machine"
             raise UserError(variable, words, problem, "name devices that are there, or unset it")
