@@ -54,7 +54,7 @@ def fits(tokens: Encoder, size: int) -> bool:
     beyond = range(size, tokens.ids)
     if len(beyond) > EXTRA:
         return False
-    return all(SPECIAL.fullmatch(tokens.word(i)) for i in beyond)
+    return all(i in tokens.special or SPECIAL.fullmatch(tokens.word(i)) for i in beyond)
 
 
 class OfTokenizer:

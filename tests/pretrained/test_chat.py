@@ -264,15 +264,18 @@ def test_a_model_that_thinks_answers_at_once_or_a_line_tells_it(behind, said, to
     assert len(thoughts) == told
 
 
-def test_a_special_token_past_the_ids_of_the_model_is_read_as_its_characters(tmp_path):
+@pytest.mark.parametrize(
+    "special", ["<image_soft_token>", "\u2581<PRE>", "[IMG_BREAK]", "[UNUSED_TOKEN_145]"]
+)
+def test_a_special_token_past_the_ids_of_the_model_is_read_as_its_characters(tmp_path, special):
     from tokenizers import Tokenizer
 
     place = word_tokenizer.written(tmp_path)
     made = Tokenizer.from_file(str(place / "tokenizer.json"))
     size = made.get_vocab_size()
-    text = "a <image_soft_token> b"
+    text = f"a {special} b"
     before = made.encode(text, add_special_tokens=False).ids
-    made.add_special_tokens(["<image_soft_token>"])
+    made.add_special_tokens([special])
     made.save(str(place / "tokenizer.json"))
     assert size in made.encode(text).ids
     read = PublishedVocabulary.of_folder(place, size, 0, "here").encoder
