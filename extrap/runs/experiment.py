@@ -122,9 +122,11 @@ class Experiment:
 
 
 def done(this: Job) -> bool:
-    """True if nothing is left to do. With accept_rows=true the rows of another machine count."""
-    if this.run.trained:
-        return this.stage == "train" or not evaluate.entry(this).missing()
+    """True if nothing is left to do. With accept_rows=true the rows of another machine count, of a
+    published checkpoint and of a run whose weights are here, too.
+    """
+    if this.run.trained and (this.stage == "train" or not evaluate.entry(this).missing()):
+        return True
     return this.config["accept_rows"] and this.stage != "train" and evaluate.measured(this)
 
 

@@ -78,6 +78,14 @@ def test_losses_are_those_of_transformers(place):
     assert set(frame[frame.protocol == "last_segment"].tokens) == {32}
 
 
+def test_rows_of_another_machine_count_for_a_checkpoint(elsewhere, place):
+    """A fresh clone has rows and no run folder."""
+    (elsewhere / "runs" / measured().run.name).rename(elsewhere / "gone")
+    assert experiment.done(asked("accept_rows=true"))
+    assert not experiment.done(asked())
+    assert not experiment.done(asked("accept_rows=true", "task.nll.documents=3"))
+
+
 def test_layers_are_printed(place, capsys):
     layers.main(["model=checkpoint", "model.checkpoint=model.gguf", "logger=none"])
     head, *lines = capsys.readouterr().out.strip().splitlines()

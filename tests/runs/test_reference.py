@@ -1,5 +1,6 @@
 """The reference study: its experiment files work at every tier, and go on on another machine."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -85,11 +86,14 @@ def test_a_job_whose_rows_are_here_is_not_trained_again(elsewhere):
     this = job(*words, tiny=TASKLESS)
     train(this)
     evaluate(this)
-    (elsewhere / "runs" / this.run.name).rename(elsewhere / "gone")
 
     def finished(*words: str) -> bool:
         return done(job(*words, tiny=TASKLESS))
 
+    shutil.rmtree(this.run.folder / "done")
+    assert finished(*words), "weights that were carried over do not make the rows of others less"
+    assert not finished(*KV)
+    this.run.folder.rename(elsewhere / "gone")
     assert finished(*words)
     assert not finished(*KV), "it is asked for, or the run is made again"
     assert not finished(*words, "stage=train"), "rows are no weights"
