@@ -3,6 +3,7 @@
 import importlib
 import re
 import shlex
+import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
@@ -88,6 +89,14 @@ def test_completion_of_another_shell_is_one_line(words, monkeypatch, capsys):
 
 def test_python_reads_the_version_too():
     assert extrap.__version__ == version("extrap")
+
+
+def test_unreleased_changes_have_a_version_that_no_release_has():
+    root = Path(extrap.__file__).parents[1]
+    own = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
+    sections = re.findall(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert own.endswith(".dev0") if sections[0] == "Unreleased" else own == sections[0]
+    assert own not in sections[1:]
 
 
 def test_the_jobs_of_a_sweep_are_listed_and_none_is_run(monkeypatch, capsys, elsewhere):
