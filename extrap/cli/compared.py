@@ -7,14 +7,15 @@ import pandas as pd
 
 from extrap.results import rows as table
 from extrap.results.left_out import Rule, left
+from extrap.results.series import SHARES
 
 ENOUGH = 0.9
 """Share of the numbers of a cell that lie in their intervals."""
 ROUNDING = 1e-3
 """Relative difference of two machines on the same weights."""
-MIXED = 0.5
+MIXED, MIXED_SHARES = 0.5, 0.9
 """Share of equal bits above which every other number was changed by hand: rounding of another
-machine changes nearly all.
+machine changes nearly all, but for shares of right answers, which are often 0 or 1 on both.
 """
 WIDER = 3
 """By how much the intervals of two trainings differ at most, and how many widths lie between."""
@@ -33,7 +34,8 @@ def compared(
     kept: bool,
     kinds: Set[tuple[str, str]],
 ) -> tuple[str, bool]:
-    """Returns `same bits`, `within its interval` or `not` with the reason, and whether it holds.
+    """Returns `same bits`, `within its interval`, `no interval` or `not` with the reason, and
+    whether it holds.
 
     Args:
         own: published rows of one evaluation
@@ -59,11 +61,18 @@ def compared(
     if alike.all():
         return f"same bits ({rows})", True
     inside, near = _rounded(both) if kept else _within(both)
-    if alike.mean() > MIXED:
+    bare = _bare(both) & (not kept)
+    shares = both["metric"].isin(SHARES).any()
+    if alike.mean() > (MIXED_SHARES if shares else MIXED):
         inside = near = alike
-    elif inside.mean() >= ENOUGH and near.all():
+    elif bare.all():
+        return f"no interval ({rows})", True
+    elif inside[~bare].mean() >= ENOUGH and near[~bare].all():
         of = "rounding" if kept else "its interval"
-        return f"within {of} ({int(inside.sum())} of {rows})", True
+        rest = f", {int(bare.sum())} without an interval" if bare.any() else ""
+        return f"within {of} ({int(inside[~bare].sum())} of {rows}{rest})", True
+    else:
+        both, inside, near = both[~bare], inside[~bare], near[~bare]
     worst = both[~near] if inside.mean() >= ENOUGH else both[~inside]
     farthest = max(EXACT, key=lambda name: _off(worst[:1], [name]).iloc[0])
     return f"not: {_named(worst, farthest)}", False
@@ -93,6 +102,15 @@ def _alike(both: pd.DataFrame) -> pd.Series:
     other = both[[f"{name}_again" for name in EXACT]].to_numpy()
     same = (one == other) | (np.isnan(one) & np.isnan(other))
     return pd.Series(same.all(1), both.index)
+
+
+def _bare(both: pd.DataFrame) -> pd.Series:
+    """Returns a mask of the rows that have an interval in neither table: nothing says how far two
+    trainings of such a number lie apart.
+    """
+    ends = both[["low", "high", "low_again", "high_again"]]
+    same = both["value"].isna() == both["value_again"].isna()
+    return ends.isna().all(axis=1) & same
 
 
 def _rounded(both: pd.DataFrame) -> tuple[pd.Series, pd.Series]:

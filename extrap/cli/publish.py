@@ -43,6 +43,7 @@ JOBS, ROWS, SUMS, CARD = "jobs.json", "rows.csv", "sums.json", "card.yaml"
 KEPT = ("config.json", "weights.pt", "curve.json", "state.json")
 """Files of a run folder that a bundle with weights holds."""
 VERSION = 1
+UNMADE = "no job of this study makes this run: its options, or the version of its code, were others"
 EMBEDDED = "the source of torch (BSD-3-Clause), as installed; not part of this bundle"
 
 
@@ -62,18 +63,22 @@ def main(args: Namespace) -> str:
     if args.cards:
         return write_cards(folder / "cards", found)
     jobs = _with_rows(folder, study)
+    found = table.read_with_sheets(folder)
+    stale = unmade(found, jobs) != ""
+    gone = sorted(found.loc[stale, "sheet"].unique())
+    found = found[~stale].drop(columns="sheet")
     words = [
         {"run": job.run, "extension": job.extension, "words": list(job.words), "tasks": job.tasks}
         for job in jobs
     ]
-    contents = made(found, words, args.licence, args.text, left_out.rules(folder))
+    contents = made(found, words, args.licence, args.text, left_out.rules(folder), gone)
     if args.weights:
         contents |= _weights({job.run for job in jobs})
     return write(folder / "bundle", contents)
 
 
 def _with_rows(folder: Path, study: str) -> list["Listed"]:
-    """Returns the jobs of a study that have rows. Raises UserError for rows that no job makes, and
+    """Returns the jobs of a study that have rows. Raises UserError if no job makes any of them, and
     for a job whose words a bundle may not hold.
     """
     from extrap.cli.listed import foreign, of_study
@@ -81,10 +86,10 @@ def _with_rows(folder: Path, study: str) -> list["Listed"]:
     jobs = [(f"{job.run}__{job.extension}", job) for job in of_study(study)]
     names = [sheet.name.rpartition("__") for sheet in sheets(folder)]
     stems = {stem for stem, _, task in names if task != CURVE}
-    if lost := sorted(stems - {stem for stem, _ in jobs}):
-        remedy = "start the study again with its command, or remove these rows"
-        raise UserError("STUDY", study, f"no command makes {lost[0]}", remedy)
     published = [job for stem, job in jobs if stem in stems]
+    if not published:
+        remedy = "start the study again with its command, or remove these rows"
+        raise UserError("STUDY", study, f"no command makes {sorted(stems)[0]}", remedy)
     for job in published:
         if own := foreign(job.words):
             problem = f"its jobs need {shlex.join(own)}, which a bundle does not hold"
@@ -99,22 +104,28 @@ def made(
     licence: str,
     text: str,
     rules: Sequence[left_out.Rule] = (),
+    gone: Sequence[str] = (),
 ) -> dict[str, bytes]:
     """Returns the files of a bundle by name, but for weights and sums: a function of their rows.
-    rules: of rows that are left out.
+
+    Args:
+        rules: of rows that are left out
+        gone: names of sheets that no job makes any more, and which the bundle does not hold
     """
     from extrap.figures.report.card import svg
 
     own = cards(rows)
     about = {"version": VERSION, "text": text, "licence": licence, "jobs": list(jobs)}
     about |= {"left_out": list(rules)} if rules else {}
+    about |= {"not_made": list(gone)} if gone else {}
     records = rows.drop(columns=table.MULTIPLE).to_dict("records")
+    card_of_hub = readme(own, rows, licence, text)
     contents = {
         ROWS: table.ROWS.encoded(records),
         JOBS: _json(about),
         CARD: yaml.safe_dump(list(own.values()), sort_keys=False, allow_unicode=True).encode(),
         ".eval_results/extrap.yaml": yaml.safe_dump(scores(own), sort_keys=False).encode(),
-        "README.md": (readme(own, rows, licence, text) + _without(rows, jobs, rules)).encode(),
+        "README.md": (card_of_hub + _without(rows, jobs, rules, gone)).encode(),
     }
     svgs = {f"card-{n}.svg": svg(one).encode() for n, one in enumerate(own.values(), 1)}
     return contents | svgs
@@ -184,6 +195,19 @@ def _lengths(card: dict) -> str:
     return ", ".join(said) or "-"
 
 
+def unmade(rows: pd.DataFrame, jobs: Sequence["Listed"]) -> pd.Series:
+    """Returns why no job makes a row, "" for one that a job makes."""
+    runs = {job.run for job in jobs}
+    hashes: set[tuple[str, str, str]] = set()
+    for job in jobs:
+        hashes |= {(job.run, config, task) for task, config in job.tasks.items()}
+    why = []
+    for one in zip(rows["run"], rows["config"], rows["task"], strict=True):
+        known = "" if one in hashes else "its rows are of other options than its job has"
+        why.append(known if one[0] in runs else UNMADE)
+    return pd.Series(why, rows.index, dtype=str)
+
+
 def unmeasured(
     rows: pd.DataFrame, jobs: Sequence[dict], rules: Sequence[left_out.Rule]
 ) -> list[str]:
@@ -201,11 +225,14 @@ def unmeasured(
     return [name for name, measured in found.items() if not measured]
 
 
-def _without(rows: pd.DataFrame, jobs: Sequence[dict], rules: Sequence[left_out.Rule]) -> str:
+def _without(
+    rows: pd.DataFrame, jobs: Sequence[dict], rules: Sequence[left_out.Rule], gone: Sequence[str]
+) -> str:
     """Returns what the card of a bundle says of rows that are not there; nothing if all are."""
     lines = [f"- evaluation without rows: {name}" for name in unmeasured(rows, jobs, rules)]
     said = [json.dumps(rule, sort_keys=True).replace("`", "'") for rule in rules]
     lines += [f"- rows left out: `{rule}`" for rule in said]
+    lines += [f"- rows that no command makes, left out: {name}" for name in gone]
     return "\n".join(["", *lines, ""]) if lines else ""
 
 

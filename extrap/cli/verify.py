@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from extrap.cli.compared import compared
-from extrap.cli.publish import JOBS, KEPT, ROWS, SUMS, made, unmeasured
+from extrap.cli.publish import JOBS, KEPT, ROWS, SUMS, made, unmade, unmeasured
 from extrap.cli.shared import argument, command
 from extrap.results import left_out
 from extrap.results import rows as table
@@ -59,6 +59,7 @@ def main(args: Namespace) -> Iterator[str]:
         yield f"sums, jobs, hashes, text and cards agree: {len(published.rows)} rows"
         for named in without(published):
             yield printable(f"no rows  {named}")
+    yield from map(printable, published.stale)
     wrong = []
     for job, task in drawn(published, args.cells, seed):
         name = f"{job.run} {job.extension} {task}"
@@ -91,17 +92,19 @@ class Published(NamedTuple):
         jobs: of its rows
         rules: of rows that are left out; None: nobody says which
         folder: of a bundle
+        stale: lines about rows that no job makes, and which are not drawn
     """
 
     rows: pd.DataFrame
     jobs: list["Listed"]
     rules: list[left_out.Rule] | None = None
     folder: Path | None = None
+    stale: Sequence[str] = ()
 
 
 def study(results: Path, name: str) -> Published:
-    """Returns a study on disk, or one whose rows travel with the package. Raises UserError for rows
-    that none of its commands makes.
+    """Returns a study on disk, or one whose rows travel with the package, without the rows that
+    none of its commands makes. Raises UserError if no row is left.
     """
     from extrap.cli.listed import of_study
     from extrap.results import baselines
@@ -111,7 +114,22 @@ def study(results: Path, name: str) -> Published:
     folder = place(results, name) if own else baselines.folder(name)
     rules = left_out.rules(folder) if own or (folder / left_out.FILE).is_file() else None
     found = of_study(name)
-    return Published(_agreeing(rows, found), found, rules)
+    why = unmade(rows, found)
+    made_again = rows[why == ""]
+    if made_again.empty:
+        raise UserError("STUDY", name, "no command of it makes its rows")
+    return Published(_agreeing(made_again, found), found, rules, stale=_told(rows, why))
+
+
+def _told(rows: pd.DataFrame, why: pd.Series) -> list[str]:
+    """Returns a line for each reason why evaluations are not drawn: how many, and the first."""
+    names = rows["run"] + " " + rows["extension"] + " " + rows["task"]
+    lines = []
+    for reason in sorted({*why} - {""}):
+        found = names[why == reason].unique()
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        lines.append(f"not drawn  {found[0]}{more}: {reason}")
+    return lines
 
 
 def opened(folder: Path) -> Published:
@@ -136,9 +154,13 @@ def opened(folder: Path) -> Published:
     if not isinstance(licence, str) or not isinstance(text, str):
         raise UserError(folder / JOBS, problem="names no licence and no text")
     rules = left_out.checked(folder / JOBS, about.get("left_out", []))
-    contents = made(rows, about["jobs"], licence, text, rules)
+    gone = about.get("not_made", [])
+    if not isinstance(gone, list) or not all(isinstance(name, str) for name in gone):
+        raise UserError(folder / JOBS, problem="not_made is no list of names")
+    contents = made(rows, about["jobs"], licence, text, rules, gone)
     _check_parts(folder, {job.run for job in jobs}, contents)
-    return Published(rows, jobs, rules, folder)
+    stale = [f"left out  {name}: no command makes it" for name in gone]
+    return Published(rows, jobs, rules, folder, stale)
 
 
 def _check_parts(folder: Path, runs: set[str], contents: dict[str, bytes]) -> None:
@@ -179,18 +201,14 @@ def _check_sums(folder: Path) -> None:
 
 def _agreeing(rows: pd.DataFrame, jobs: Sequence["Listed"]) -> pd.DataFrame:
     """Returns rows whose names, hashes, seeds and text are those of the jobs. Raises UserError."""
-    hashes: set[tuple[str, str, str]] = set()
-    for job in jobs:
-        hashes |= {(job.run, config, task) for task, config in job.tasks.items()}
     runs = {job.run: job.job for job in jobs}
+    why = unmade(rows, jobs)
     corpora = {run: job.source.corpus.sha256[:12] for run, job in runs.items()}
     one: Any
     for one in rows.drop_duplicates(["run", "task", "config", "seed", "corpus"]).itertuples():
         named = f"{one.run} {one.task}"
-        if one.run not in runs:
-            raise UserError(named, problem="no job of this study makes this run")
-        if (one.run, one.config, one.task) not in hashes:
-            raise UserError(named, problem="its rows are of other options than its job has")
+        if why[one.Index]:
+            raise UserError(named, problem=why[one.Index])
         if not one.run.endswith(f"-s{one.seed}"):
             raise UserError(named, problem=f"its rows say seed {one.seed}")
         if one.corpus not in ("", corpora[one.run]):
@@ -226,7 +244,7 @@ def again(published: Published, job: "Listed", task: str, train: bool = False) -
     """
     _ = job.job.source.corpus  # opened before the working folder changes
     if published.folder is None and not train:
-        kept = job.job.run.trained
+        kept = _noted(job, task)
         return _beside(published, job, task, measured(job, task), kept)
     make_folder(RUNS)
     place = Path(mkdtemp(prefix=".verify-", dir=RUNS)).absolute()
@@ -240,6 +258,16 @@ def again(published: Published, job: "Listed", task: str, train: bool = False) -
     finally:
         rmtree(place, ignore_errors=True)
     return _beside(published, job, task, found, kept)
+
+
+def _noted(job: "Listed", task: str) -> bool:
+    """True if the run here made the rows of this study, by its note: weights that verify or another
+    machine trained are others.
+    """
+    from extrap.runs.evaluate import entry
+
+    this = entry(job.job)
+    return job.job.run.trained and task in this.tasks and this.finished(task)
 
 
 def _beside(

@@ -15,6 +15,7 @@ import torch
 import yaml
 
 from extrap.cli import listed, publish, verify
+from extrap.cli.compared import compared
 from extrap.results import baselines
 from extrap.results.card import cards
 from extrap.results.rows import open_study, read, write
@@ -364,6 +365,89 @@ def test_a_metric_that_other_rows_of_the_version_have_may_not_lack(tmp_path) -> 
     for more, said in ((others, "1 of its rows are missing"), (others[:0], "1 more computed")):
         bundle = SimpleNamespace(rows=pd.concat([own, more]), rules=[])
         assert said in verify._beside(bundle, job, "kv", found, True)[0]
+
+
+def test_a_number_of_another_processor_without_an_interval_is_neither_right_nor_wrong() -> None:
+    rows = read(Path(__file__).parents[2] / "results" / "demo")
+    of_run = rows[rows["run"] == rows["run"].iloc[0]]
+    curve, text = (of_run[of_run["task"] == task] for task in ("train", "nll"))
+    moved = curve.assign(value=curve["value"] * 1.02)
+
+    def said(own: pd.DataFrame, found: pd.DataFrame, kept: bool = False) -> tuple[str, bool]:
+        return compared(own, found, None, kept, set())
+
+    assert said(curve, moved) == (f"no interval ({len(curve)} rows)", True)
+    assert said(curve, moved, kept=True)[1] is False
+    width = text["high"] - text["low"]
+    near = text.assign(**{name: text[name] + 0.2 * width for name in ("value", "low", "high")})
+    both = pd.concat([text, curve])
+    known = f"({len(text)} of {len(both)} rows, {len(curve)} without an interval)"
+    assert said(both, pd.concat([near, moved])) == (f"within its interval {known}", True)
+    far = text.assign(**{name: text[name] + 2 * width for name in ("value", "low", "high")})
+    assert said(both, pd.concat([far, moved]))[0].startswith("not: ")
+    kv = of_run[of_run["task"] == "kv"]  # a quarter of its accuracies are others
+    turned = kv["metric"].eq("accuracy") & (kv.index % 4 == 0) & (kv["low"] < kv["high"])
+    by = (0.2 * (kv["high"] - kv["low"])).where(turned, 0)
+    again = kv.assign(**{name: kv[name] + by for name in ("value", "low", "high")})
+    assert turned.any() and said(kv, again)[0].startswith("within its interval")
+    bare = text.assign(low=float("nan"), high=float("nan"))
+    assert said(bare, near)[1] is False, "an interval that somebody took out"
+
+
+@pytest.fixture
+def other_machine(bundle: Path, elsewhere: Path, monkeypatch) -> Path:
+    """Rows of the run of the bundle as another processor would measure them; no run folder."""
+    folder = Path(copytree(bundle.parents[2] / "results" / "mine" / "rows", "results/mine/rows"))
+    for path in (*folder.glob("*__nll.csv"), *folder.glob("*__train.csv")):
+        rows = [*csv.DictReader(path.read_text().splitlines())]
+        for row in rows:
+            value, low, high = (float(row[name] or "nan") for name in ("value", "low", "high"))
+            by = 0.2 * (high - low) if low < high else 0.02 * value
+            for name in ("value", "low", "high"):
+                row[name] = row[name] and repr(float(row[name]) + by)
+        with path.open("w", newline="") as file:
+            sheet = csv.DictWriter(file, [*rows[0]], lineterminator="\n")
+            sheet.writeheader()
+            sheet.writerows(rows)
+    monkeypatch.setattr(listed, "jobs", lambda study: [tuple(WORDS)])
+    return folder
+
+
+@pytest.mark.usefixtures("other_machine")
+def test_the_second_cell_of_a_run_that_verify_trained_is_held_to_its_interval(capsys) -> None:
+    """The weights that the first cell trained are not those of the rows."""
+    said = told(Path("mine"), capsys)
+    assert said.startswith("0 ") and "rounding" not in said
+    assert re.search(r"within its interval \(\d+ of \d+ rows.*direct nll", said)
+    assert re.search(r"no interval \(\d+ rows\).*direct train", said)
+    assert told(Path("mine"), capsys).startswith("0 "), "again, with the weights that are here now"
+
+
+def test_rows_that_no_job_makes_any_more_are_named_and_not_drawn(
+    other_machine, monkeypatch, capsys
+) -> None:
+    (curve,) = other_machine.glob("*__train.csv")
+    run = curve.name.partition("__")[0]
+    stale = curve.with_name(curve.name.replace(run, "rope-0123abcd-s0"))
+    stale.write_text(curve.read_text().replace(run, "rope-0123abcd-s0"))
+    said = told(Path("mine"), capsys)
+    assert "not drawn  rope-0123abcd-s0 direct train: no job of this study makes this run" in said
+    assert said.startswith("0 ") and f"  {run} direct nll" in said
+    publish.main(["mine"])
+    own = Path(capsys.readouterr().out.strip())
+    line = f"- rows that no command makes, left out: {stale.stem}"
+    assert line in (own / "README.md").read_text().splitlines()
+    assert "0123abcd" not in (own / publish.ROWS).read_text()
+    said = told(own, capsys)
+    assert said.startswith("0 ") and f"left out  {stale.stem}: no command makes it" in said
+    changed = [*WORDS, "task.nll.documents=5"]
+    monkeypatch.setattr(listed, "jobs", lambda study: [tuple(changed)])
+    assert f"{run} direct nll: its rows are of other options" in told(Path("mine"), capsys)
+    monkeypatch.setattr(listed, "jobs", lambda study: [("scheme=nope", *TINY, "study=mine")])
+    for main in (publish.main, verify.main):
+        with pytest.raises(SystemExit):
+            main(["mine"])
+        assert "STUDY=mine: no command" in capsys.readouterr().err
 
 
 def test_a_second_bundle_has_no_file_of_the_first(tmp_path):
