@@ -1,7 +1,8 @@
-"""Shards of a sweep: `--shard 3/100` runs every hundredth job, so that any queue that starts one
-command N times shares the work.
+"""Shards of a sweep: `--shard 3/100` runs about a hundredth of the jobs, so that any queue that
+starts one command N times shares the work.
 
 A hash of its words puts a job into a shard: if a sweep grows, its first jobs stay where they are.
+Shards are therefore unequal: of as many as there are jobs over a third is empty.
 The extensions and tasks of one run are in one shard, which trains the run once.
 """
 
@@ -19,7 +20,7 @@ APART = re.compile(r"\+*(extension|task)[=.@]")
 
 @dataclass(frozen=True)
 class Shard:
-    """One part of the jobs of a sweep, of `of` equal parts.
+    """One part of the jobs of a sweep, of `of` parts of about the same size.
 
     Args:
         index: from 1 to `of`, or from 0 to `of` - 1: `of` / `of` and 0 / `of` are the same shard
