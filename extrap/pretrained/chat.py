@@ -35,6 +35,7 @@ MARK = "TEXT-OF-A-USER"
 THINKING = "enable_thinking"
 CHANNEL = re.compile(r"<\|?channel\|?>")
 FILES = ("chat_template.jinja", "tokenizer_config.json")
+NAMES = "special_tokens_map.json"
 CLOCK = "strftime_now"
 DAY = datetime(2024, 7, 26, 12)
 CODES = [f"%{letter}" for letter in "dmBbYyAaHMS"]
@@ -45,8 +46,7 @@ def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
     """Returns the turns around the text of one user. Raises UserError without a template, and for
     one that jinja cannot render or that does not hold the text once.
     """
-    path = folder / "tokenizer_config.json"
-    config = read_json(path, 2**26) if path.exists() else {}
+    config = entries(folder)
     template = _template(folder, config, place)
     before, *behind = _rendered(template, config, place).split(MARK)
     if len(behind) != 1:
@@ -75,6 +75,17 @@ def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
         line = f"{line}; extrap scores what is said first as the answer"
         warnings.warn(f"{line}, and model.chat=false asks without it", UserWarning, stacklevel=2)
     return found
+
+
+def entries(folder: Path) -> dict[str, Any]:
+    """Returns the entries of tokenizer_config.json, and, where it lists no tokens itself, over them
+    those of special_tokens_map.json, as transformers reads both.
+    """
+    config, names = folder / FILES[1], folder / NAMES
+    found = read_json(config, 2**26) if config.exists() else {}
+    if "added_tokens_decoder" in found or not names.exists():
+        return found
+    return found | read_json(names)
 
 
 def _thinks(template: str, behind: str) -> bool:

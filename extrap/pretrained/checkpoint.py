@@ -21,7 +21,7 @@ from extrap.model.rotary import relayout
 from extrap.pretrained.adapted import Adapted
 from extrap.pretrained.adapter import adapted
 from extrap.pretrained.causal import fault
-from extrap.pretrained.chat import FILES
+from extrap.pretrained.chat import FILES, NAMES
 from extrap.pretrained.gguf import unpacked
 from extrap.pretrained.loading import load
 from extrap.pretrained.plain import Plain, device_of, length_in
@@ -344,7 +344,7 @@ def _folder(place: str, cache: Path, weights: bool, option: str) -> Path:
 def _from_hub(name: str, weights: bool) -> Path:
     with installed(name):
         from huggingface_hub import snapshot_download
-    kinds = ["config.json", "tokenizer.json", *FILES]
+    kinds = ["config.json", "tokenizer.json", *FILES, NAMES]
     if weights:
         kinds += ["*.safetensors", "*.safetensors.index.json"]
     try:

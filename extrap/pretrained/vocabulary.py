@@ -16,9 +16,8 @@ from extrap.data.encoder import Encoder, ids_behind
 from extrap.data.tokenizer import Pieces, encoder
 from extrap.data.turns import Turns
 from extrap.data.vocabulary import RecordLayout, Vocabulary
-from extrap.pretrained.chat import turns
+from extrap.pretrained.chat import entries, turns
 from extrap.utils.errors import UserError
-from extrap.utils.untrusted import read_json
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 WORD = re.compile("[\u0120\u2581][a-z]{3,8}")
@@ -58,18 +57,16 @@ def fits(tokens: Encoder, size: int) -> bool:
 
 
 class OfTokenizer:
-    """The BOS that tokenizer_config.json of a folder names, looked up when it is asked for."""
+    """The BOS that the entries of a folder's tokenizer name, looked up when it is asked for."""
 
     def __init__(self, folder: Path):
         self.folder = folder
 
     @property
     def bos_token_id(self) -> int | None:
-        path = self.folder / "tokenizer_config.json"
-        file = self.folder / "tokenizer.json"
-        if not (path.is_file() and file.is_file()):
+        if not (self.folder / "tokenizer.json").is_file():
             return None
-        named = read_json(path, 2**26).get("bos_token")
+        named = entries(self.folder).get("bos_token")
         word = named.get("content") if isinstance(named, dict) else named
         if not isinstance(word, str):
             return None

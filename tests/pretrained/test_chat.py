@@ -17,7 +17,7 @@ from extrap.data.multivalue import needles
 from extrap.data.nth import NthForm
 from extrap.data.trials.base import Trials
 from extrap.data.trials.json_prompt import generate
-from extrap.pretrained.vocabulary import PublishedVocabulary
+from extrap.pretrained.vocabulary import OfTokenizer, PublishedVocabulary
 from extrap.results import rows
 from extrap.tasks.lost_in_the_middle import Asked
 from extrap.utils.errors import UserError
@@ -262,6 +262,24 @@ def test_a_model_that_thinks_answers_at_once_or_a_line_tells_it(behind, said, to
     assert found.encoder.decode(found.turns.behind).endswith("<|im_start|>assistant\n" + said)
     thoughts = [line for line in lines if "opens a thought" in str(line.message)]
     assert len(thoughts) == told
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_tokens_of_a_file_of_their_own_are_rendered_as_transformers_does(listed, tmp_path):
+    """special_tokens_map.json counts where tokenizer_config.json lists no tokens."""
+    from transformers import PreTrainedTokenizerFast
+
+    bos = {"content": "<bos>", "special": True}
+    config = {"chat_template": CHAT} | ({"added_tokens_decoder": {"0": bos}} if listed else {})
+    (written(tmp_path) / "tokenizer_config.json").write_text(json.dumps(config))
+    (tmp_path / "special_tokens_map.json").write_text(json.dumps({"bos_token": bos}))
+    theirs = PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    found = PublishedVocabulary.of_folder(tmp_path, 1000, 0, "here", chat=True)
+    text = "baka"
+    ids = found.encoder(text.encode())[0].tolist()
+    assert [*found.turns.before, *ids, *found.turns.behind] == ids_of(theirs, text)
+    assert (found.turns.before[0] == 0) is not listed
+    assert OfTokenizer(tmp_path).bos_token_id == (None if listed else 0)
 
 
 @pytest.mark.parametrize(
