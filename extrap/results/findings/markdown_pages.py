@@ -40,13 +40,13 @@ not met**: half or more of the runs had not learned the task, a premise that was
 rows, or any had not where the statement asks for all. **Badly put**: the statement does not say
 what was meant; its note names the one that follows it.
 
-Intervals are over seeds, and over documents or trials as well where nothing is subtracted. A
-statement about gates, that seeds learn a task, has the exact interval of the share of seeds that
-do: three seeds out of three leave .29 to 1. A rank correlation has an interval over the schemes
-that it orders and over the seeds. Of one seed intervals are over documents or trials, and two
-readings count as independent, because the scores of single documents are not committed. A unit is a
-recipe, a training length or a scheme. PROTOCOLS, AUDIT-results and issue 17, which some sources
-name, are notes older than this repository.
+Intervals cover seeds; for a single quantity (no difference) also documents or trials. A statement
+about gates, that seeds learn a task, has the exact interval of the share of seeds that do: three
+seeds out of three leave .29 to 1. A rank correlation has an interval over the schemes that it
+orders and over the seeds. With one seed intervals cover documents or trials, and two readings count
+as independent, because the scores of single documents are not committed. A unit is a recipe, a
+training length or a scheme. PROTOCOLS, AUDIT-results and issue 17, which some sources name, are
+notes older than this repository.
 """
 
 

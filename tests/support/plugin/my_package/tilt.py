@@ -1,4 +1,4 @@
-"""Keys count the less the farther they are, at one slope for all heads. arXiv 2108.12409.
+"""Far keys count less; all heads share one slope. arXiv 2108.12409.
 
 b = -slope min(d, reach)
 """
