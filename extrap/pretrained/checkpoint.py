@@ -44,6 +44,7 @@ MASK = re.compile(r"(^|\.)\w*att\w*\.(bias|causal_mask)$")
 PICTURES = ("vision_model", "multi_modal_projector")
 """First names of tensors beside a decoder that is the part for text of a model."""
 INDEX = "model.safetensors.index.json"
+SHARDS = "model-*-of-*.safetensors"
 
 
 def files(folder: Path) -> list[Path]:
@@ -63,6 +64,9 @@ def files(folder: Path) -> list[Path]:
         if lost := [n for n in names if Path(n).name != n or not os.path.lexists(folder / n)]:
             raise UserError(folder, problem=f"{lost[0]}, which {INDEX} names, is not in it")
     elif not os.path.lexists(found):
+        if shard := min((path.name for path in folder.glob(SHARDS)), default=None):
+            problem = f"holds {shard}, shards without {INDEX}"
+            raise UserError(folder, problem=problem, remedy="fetch it as well")
         pickles = chain.from_iterable(map(folder.glob, PICKLES))
         if first := min((path.name for path in pickles), default=None):
             problem = f"holds {first}, a pickle, which runs code when it is read"

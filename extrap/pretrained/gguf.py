@@ -102,7 +102,7 @@ def _unpack(path: Path, folder: Path) -> None:
     with _whole(path):  # weights are numbers, which take memory and time, after every check
         reader = GGUFReader(path)
         fields = _fields(reader)
-        _check_whole(path, fields)
+        _check_whole(path, fields, len(reader.tensors))
         if fields.get("general.architecture") in _of_transformers():
             return _through_transformers(path, folder, fields, [t.name for t in reader.tensors])
         tensors = {t.name: t for t in reader.tensors}
@@ -123,6 +123,7 @@ def _unpack_tokenizer(path: Path, folder: Path) -> None:
     with _whole(path):
         reader = GGUFReader(path)  # maps the weights, and reads none
         fields = _fields(reader)
+        _check_no_adapter(path, fields)
         kind = fields.get("general.architecture")
         if kind in _of_transformers():
             _tokenizer_of_transformers(path, fields).save_pretrained(folder)
@@ -162,13 +163,23 @@ def _write_tokenizer(path: Path, folder: Path, fields: dict[str, Any]) -> None:
     (folder / "tokenizer_config.json").write_text(more, encoding="utf-8")
 
 
-def _check_whole(path: Path, fields: dict[str, Any]) -> None:
-    """Raises UserError for a file that holds a part of the tensors."""
+def _check_whole(path: Path, fields: dict[str, Any], tensors: int) -> None:
+    """Raises UserError for a file that holds a part of the tensors, other ones, or none."""
     count = fields.get("split.count")
     if isinstance(count, int) and count > 1:
         problem = f"part {fields.get('split.no', 0) + 1} of {count} of a split model"
         remedy = "join the parts, as in llama-gguf-split --merge FIRST_PART WHOLE.gguf"
         raise UserError(path, problem=problem, remedy=remedy)
+    _check_no_adapter(path, fields)
+    if not tensors:
+        problem, remedy = "a vocabulary without weights", "give the file of a whole model"
+        raise UserError(path, problem=problem, remedy=remedy)
+
+
+def _check_no_adapter(path: Path, fields: dict[str, Any]) -> None:
+    if fields.get("general.type") == "adapter":
+        remedy = "merge the adapter into the model"
+        raise UserError(path, problem="an adapter (general.type)", remedy=remedy)
 
 
 def _of_transformers() -> list[str]:

@@ -133,6 +133,10 @@ def piped(path):
     [
         (lambda f: (f / "model.safetensors").unlink(), "no model.safetensors"),
         (
+            lambda f: (f / "model.safetensors").rename(f / "model-00001-of-00002.safetensors"),
+            "holds model-00001-of-00002.safetensors, shards without model.safetensors.index.json",
+        ),
+        (
             lambda f: (f / "model.safetensors").rename(f / "pytorch_model.bin"),
             "pytorch_model.bin, a pickle, which runs code",
         ),

@@ -191,6 +191,7 @@ def test_a_file_cut_short_is_one_line(size, weights, llama, tmp_path):
         ({"pre": "tekken"}, "tokenizer.ggml.pre=tekken is not supported"),
         ({"llama__rope__scaling__type": "wild"}, "llama.rope.scaling.type=wild is not supported"),
         ({"split__count": 3, "split__no": 1}, "part 2 of 3 of a split model; join the parts"),
+        ({"general__type": "adapter"}, "model.gguf: an adapter .*; merge the adapter"),
         ({"llama__attention__key_length": "8"}, "damaged .llama.attention.key_length=8"),
     ],
 )
@@ -200,6 +201,14 @@ def test_what_is_not_supported_is_refused_by_name(options, expected, llama, tmp_
     monkeypatch.setattr("gguf.dequantize", lambda *data: pytest.fail("dequantised"))
     with pytest.raises(UserError, match=expected):
         Checkpoint(str(path), tmp_path / "cache")
+
+
+def test_a_vocabulary_alone_gives_its_tokenizer_and_no_model(llama, tmp_path):
+    path = tiny_gguf.written(tmp_path / "model.gguf", llama, weights=False)
+    with pytest.raises(UserError, match=r"model\.gguf: a vocabulary without weights"):
+        Checkpoint(str(path), tmp_path / "cache")
+    alone = Checkpoint(str(path), tmp_path / "cache", weights=False)
+    assert alone.vocab == len(tiny_gguf.words())
 
 
 def tokenizer(llama, tmp_path, pre: str):

@@ -104,10 +104,12 @@ def written(
     quantised: bool = False,
     divisors=None,
     tokenizer: Path | None = None,
+    weights: bool = True,
     **fields,
 ) -> Path:
     """The model of transformers (a Llama) as llama.cpp's converter writes it. divisors: of
-    frequencies, an array; tokenizer: a tokenizer.json in place of the few merges.
+    frequencies, an array; tokenizer: a tokenizer.json in place of the few merges; weights: False
+    for the vocabulary alone.
     """
     tokens, merges, special = words(), MERGES, len(SPECIAL)
     if tokenizer is not None:
@@ -123,7 +125,7 @@ def written(
     out.add_bos_token_id(0)
     _further(out, fields)
     turning = {"q_proj": c.num_attention_heads, "k_proj": c.num_key_value_heads}
-    for last, name, p in _tensors(model, LLAMA):
+    for last, name, p in _tensors(model, LLAMA) if weights else ():
         turned = relayout(p, turning[last], "half", "interleaved") if last in turning else p
         data = turned.numpy()
         if quantised and data.ndim == 2 and data.shape[1] % 32 == 0:
