@@ -4,8 +4,9 @@ of them they see.
 
 import os
 from collections import Counter
+from dataclasses import replace
 from importlib import import_module
-from itertools import count
+from itertools import accumulate, count
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from extrap.cli.sweep.display import Status, line
 from extrap.cli.sweep.machine import Device
 from extrap.cli.sweep.process import Process, State
 from extrap.cli.sweep.slots import OPTION, Slots
+from extrap.runs.cost import PER_DEVICE
 from extrap.runs.study import Entry
+from extrap.utils.cores import SHARE
 from extrap.utils.errors import UserError
 
 PARTS = """\
@@ -234,6 +237,32 @@ def test_jobs_that_this_machine_cannot_hold(driver, here, job, given, option, sa
     with pytest.raises(UserError, match=said) as found:
         made.check([Process("a", [], Once("s", "a", "direct", {}), **job)])
     assert found.value.option == option
+
+
+@pytest.mark.parametrize(
+    "gpus, per_device, most, told",
+    [(3, 1, 2, "trainer.devices=3: 3 devices a job leave 2 of 8 idle"), (4, 2, 4, "")],
+)
+def test_the_launcher_gives_each_job_its_devices(driver, capfd, gpus, per_device, most, told):
+    """Each says what it was told of them: its log names the devices that it sees."""
+    script = 'echo "on $EXTRAP_DEVICE, $EXTRAP_PER_DEVICE on each"; sleep 0.5'
+    started = [replace(one, processes=gpus) for one in jobs(8, script, gpus)]
+    launcher = import_module("hydra_plugins.extrap_local.launcher").LocalLauncher
+    made = launcher(n_jobs=None, per_device=per_device)
+    made.jobs_of_file = None
+    made.check(started)
+    made.run(started)
+    assert {job.state for job in started} == {State.DONE}
+    assert capfd.readouterr().err.startswith(f"extrap: {told}" if told else "[1/8] start")
+    events = [event.split() for event in Path("events").read_text().splitlines()]
+    assert {*most_at_once(events).values()} == {per_device}
+    running = accumulate(1 if what == "start" else -1 for what, _, _ in events)
+    assert max(running) == most
+    for _, n, devices in events:
+        names = ", ".join(f"GPU {device[-1]}" for device in devices.split(","))
+        log = Path("runs", n, "log.txt").read_text()
+        assert f"\non {names}, {per_device} on each\n" in log
+    assert not {PER_DEVICE, SHARE} & {*os.environ}
 
 
 @pytest.mark.parametrize("gpus, per_device, places", [(1, 1, 8), (4, 1, 2), (4, 3, 6)])
