@@ -83,16 +83,24 @@ def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     return f"{name} family {family}" if family else name
 
 
+def commit() -> str:
+    """Returns the commit of this code, whatever the working folder; "" outside a clone."""
+    return subprocess.run(
+        ["git", "rev-parse", "--short=10", "HEAD"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.strip()
+
+
 def write(name: str, rows: list[dict[str, object]]) -> None:
     """results/bench/<name>.csv, with processor, load and commit in every row; printed too."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True, check=False
-    ).stdout.strip()
     about = {
         "processor": processor(),
         "load": f"{os.getloadavg()[0]:.1f}",
         "torch": torch.__version__.partition("+")[0],
-        "commit": commit,
+        "commit": commit(),
     }
     RESULTS.mkdir(parents=True, exist_ok=True)
     with (RESULTS / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:

@@ -1,7 +1,7 @@
 """What a past saves on SmolLM2-135M's shape, with weights as drawn: seven depths of retrieval, and
-an answer of 24 tokens; seconds of old and new interleaved in one process.
+an answer of 24 tokens, or of as many as said; seconds of old and new interleaved in one process.
 
-    python -m benchmarks.past 512
+    python -m benchmarks.past 512 [24]
 """
 
 import sys
@@ -18,7 +18,7 @@ from extrap.tasks.scoring.multi_token import greedy
 
 SHAPE = {"hidden_size": 576, "intermediate_size": 1536, "num_hidden_layers": 30}
 SHAPE |= {"num_attention_heads": 9, "num_key_value_heads": 3, "vocab_size": 49152}
-ROUNDS, COUNT = 3, 24
+ROUNDS = 3
 
 
 def seconds(read: Callable[[], object]) -> float:
@@ -28,7 +28,7 @@ def seconds(read: Callable[[], object]) -> float:
 
 
 @torch.inference_mode()
-def main(tokens: int) -> None:
+def main(tokens: int, count: int = 24) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     model = adapt(LlamaForCausalLM(LlamaConfig(**SHAPE)).eval(), 8192)
@@ -42,9 +42,9 @@ def main(tokens: int) -> None:
             lambda: [model(text, last=1) for text in texts],
             lambda: model.endings(texts, 1),
         ),
-        f"{COUNT} tokens": (
-            lambda: greedy(model.forward, prompts, COUNT, 4096),
-            lambda: greedy(model, prompts, COUNT, 4096),
+        f"{count} tokens": (
+            lambda: greedy(model.forward, prompts, count, 4096),
+            lambda: greedy(model, prompts, count, 4096),
         ),
     }
     model.endings(texts[:, :, :64], 1)
@@ -55,4 +55,4 @@ def main(tokens: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*map(int, sys.argv[1:]))

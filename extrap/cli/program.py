@@ -61,6 +61,7 @@ def job(found: Composed, given: Any = None) -> "Job":
             raise UserError(name, plain[name], "expected the options of a choice", remedy)
     del plain["sweep"]  # no part of the identity of a run
     _check_read(plain, found.overrides, OWN[:1] if given is not None else OWN)
+    _check_steps(plain, found.overrides)
     return make(plain, choices, given)
 
 
@@ -84,6 +85,15 @@ def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...
         if alone or any(f"{option}.".startswith(f"{name}.") for name in unread):
             problem = "a published checkpoint leaves this option unread"
             raise UserError(override, problem=problem, remedy="drop it")
+
+
+def _check_steps(plain: dict[str, Any], overrides: list[str]) -> None:
+    """Raises UserError for steps in place of the tokens of an experiment, which give the steps."""
+    given = {name.lstrip("+"): value for name, _, value in (o.partition("=") for o in overrides)}
+    tokens = plain["train"].get("tokens")
+    if tokens is not None and "train.steps" in given and "train.tokens" not in given:
+        problem = f"train.tokens={tokens:g} gives the steps"
+        raise UserError("train.steps", given["train.steps"], problem, "add train.tokens=null")
 
 
 def prepare(found: Composed, command: str = "extrap") -> cli.Work:

@@ -49,6 +49,13 @@ def test_what_a_gpu_measures_of_reading():
     assert [row["tokens"] for row in found] == [128, 256]
 
 
+def test_the_commit_of_a_table_is_that_of_the_code(tmp_path, monkeypatch):
+    asked = ["git", "rev-parse", "--short=10", "HEAD"]
+    here = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    monkeypatch.chdir(tmp_path)
+    assert measure.commit() == here.stdout.strip()
+
+
 @pytest.mark.slow
 @pytest.mark.whole
 @pytest.mark.subprocess
@@ -62,6 +69,7 @@ def test_the_script_measures_trains_is_killed_resumes_and_skips(tmp_path):
         capture_output=True,
         text=True,
         check=False,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     assert set(rows.read(tmp_path / "results" / "gpu-try")["scheme"]) == {"rope", "t5"}

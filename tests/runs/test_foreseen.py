@@ -1,5 +1,6 @@
 """Tokens in place of steps and windows, checkpoints by minutes, and what a training costs."""
 
+import json
 import math
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pandas as pd
 import pytest
 import torch
 
+from extrap.cli import program
+from extrap.cli.composed import composed
 from extrap.data.corpora.files import Files
 from extrap.runs import foreseen, source, validate
 from extrap.runs import train as stage
@@ -22,6 +25,8 @@ from extrap.utils.errors import UserError
 from tests.support.jobs import TINY, equal, job, weights
 from tests.support.killed import killed
 
+HERE = ("sweep.grid=null", "data/corpus=torch", "trainer=cpu", "logger=none")
+
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
@@ -36,6 +41,13 @@ def test_tokens_in_place_of_steps_and_windows():
     assert job("data.tokens=null").run.name == job().run.name
     with pytest.raises(UserError, match="expected at least the 512 tokens of a step"):
         _ = job("train.tokens=100").source.optim
+
+
+def test_steps_beside_the_tokens_of_an_experiment_are_not_dropped():
+    words = ["experiment=reference/gpu", "scheme=rope", "seed=0", "train.steps=20", *HERE]
+    with pytest.raises(UserError, match=r"^train.steps=20: .*; add train.tokens=null$"):
+        program.job(composed(words))
+    assert program.job(composed([*words, "train.tokens=null"])).training.optim.steps == 20
 
 
 def test_a_checkpoint_by_minutes_lies_between_two_points_of_the_curve(monkeypatch):
@@ -164,6 +176,34 @@ def test_a_run_takes_its_steps_and_its_readings(monkeypatch):
     monkeypatch.undo()
     assert foreseen.run_seconds(job("train.steps=10")) > 0
     assert torch.equal(before, torch.get_rng_state())
+
+
+@pytest.mark.parametrize("hours, told", [(2.0, False), (50.0, True)])
+def test_time_and_memory_are_said_before_a_training_and_a_day_to_its_sweep(
+    monkeypatch, capsys, hours, told
+):
+    file = Path("report.json")
+    monkeypatch.setenv(progress.FILE, str(file))
+    monkeypatch.setattr(progress, "_told", [])
+    pace = Pace(3600 * hours / 8, 8, 2**30, 2**33)
+    monkeypatch.setattr(stage, "calibrate", lambda *_: pace)
+    this = job("seed=6")
+    stage.warn(this, this.training)
+    assert capsys.readouterr().err == "", "it takes no minutes"
+    monkeypatch.setattr(foreseen, "SHORT", 0)
+    stage.warn(this, this.training)
+    line = capsys.readouterr().err
+    assert f"takes about {hours:.0f}" in line and line.count("\n") == 1
+    assert ("and 1.0 of 8 GiB of memory" in line) != told
+    progress.write({"phase": "train"})
+    report = json.loads(file.read_text())
+    assert report.get("told", "") == (pace.warning("+trainer.recompute=true") if told else "")
+
+
+def test_a_training_on_a_gpu_is_foreseen_unless_it_compiles():
+    for words, expected in (((), True), (("+trainer.compile=true",), False)):
+        this = job("trainer=gpu", *words)
+        assert foreseen.worth(this.training, 1, this.source.trainer) == expected
 
 
 def test_a_day_or_too_much_memory_is_a_line():
