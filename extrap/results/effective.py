@@ -3,8 +3,9 @@
 The base is the score at the training length L; the length is effective up to the first measured
 length beyond L at which the score lies below .85 base. Between that and the length before, the
 score is taken as linear in log2 of the length. Where no measured length fails, the longest one is a
-lower bound. A model that scores 0 at L has no effective length: no score lies below .85 of 0. Nor
-has a task without a score at L, such as `algorithmic`: its lengths follow from its longest problem.
+lower bound. A length at which a trained model diverges, whose logits are no numbers, scores 0. A
+model that scores 0 at L has no effective length: no score lies below .85 of 0. Nor has a task
+without a score at L, such as `algorithmic`: its lengths follow from its longest problem.
 Source: NoLiMa, arXiv 2502.05167 (85 % of the base score; interpolation is ours).
 """
 
@@ -117,13 +118,25 @@ def effective(rows: pd.DataFrame) -> Effective:
     return Effective(tokens, low, high, least)
 
 
+def with_lost(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns rows in which scores that diverged are 0, of runs and protocols that are elsewhere
+    `ok`. `mark` holds the status of a row, as `series.whole` leaves it.
+    """
+    ok = rows["mark"] == "ok"
+    place = [rows[name] for name in ("run", "extension", "factor", "task", "protocol")]
+    learned = ok.groupby(place, dropna=False).transform("any")
+    lost = (rows["mark"] == "diverged") & rows["value"].isna() & rows["metric"].isin(SCORES)
+    zero = {name: rows[name].mask(lost & learned, 0.0) for name in ("value", "low", "high")}
+    return rows.assign(**zero, mark=rows["mark"].mask(lost & learned, "ok"))
+
+
 def effective_lengths(found: Series) -> dict[tuple[str, str], Effective]:
     """{(task, protocol): effective length} of what a series of `whole` scores at several lengths.
 
     Readings that did not learn their task (mark other than ok) have none.
     """
     out = {}
-    scores = cells(found.rows, SCORES)
+    scores = cells(with_lost(found.rows), SCORES)
     for (task, protocol), part in scores.groupby(["task", "protocol"]):
         measured = set(part["metric"])
         metric = next(name for name in SCORES if name in measured)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results.cells import cells, counted
-from extrap.results.effective import NOTHING, effective
+from extrap.results.effective import NOTHING, effective, with_lost
 from extrap.results.series import select
 from extrap.results.stats.intervals import mean_over_seeds
 from extrap.results.stats.ranks import TIED
@@ -41,7 +41,7 @@ def leaderboard(
     head = tuple(cell.format(most) for cell in HEAD)
     lines = []
     for rows, layers in parts:
-        plain = select(rows, extension="direct")
+        plain = rows[rows["extension"] == "direct"]
         for scheme, own in plain.groupby("scheme"):
             lines.append(_line(str(scheme), layers, own, _span(spans.get(str(scheme)), most)))
     lines.sort(reverse=True)
@@ -70,7 +70,7 @@ def _span(values: pd.Series | None, most: int) -> str:
 
 def _line(scheme: str, layers: int, rows: pd.DataFrame, span: str):
     """Returns (what lines are sorted by, the cells of a line)."""
-    scores = cells(rows.assign(mark=rows["status"]))
+    scores = cells(with_lost(rows.assign(mark=rows["status"])))
     found = select(scores, **FOUND)
     learned = found[found["mark"] == "ok"]
     shown = counted(found)

@@ -75,3 +75,22 @@ def test_rows_of_a_study_have_one_for_each_task_and_none_below_the_gate(frame):
     assert lengths["kv", "records"].tokens == crossing(means, 64)[0]
     (failed,) = whole(frame(run_rows("nope")))
     assert not effective_lengths(failed)
+
+
+def test_a_length_at_which_a_trained_run_diverges_has_failed(frame):
+    """Its logits are no numbers there: left out, a shorter length would stand as a lower bound."""
+    rows = run_rows("kerple-log")
+
+    def lost(row):
+        far = row["task"] == "kv" and (row.get("length") or 0) >= 256
+        none = {"value": np.nan, "low": np.nan, "high": np.nan, "status": "diverged"}
+        return row | none if far else row
+
+    (found,) = whole(frame(list(map(lost, rows))))
+    near = {row["length"] for row in rows if row["task"] == "kv" and row.get("length")}
+    assert {64, 128, 256} <= near
+    length = effective_lengths(found)["kv", "records"]
+    assert 128 < length.tokens < 256 and not length.least
+    every = [row | {"status": "not trained"} if row["task"] == "kv" else row for row in rows]
+    (failed,) = whole(frame(list(map(lost, every))))
+    assert not effective_lengths(failed)
