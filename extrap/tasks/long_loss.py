@@ -66,7 +66,8 @@ class LongLoss(LastHalf):
 
     The other options, intervals and items: extrap.tasks.scoring.text_loss.
 
-    A protocol that chooses no token has the row share alone.
+    A protocol that chooses no token has the row share alone. If a loss at L/2 or L is no finite
+    number, nobody knows the tokens of `own`: its rows are nan and `diverged`.
     """
 
     name: ClassVar[str] = "long-loss"
@@ -94,6 +95,12 @@ class LongLoss(LastHalf):
             "own": gained & known,
         }
         recorder = Recorder()
+        if not (np.isfinite(found[half]) & np.isfinite(found[L])).all():
+            del chosen["own"]
+            cells = recorder.at(protocol="own")
+            cells.value("share", np.nan, n=documents, tokens=documents * half)
+            for c in found:
+                cells.at(length=c).value("nll", np.nan, n=documents)
         for protocol, tokens in chosen.items():
             share = tokens.mean()
             cells = recorder.at(protocol=protocol)

@@ -215,6 +215,26 @@ def test_own_tokens_are_those_that_the_training_length_helped():
     assert share["value"] == pytest.approx(1 / 8)
 
 
+def test_tokens_without_a_loss_within_the_training_length_leave_own_unknown():
+    """No comparison holds of nan, so that the other tokens would make a smaller `own`."""
+    rows = documents()
+    rows[:, -4:] = rows[:, -16:-12]
+    reader = far_reader(reach=14)
+
+    def overflowing(tokens, last):
+        logits = reader(tokens, last)
+        logits[0, -1] *= np.nan if tokens.shape[1] == LONG else 1
+        return logits
+
+    result = measure(task(), overflowing, Texts(rows), LONG)
+    own = [row for row in result.rows if row["protocol"] == "own"]
+    assert [row["metric"] for row in own] == ["share", *["nll"] * 4]
+    assert all(np.isnan(row["value"]) and row["status"] == "diverged" for row in own)
+    lost = {row.get("length") for row in result.rows if row["status"] == "diverged"}
+    assert lost == {None, 8, LONG, 32, 64}
+    assert np.isfinite(values(result, "nll")["all", 64])
+
+
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
