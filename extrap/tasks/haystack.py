@@ -30,6 +30,7 @@ from extrap.data.multivalue import most_needles, needles
 from extrap.data.trials.base import guess_in_turn
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
+from extrap.tasks.base import Model
 from extrap.tasks.scoring.answers import right
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import AtDepths, Exam
@@ -87,13 +88,15 @@ class Haystack(AtDepths):
 
     What data=mixture trains covers all but multivalue, which extrap.data.multivalue trains. An
     answer of several tokens is never generated: several values are read off one distribution, in
-    which a model that lists them would name them one by one.
+    which a model that lists them would name them one by one. An engine, which has no logits, is
+    asked single, multikey and passkey alone.
     """
 
     name: ClassVar[str] = "haystack"
     inner: ClassVar[bool] = True
     words: ClassVar[bool] = True
     within: ClassVar[bool] = True
+    asks: ClassVar = "answers"
 
     trials: Count = 100
     needles: Several = 4
@@ -118,6 +121,12 @@ class Haystack(AtDepths):
             "passkey": self._passkey,
         }
 
+    def asked(self, model: Model, vocabulary: Vocabulary) -> dict[str, Measure]:
+        forms = self.forms(vocabulary)
+        if hasattr(model, "greedy"):
+            del forms["multivalue"], forms["multiquery"]
+        return forms
+
     def cost(self, form: Any, length: int) -> int:
         if form == self._passkey:
             return self.distances * self.passkey_trials * length
@@ -125,7 +134,8 @@ class Haystack(AtDepths):
         return places * self.trials * length
 
     def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
-        return {"": 1 / vocabulary.values, "multivalue": self.needles / vocabulary.values}
+        several = {"multivalue": self.needles / vocabulary.values}
+        return {"": 1 / vocabulary.values} | (several if "multivalue" in forms else {})
 
     def measure(self, cells: Recorder, form: Measure, exam: Exam) -> np.ndarray:
         return form(cells, exam)
@@ -176,11 +186,13 @@ class Haystack(AtDepths):
         repeats = 1 + 2 * length // len(ids)
         noise = np.tile(ids, repeats)
         exam = replace(exam, stream=noise, items=range(self.passkey_trials))
+        depths = [(farthest - distance) / (farthest - nearest) for distance in at]
+        every = [form.questions(exam, depth) for depth in depths]
+        far_first = exam.scores(every[::-1])  # the nearest needle has the longest text before it
         correct = []
-        for distance in at:
-            depth = (farthest - distance) / (farthest - nearest)
-            questions = form.questions(exam, depth)
-            hits = exam.score(questions)["accuracy"]
+        cases = zip(at, depths, every, far_first[::-1], strict=True)
+        for distance, depth, questions, scores in cases:
+            hits = scores["accuracy"]
             cell = cells.at(depth=depth, axis="distance", at=distance)
             cell.answers({"accuracy": hits}, {"distance": questions.distance})
             correct.append(hits)

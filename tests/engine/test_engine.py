@@ -24,7 +24,6 @@ NLL = ["task.nll.documents=2"]
 KV = ["task.kv.trials=6", "task.kv.depths=[0,0.5,1]", "task.kv.pairs=4"]
 REFUSED = {
     "nll": ("documents=2", "scores the tokens of a text, which this engine does not"),
-    "haystack": ("needles=2", "reads the logits of all ids"),
     "parity": ("trials=2", "compares the engine with model.reference, which is null"),
 }
 OPTIONS = {
@@ -58,6 +57,23 @@ def test_rows_are_the_rows_of_the_checkpoint(place, net, way):
     assert (merged["value_x"] - merged["value_y"]).abs().max() < 1e-5
     assert all(isinstance(i, int) for body in server.asked for i in body["prompt"])
     assert 1 < server.most <= 4
+
+
+def test_an_engine_is_asked_the_needles_that_are_one_answer(place, net):
+    folder, server = place.saved(net), Serving(net, way=None)
+    options = ("trials=4", "distances=5", "passkey_trials=2", "depths=[0,0.5,1]")
+    words = [*place.WORDS, *[f"task.haystack.{option}" for option in options]]
+    asked = {"tasks": "haystack", "multiples": [0.25, 0.5]}
+    with serving(server) as url:
+        rows = extrap.evaluate(url, *words, tokenizer=folder, **asked)
+    own = extrap.evaluate(folder, *words, **asked)
+    assert set(rows["protocol"]) == {"", "single", "multikey", "passkey"}
+    others = own["protocol"].isin(["multivalue", "multiquery"]) | (own["metric"] == "restricted")
+    own = own[~others & (own["task"] != "used")]
+    place_of = ["protocol", "length", "depth", "at", "metric"]
+    merged = rows.merge(own, on=place_of)
+    assert len(merged) == len(rows) == len(own)
+    assert merged["value_x"].equals(merged["value_y"])
 
 
 def test_an_engine_without_scores_of_prompts_answers(place, net):

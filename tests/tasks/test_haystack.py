@@ -8,6 +8,7 @@ from extrap.data.multivalue import needles, places
 from extrap.data.trials.base import Trials
 from extrap.tasks.haystack import Haystack
 from tests.support import hand
+from tests.support.discover import gpt
 from tests.support.hand import VOCABULARY, Texts, measure, oracle, values, window
 
 L = 32
@@ -132,6 +133,19 @@ def test_the_interval_of_the_furthest_passkey():
     few = measure(task(passkey_trials=5), reader(window(20)), TEXT, L).rows
     assert not any("low" in r for r in few if r["metric"] == "k_max"), "too few to resample"
     assert all(r["low"] == r["value"] == r["high"] for r in furthest.values())
+
+
+@torch.no_grad()
+def test_what_contexts_of_a_passkey_share_is_read_once(monkeypatch):
+    """The farthest needle stands first: the nearest one has the longest text before it."""
+    model = gpt("rope", vocab=VOCABULARY.size)
+    monkeypatch.setattr(Haystack, "forms", lambda self, v: {"passkey": self._passkey})
+    alone = measure(task(), model.forward, TEXT, L)
+    read = []
+    model.embedding.register_forward_hook(lambda m, given, out: read.append(given[0].numel()))
+    assert measure(task(), model, TEXT, L) == alone
+    whole = 8 * 5 * (L + 2 * L)
+    assert sum(read) < 0.65 * whole
 
 
 def test_every_protocol_has_a_guess():

@@ -168,6 +168,10 @@ class Retrieval(AtLengths):
     def forms(self, vocabulary: Vocabulary) -> Mapping[str, Any]:
         """Returns the contexts of every protocol, as a rule a Form in the vocabulary's layout."""
 
+    def asked(self, model: Model, vocabulary: Vocabulary) -> Mapping[str, Any]:
+        """Returns the contexts of the protocols that this model can be asked."""
+        return self.forms(vocabulary)
+
     @abstractmethod
     def measure(self, cells: Recorder, form: Any, exam: Exam) -> np.ndarray:
         """Records one protocol at one length, its guess among the rows; returns right answers,
@@ -222,7 +226,7 @@ class Retrieval(AtLengths):
 
         cells = []
         for n in self.lengths(setting.length):
-            for protocol, form in self.forms(vocabulary).items():
+            for protocol, form in self.asked(model, vocabulary).items():
                 where = {"protocol": protocol, "length": n} | self.where(form, vocabulary, n)
                 cost = self.cost(form, n)
                 of_form = partial(measure, n, protocol, form)
@@ -234,7 +238,7 @@ class Retrieval(AtLengths):
         vocabulary = setting.vocabulary
         plan = self.plan(model, setting)
         recorder = recorded(plan, progress)
-        chances = self.chances(self.forms(vocabulary), vocabulary)
+        chances = self.chances(self.asked(model, vocabulary), vocabulary)
         for protocol, chance in chances.items():
             where = {"protocol": protocol} if protocol else {}
             recorder.value("chance", chance, **where)
