@@ -82,3 +82,12 @@ def test_the_files_of_jobs_stay_and_count_as_packed(results):
 def test_a_damaged_rule_is_named(results, text, said):
     with pytest.raises(UserError, match=said.replace("[", r"\[")):
         left_out.rules(declare(results, text))
+
+
+COMMITTED = sorted((Path(__file__).parents[2] / "results").rglob(left_out.FILE))
+
+
+@pytest.mark.parametrize("file", COMMITTED, ids=[file.parent.name for file in COMMITTED])
+def test_the_rules_of_a_study_name_the_command_that_keeps_them(file):
+    head = file.read_text().splitlines()[0]
+    assert head.endswith(f"extrap pack {file.parent.name}")
