@@ -58,7 +58,7 @@ OF_GEMMA_27B = 46
 """Layers of Gemma 2 27B, whose scale of attention no field of a file has; that of the others is the
 default of transformers. llama.cpp knows it by this number, too.
 """
-VERSION = 6
+VERSION = 7
 """The version of the content of a folder; extrap makes a folder of another version again."""
 HEAD = 2**26
 """Bytes at the beginning of a file that hold its fields, the tokenizer among them."""
@@ -164,7 +164,7 @@ def _write_tokenizer(path: Path, folder: Path, fields: dict[str, Any]) -> None:
 
 
 def _check_whole(path: Path, fields: dict[str, Any], tensors: int) -> None:
-    """Raises UserError for a file that holds a part of the tensors, other ones, or none."""
+    """Raises UserError for a file that is no whole decoder."""
     count = fields.get("split.count")
     if isinstance(count, int) and count > 1:
         problem = f"part {fields.get('split.no', 0) + 1} of {count} of a split model"
@@ -174,6 +174,10 @@ def _check_whole(path: Path, fields: dict[str, Any], tensors: int) -> None:
     if not tensors:
         problem, remedy = "a vocabulary without weights", "give the file of a whole model"
         raise UserError(path, problem=problem, remedy=remedy)
+    causal = f"{fields.get('general.architecture')}.attention.causal"
+    if fields.get(causal) is False:
+        problem = f"{causal}=false: its tokens see later ones, as in a model of embeddings"
+        raise UserError(path, problem=problem, remedy="give a decoder")
 
 
 def _check_no_adapter(path: Path, fields: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ ORIGINAL = "rope.scaling.original_context_length"
 TYPE = "rope.scaling.type"
 BASE = "rope.freq_base"
 WINDOW = "attention.sliding_window"
+TURNED = "rope.dimension_count"
 READ = (TYPE, *FACTORS, ATTENTION, ORIGINAL)
 INERT = {
     "rope.scaling.finetuned": (True, False),
@@ -105,8 +106,8 @@ def number(kind: str, fields: Mapping[str, Any], key: str, default: float | None
 
 
 def check_read(path: Path, fields: Mapping[str, Any], tensors: Sequence[str], config: Any) -> None:
-    """Raises UserError for a base, a scaling or a window in a file that the config lacks which
-    transformers makes of it.
+    """Raises UserError for a base, turned channels, a scaling or a window in a file that the config
+    lacks which transformers makes of it.
 
     tensors: their names.
     """
@@ -122,6 +123,13 @@ def check_read(path: Path, fields: Mapping[str, Any], tensors: Sequence[str], co
         bases = [part["rope_theta"] for part in each if "rope_theta" in part]
         if bases and not any(isclose(base, one, rel_tol=1e-5) for one in bases):
             problem = f"{kind}.{BASE}={base!s:.40} is not supported: transformers leaves it out"
+            raise UserError(path, problem=problem, remedy=remedy)
+    turned = fields.get(f"{kind}.{TURNED}")
+    if turned is not None and "rope_theta" in rope:  # a Gemma has a rotation by kind of layer
+        text = config.get_text_config()
+        head_dim = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+        if turned != int(head_dim * rope.get("partial_rotary_factor", 1.0)):
+            problem = f"{kind}.{TURNED}={turned!s:.40} is not supported: transformers leaves it out"
             raise UserError(path, problem=problem, remedy=remedy)
     if any(part.get("rope_type", "default") != "default" for part in each):
         return

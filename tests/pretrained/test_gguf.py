@@ -191,6 +191,7 @@ def test_a_file_cut_short_is_one_line(size, weights, llama, tmp_path):
         ({"pre": "tekken"}, "tokenizer.ggml.pre=tekken is not supported"),
         ({"llama__rope__scaling__type": "wild"}, "llama.rope.scaling.type=wild is not supported"),
         ({"split__count": 3, "split__no": 1}, "part 2 of 3 of a split model; join the parts"),
+        ({"llama__attention__causal": False}, "llama.attention.causal=false: its tokens see later"),
         ({"general__type": "adapter"}, "model.gguf: an adapter .*; merge the adapter"),
         ({"llama__attention__key_length": "8"}, "damaged .llama.attention.key_length=8"),
     ],

@@ -11,7 +11,7 @@ from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.gguf_rope import check_read
 from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
-from tests.support import tiny_gguf
+from tests.support import tiny_families, tiny_gguf
 
 TOKENS = torch.randint(200, (2, 60), generator=torch.Generator().manual_seed(5))
 SCALING = "llama__rope__scaling__"
@@ -119,6 +119,29 @@ def test_a_window_that_transformers_leaves_out_is_one_line(tmp_path):
         check_read(tmp_path, fields, [], config)
     config.sliding_window = 9
     check_read(tmp_path, fields, [], config)
+
+
+def test_turned_channels_that_transformers_leaves_out_are_one_line(tmp_path):
+    """Of stablelm and phi3 it reads no rope.dimension_count."""
+    fields = {"general.architecture": "stablelm", "stablelm.rope.dimension_count": 40}
+    config = AutoConfig.for_model("stablelm")  # heads of 80 channels, a quarter of them turned
+    with pytest.raises(UserError, match=r"stablelm.rope.dimension_count=40 is not supported"):
+        check_read(tmp_path, fields, [], config)
+    config.rope_parameters["partial_rotary_factor"] = 0.5
+    check_read(tmp_path, fields, [], config)
+
+
+@pytest.mark.parametrize("turned", [8, 4])
+def test_a_file_turns_as_many_channels_as_it_says_or_is_refused(turned, tmp_path):
+    pytest.importorskip("accelerate", reason="transformers reads a GGUF with it")
+    model = tiny_families.made("phi3", sliding_window=9, vocab_size=32064)
+    fields = {"vocab_size": 32064, "rope.dimension_count": turned}
+    path = tiny_gguf.other(tmp_path / "phi.gguf", model, "phi3", tiny_gguf.PHI, **fields)
+    if turned == 8:
+        Checkpoint(str(path), tmp_path / "cache")
+        return
+    with pytest.raises(UserError, match=r"phi3.rope.dimension_count=4 is not supported"):
+        Checkpoint(str(path), tmp_path / "cache")
 
 
 @pytest.mark.parametrize("said", [16, None])
