@@ -92,6 +92,13 @@ def small(line: str) -> bool:
     return len(line.split()) > 1 and line.split()[1] in COMMANDS
 
 
+def test_the_front_page_counts_what_conf_holds():
+    """`direct` is no extension."""
+    schemes, extensions = (len([*ROOT.glob(f"conf/{g}/*.yaml")]) for g in ("scheme", "extension"))
+    said = f"It knows {schemes} schemes and {extensions - 1} extensions"
+    assert said in " ".join((ROOT / "README.md").read_text().split())
+
+
 def test_readmes_hold_commands():
     assert len(commands()) > 30
     text = "\n".join(path.read_text() for path in READMES)
