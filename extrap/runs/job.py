@@ -161,12 +161,21 @@ class Job:
     def show(self, training: Training | None = None) -> None:
         """Opens the dashboard's page of this job, or the page of a training before its own."""
         own = training in (None, self.training)
-        extension = self.extension_stem if own else DIRECT
         of = training or self.training or self.source
-        names = self.study, of.run.name, extension, of.label, self.trained_on
-        said = of.run.seed, self.source.length, tuple(self.task_names), of.run.identity
-        by_agent = own and progress.FILE not in os.environ  # no job of a sweep
-        self.dashboard.start(Page(*names, *said, size=self.source.params, by_agent=by_agent))
+        page = Page(
+            study=self.study,
+            run=of.run.name,
+            extension=self.extension_stem if own else DIRECT,
+            scheme=of.label,
+            data=self.trained_on,
+            seed=of.run.seed,
+            train_length=self.source.length,
+            tasks=tuple(self.task_names),
+            options=of.run.identity,
+            size=self.source.params,
+            by_agent=own and progress.FILE not in os.environ,  # no job of a sweep
+        )
+        self.dashboard.start(page)
 
 
 def source_of(config: Mapping[str, Any]) -> type[Source]:
