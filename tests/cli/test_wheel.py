@@ -1,8 +1,14 @@
 """The wheel, installed elsewhere and run from an empty folder, is the whole program."""
 
+import ast
+import re
+import sys
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -42,6 +48,34 @@ def test_the_source_distribution_is_what_a_wheel_is_made_of(tmp_path):
     files = {name for name in build["targets"]["wheel"]["force-include"] if "." in name}
     assert {*files, "conf/config.yaml", "extrap/api.py", "constraints.txt", "LICENSE"} <= names
     assert "Makefile" not in names
+
+
+def names(requirements: Iterable[str]) -> set[str]:
+    """Distributions as pip compares their names."""
+    bare = [re.match(r"[\w.-]+", one)[0] for one in requirements]
+    return {name.lower().replace("_", "-") for name in bare}
+
+
+def imported(path: Path) -> set[str]:
+    """Top-level modules that a file imports, but for types alone."""
+    tree = ast.parse(path.read_text())
+    typed = "if TYPE_CHECKING:"
+    tree.body = [one for one in tree.body if not ast.unparse(one).startswith(typed)]
+    nodes = [*ast.walk(tree)]
+    found = [one.name for node in nodes if isinstance(node, ast.Import) for one in node.names]
+    found += [n.module for n in nodes if isinstance(n, ast.ImportFrom) and not n.level]
+    return {name.partition(".")[0] for name in found}
+
+
+def test_what_extrap_imports_is_declared():
+    """A package that another one brings is gone with the next version of the other."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    extras = {name: own for name, own in project["optional-dependencies"].items() if name != "dev"}
+    declared = names([*project["dependencies"], *chain.from_iterable(extras.values())])
+    found = set().union(*map(imported, (REPOSITORY / "extrap").rglob("*.py")))
+    found -= {*sys.stdlib_module_names, "extrap", "hydra_plugins"}
+    brings = packages_distributions()
+    assert names(brings.get(module, [module])[0] for module in found) <= declared
 
 
 def run(installed: Path, folder: Path, *words: str) -> str:
