@@ -3,7 +3,7 @@
     extrap judge scheme=mine --config-dir my_conf plugins=[my_package]
 
 Writes rows, the differences to every other series, one page of HTML, and figures and a table for a
-paper into results/judge. Other options are another candidate beside the first.
+paper into results/judge. Other options are a second candidate.
 """
 
 import sys
@@ -67,8 +67,8 @@ class Judged(NamedTuple):
 
 
 def judged(asked: Candidate) -> Judged:
-    """Trains and evaluates a candidate as far as that is left to do, and sets it beside the others.
-    Raises UserError for a mistake before any work, and if a run fails.
+    """Trains and evaluates a candidate as far as that is left to do, and compares it with the
+    others. Raises UserError for a mistake before any work, and if a run fails.
     """
     from extrap import figures
     from extrap.audit.contracts import broken, maker
@@ -130,7 +130,7 @@ def _ranked(asked: Candidate, job: "Job") -> None:
 
 
 def _comparable(job: "Job", others: pd.DataFrame) -> None:
-    """Raises UserError if no row of a job can stand beside the others."""
+    """Raises UserError if no row of a job can be compared with the others."""
     from extrap.results import baselines
 
     study = others["study"].iloc[0]
@@ -171,8 +171,8 @@ def _verdict(
     job: "Job",
     ranks: tuple[str, list[list[str]]] | None,
 ) -> Judged:
-    """Sets the rows of a candidate beside the others, and writes what it finds. ranks: under other
-    recipes.
+    """Compares the rows of a candidate with the others, and writes what it finds. ranks: under
+    other recipes.
     """
     from extrap.cli import judge_files
     from extrap.results import baselines

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from extrap.runs.job import Job
 
 BASELINES = {"scheme": "reference", "extension": "extension"}
-"""By the group that is judged: the study that it stands beside."""
+"""By the group that is judged: the study that it is compared with."""
 ELSEWHERE = ("seed", "threads", "logger", "plugins", "trainer", "label", "task", "hydra")
 """Options that change no candidate."""
 LONGEST = 80

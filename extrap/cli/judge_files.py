@@ -40,7 +40,7 @@ HEAD = (
 
 
 class Verdict(NamedTuple):
-    """A candidate beside the other series, and all that is said about it.
+    """A candidate compared with the other series, and all that is said about it.
 
     Args:
         beside, board, differences: of extrap.results.beside
@@ -124,7 +124,7 @@ def written(
     Args:
         rows: of all series
         command: the one that judges
-        paper: the page of the figures, whose captions come as LaTeX beside them
+        paper: the page of the figures, whose captions come as LaTeX files
         plugins: packages with figures of their own
     """
     check_links(folder)

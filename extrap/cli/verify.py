@@ -273,7 +273,7 @@ def _noted(job: "Listed", task: str) -> bool:
 def _beside(
     published: Published, job: "Listed", task: str, found: pd.DataFrame | None, kept: bool
 ) -> tuple[str, bool]:
-    """Returns what the published rows of an evaluation are beside the computed ones."""
+    """Compares the published rows of an evaluation with the computed ones."""
     if found is None:
         return "not: its training diverged", False
     rows = published.rows

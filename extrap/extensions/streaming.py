@@ -1,4 +1,4 @@
-"""StreamingLLM and LM-Infinite: the first tokens stay visible beside a window of the last. arXiv
+"""StreamingLLM and LM-Infinite: the first tokens stay visible, and a window of the last. arXiv
 2309.17453, arXiv 2308.16137.
 
 visible iff j < S or n < R;   n = i - j, S sinks, R recent tokens

@@ -4,7 +4,7 @@ choose the kernel; no flag does.
     attend                    the scheme computes attention itself
     score, normalise, mix     explicit, by blocks of query rows
     sees                      training on a GPU: flexible, which leaves out blocks of pairs
-    sees, bias, distance_bias beside a sink or at uneven coordinates
+    sees, bias, distance_bias with a sink or at uneven coordinates
                               fused, with a mask per block of rows
     distance_bias             fused, with a zero-copy relative bias per block of rows
     otherwise                 fused causal, the temperature folded into q; a sink is one more token

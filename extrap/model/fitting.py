@@ -65,9 +65,9 @@ def free_on(device: torch.device) -> float:
 
 
 class Need:
-    """About how many bytes a forward of a text needs beside the weights, without gradients: the
-    widest layer, and the logits of the last positions with a copy in float32. 0 for a model whose
-    matrices nobody sees.
+    """About how many bytes a forward of a text needs in addition to the weights, without gradients:
+    the widest layer, and the logits of the last positions with a copy in float32. 0 for a model
+    whose matrices nobody sees.
     """
 
     def __init__(self, model: Any):

@@ -42,7 +42,7 @@ BUFFERS = ("masked_bias", "position_ids")
 MASK = re.compile(r"(^|\.)\w*att\w*\.(bias|causal_mask)$")
 """The name of another one, of the shape (1, 1, n, n): which keys a query sees."""
 PICTURES = ("vision_model", "multi_modal_projector")
-"""First names of tensors beside a decoder that is the part for text of a model."""
+"""First names of tensors next to a decoder that is the part for text of a model."""
 INDEX = "model.safetensors.index.json"
 SHARDS = "model-*-of-*.safetensors"
 

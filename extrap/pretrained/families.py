@@ -138,7 +138,7 @@ class OPT(Family):
 
 
 class NeoX(RotaryFamily):
-    """RoPE on all channels of a head or on the first of them, beside layer norms."""
+    """RoPE on all channels of a head or on the first of them, with layer norms."""
 
     title, architecture, model_type = "GPT-NeoX", "GPTNeoXForCausalLM", "gpt_neox"
     keys = {"dim": "hidden_size", "layers": "num_hidden_layers", "heads": "num_attention_heads"}

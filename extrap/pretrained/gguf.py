@@ -3,10 +3,10 @@ config.json, model.safetensors, tokenizer.json, tokenizer_config.json.
 
 Quantised weights become float32 by the package gguf. An architecture that this file does not know,
 such as gemma3, is written as transformers reads it. The folder is named by the hash of the file
-and appears under its name when it is whole: one process at a time writes a folder beside it and
+and appears under its name when it is whole: one process at a time writes another folder and
 renames that, and removes a half that an interrupted attempt left.
 
-Of a file that gives its tokenizer alone, as beside an engine, the fields are read and no weights.
+Of a file that gives its tokenizer alone, as for an engine, the fields are read and no weights.
 
 In files of architecture `llama` the rows of query and key projections are permuted, so that pairs
 lie side by side: they are read as they are, under the layout `interleaved`.

@@ -5,7 +5,7 @@ from typing import Any
 
 KEPT = ("rope_theta", "partial_rotary_factor")
 OF_LLAMA_4 = ("llama_4_scaling_beta", "original_max_position_embeddings")
-"""Of a temperature by position that Ministral 3 has beside its scaling."""
+"""Of a temperature by position that Ministral 3 has in addition to its scaling."""
 PLAIN = ("default", "proportional", "axial")
 """Types of rotation without a scaling."""
 

@@ -20,11 +20,11 @@ from torch.nn.modules.module import (
 from extrap.utils.errors import UserError
 
 MODULES, FREE_MODULES = 50, 10_000
-"""Modules for each tensor of the files, and beside them."""
+"""Modules for each tensor of the files, and in addition."""
 
 NUMBERS = 16
 FREE_NUMBERS = 2**24
-"""Numbers for each byte of the files, and beside them. Tied and loaded weights count twice."""
+"""Numbers for each byte of the files, and in addition. Tied and loaded weights count twice."""
 
 LAYERS = 10_000
 """Layers that a configuration may name; lists of one entry a layer are made before any module."""

@@ -1,4 +1,4 @@
-"""Rows of committed studies that travel with the package: a scheme of yours stands beside them."""
+"""Rows of committed studies that travel with the package: yours is compared with them."""
 
 from pathlib import Path
 

@@ -63,8 +63,8 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def compared(rows: pd.DataFrame, factor: float | None = None) -> pd.DataFrame:
-    """Returns rows of `methods` that stand beside each other in a table: without tuning, options
-    and probes, set for the same factor, by default the greatest that some method was set for.
+    """Returns rows of `methods` that share a table: without tuning, options and probes, set for the
+    same factor, by default the greatest that some method was set for.
     """
     plain = rows["tuned"].isna() & (rows["options"] == "")
     probes = rows["method"].isin(PROBES)

@@ -83,7 +83,7 @@ class Place(NamedTuple):
 class Worst(NamedTuple):
     """The worst readings of a series at one length.
 
-    mean             the mean over seeds, beside them
+    mean             the mean over seeds
     of_seed, seed    the worst score of a seed, and the seed; nan and -1 without a score
     at_depth, depth  the worst mean over seeds at a depth, and the depth; nan without depths
     """

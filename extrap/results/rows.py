@@ -185,7 +185,7 @@ def no_rows(study: str) -> UserError:
 def checked_frame(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns rows of a caller in memory, each once, numbered anew. Raises UserError for rows that
     `read` would not read: a column that is missing, stands there twice or has another type, and
-    repeated coordinates. More columns may stand beside them.
+    repeated coordinates. More columns may follow.
     """
     for name, kind in SCHEMA.items():
         problem = _column(rows, name, kind)

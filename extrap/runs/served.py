@@ -30,7 +30,7 @@ class Serving:
     Args:
         url: of its API, up to and with /v1; the command line and Python alone give it
         name: of the model, where the engine serves several
-        reference: the checkpoint that the engine should serve, which task=parity reads beside it;
+        reference: the checkpoint that the engine should serve, which task=parity compares with it;
             it also gives what follows
         tokenizer: a checkpoint, of which extrap reads no weights, or a folder with tokenizer.json
         train_length: L in tokens
@@ -92,7 +92,7 @@ class Served(Published):
 
     @cached_property
     def _settings(self) -> dict[str, Any]:
-        """The config beside the tokenizer; empty without one."""
+        """The config next to the tokenizer; empty without one."""
         if self.reading.reference is None and self.tokenizer is not None:
             return {}
         if not (self.checkpoint.folder / "config.json").is_file():

@@ -96,7 +96,7 @@ class Source(ABC):
 
     @property
     def reference(self) -> str | None:
-        """The hash of the model that a task reads beside this one; None without one."""
+        """The hash of the model that a task compares with this one; None without one."""
         return None
 
     @property

@@ -1,4 +1,4 @@
-"""Sinusoids beside the token embedding instead of added to it.
+"""Sinusoids concatenated to the token embedding instead of added to it.
 
 projected   x_i <- [x_i ; PE_i] W,   W (C + P, C), no bias
 split       x_i <- [x_i[: C - P] ; PE_i],   PE replaces the last P channels of the token
@@ -16,7 +16,7 @@ from extrap.utils.bounds import Base
 
 
 class ConcatenatedProjected(Scheme):
-    """Sinusoids beside the token embedding, projected back to the width of the model.
+    """Sinusoids concatenated to the token embedding, projected back to the width of the model.
 
     Args:
         width: P channels of position; null stands for C, or C - 1 if C is odd

@@ -4,7 +4,7 @@ arXiv 2503.02130.
 b_ij = sum_{t=j+1}^{i} ln sigmoid(f_t),   f_t = w x_t + gate    (x: normed input of the layer)
 The tokens between query and key decide how much of the key is left; a constant gate is ALiBi of
 slope -ln sigmoid(gate). CABLE, arXiv 2503.08067, is the same by its authors' code: there b_ij sums
--softplus(f_t), which is ln sigmoid(-f_t), beside logits <q, k> without the 1 / sqrt(D).
+-softplus(f_t), which is ln sigmoid(-f_t), with logits <q, k> without the 1 / sqrt(D).
 """
 
 import torch

@@ -3,7 +3,7 @@ can copy what followed. https://github.com/KellerJordan/modded-nanogpt, train_gp
 
 k_t[c] <- k_(t-1)[c] for the last channels of a head, t >= 1; the first token keeps its own. A query
 then finds a key by the token in front of it and reads the value of the token itself. The authors
-shift the channels that do not turn, in some of the layers, beside a RoPE of the first half.
+shift the channels that do not turn, in some of the layers, with a RoPE of the first half.
 """
 
 import torch

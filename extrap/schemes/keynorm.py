@@ -37,7 +37,7 @@ class CosA(Scheme):
     """Cosine attention: queries and keys of norm 1, and a fixed factor on their product.
 
     Args:
-        lam: the factor; null stands for 4 ln(L / 2); 4 ln L beside log-n is lam_i = 4 ln n_i
+        lam: the factor; null stands for 4 ln(L / 2); 4 ln L with log-n is lam_i = 4 ln n_i
 
     Raises ValueError unless lam is positive.
 

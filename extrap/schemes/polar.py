@@ -9,7 +9,7 @@ The largest of n noise logits grows as sqrt(2 ln n), and their sum as n. The roo
 the heat on the null meets the sum: a head that finds nothing stays with the null at every length.
 The direction does not count: the same keys twice change it by the null and the temperature alone.
 We read the formulas in notes of the authors' repository, which call it a draft. Left out are their
-magnitude of o_i, a function of sum w**2 beside the direction, the norms of q and k by heads, the
+magnitude of o_i, a function of sum w**2 and of the direction, the norms of q and k by heads, the
 sigmoid gate of o, and a loss that calibrates the null, which is off by default. Initial values are
 theirs.
 """

@@ -18,7 +18,7 @@ from extrap.model.scheme import HOOKS, Scheme, Shape, Size, Where
 
 
 class TUPE(Scheme):
-    """Untied positional correlation: positional logits beside the logits of content.
+    """Untied positional correlation: positional logits added to the logits of content.
 
     Args:
         relative: the b_{i-j} of TUPE-R, a scheme that is a bias by distance alone; null for TUPE-A

@@ -126,7 +126,7 @@ class Task(ABC):
 
     asks: ClassVar[Literal["logits", "losses", "answers", "reference"]] = "logits"
     """What it wants of a model: logits, losses of a text alone, greedy answers alone, or the
-    greedy answers of an engine beside a reference.
+    greedy answers of an engine compared with a reference.
     """
 
     def check_source(self, source: "Source", train_length: int) -> None:  # noqa: B027

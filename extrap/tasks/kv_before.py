@@ -1,4 +1,4 @@
-"""Key-value retrieval of the token before the key, beside the token after it: anti-induction
+"""Key-value retrieval of the token before the key, and of the token after it: anti-induction
 and induction. arXiv 2505.21785.
 
     after     records `k v`, the same questions as records of extrap.tasks.kv

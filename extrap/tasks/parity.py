@@ -43,7 +43,7 @@ Two = Annotated[int, Gt(1)]
 
 @dataclass(frozen=True, kw_only=True)
 class EngineParity(AtLengths):
-    """An engine beside its model, on the same ids.
+    """An engine compared with its model, on the same ids.
 
     Args:
         multiples: lengths over the training length

@@ -11,7 +11,7 @@ PACKAGE = "package:"
 
 @cache
 def conf_dir() -> str:
-    """Returns the absolute path of `conf`: inside an installed package, else beside the package in
+    """Returns the absolute path of `conf`: inside an installed package, else next to the package in
     the repository, whatever the working folder. Raises FileNotFoundError if neither exists.
     """
     package = Path(__file__).resolve().parents[1]
@@ -39,7 +39,7 @@ def baselines() -> Path:
 
 
 def in_package(place: str) -> Path:
-    """Returns a file beside the code of an installed package, `package:NAME/FILE`, without running
+    """Returns a file next to the code of an installed package, `package:NAME/FILE`, without running
     the code. Raises UserError if the package or the file is missing.
     """
     name, _, file = place.removeprefix(PACKAGE).partition("/")

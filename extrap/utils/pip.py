@@ -1,4 +1,4 @@
-"""Commands that install packages beside extrap, for this Python.
+"""Commands that install packages into the environment of extrap.
 
 `pip install 'extrap[slurm]'` is none of them: on PyPI another program has the name extrap.
 """

@@ -49,7 +49,7 @@ class Process:
     overrides  its words of the command line
     threads    the cores that each of its processes takes
     processes  on each node
-    workers    processes that draw batches beside each of them, with a core each
+    workers    more processes, which draw batches for each of them, with a core each
     nodes      the nodes that it takes
     gpus       the GPUs that it takes on each node
     devices    the GPUs that it has; it sees no others

@@ -141,7 +141,7 @@ def _leaf(cfg: DictConfig, name: str) -> Any:
 
 def put(values: Any, path: list[str], value: Any) -> Any:
     """Returns the values with another one at a path, in which a number is a place in a list; shares
-    the values beside the path.
+    the other values.
     """
     if not path:
         return value

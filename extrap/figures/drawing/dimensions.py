@@ -40,7 +40,7 @@ STACKED: WeakKeyDictionary = WeakKeyDictionary()
 
 @contextmanager
 def holding(*values: tuple[ContextVar[Any], Any]) -> Iterator[None]:
-    """Within, each of these variables has the value beside it."""
+    """Within, each of these variables has its value."""
     before = [(variable, variable.set(value)) for variable, value in values]
     try:
         yield

@@ -52,7 +52,7 @@ def length_figure(
         each: names lines beside every panel, in place of the last alone.
         limits: of y; None leaves them to the rows. perplexity: draws exp of values, on one log
             axis for all panels.
-        also(panel, protocol): draws what a panel holds beside its lines.
+        also(panel, protocol): draws what a panel holds in addition to its lines.
         style(series): how a line is drawn; names(list of series): labels to leave room for.
     """
     shown = [protocol for protocol in titles if protocol in set(rows["protocol"])]

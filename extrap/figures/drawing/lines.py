@@ -34,7 +34,7 @@ def line(
         within: where intervals end.
         band: opacity of the interval, 0 for none; bars: the interval as bars instead.
         thin: draws every seed.
-        stroke: arguments of `plot` beside the style.
+        stroke: arguments of `plot`, added to the style.
     """
     if rows.empty:
         return End(label, style, math.nan, math.nan)

@@ -1,5 +1,5 @@
-"""A candidate beside other series as a section of a page: its place, where it gains and loses by
-length and by depth, its contracts and its cost.
+"""A candidate compared with other series, as a section of a page: its place, where it gains and
+loses by length and by depth, its contracts and its cost.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The gallery: classic figures of the literature beside ours, judged by rows.
+"""The gallery: classic figures of the literature and ours, judged by rows.
 
 `results/gallery/figures.yaml` holds an entry for each figure or table:
 

@@ -1,4 +1,4 @@
-"""The batches of a training from some step on, drawn in its own process or beside it.
+"""The batches of a training from some step on, drawn in its own process or in others.
 
 `trainer.workers` processes, at most as many as cores, draw batches while the device computes; 0
 draws each batch when training needs it. The batches are the same bit for bit: a batch is a function

@@ -19,7 +19,7 @@ class Meter:
     """A meter that starts when it is made.
 
     Args:
-        gpus: number of GPUs that the work holds, alone or beside other jobs of its sweep
+        gpus: number of GPUs that the work holds, alone or with other jobs of its sweep
         before: cost of earlier attempts
     """
 

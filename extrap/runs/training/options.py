@@ -37,7 +37,7 @@ class TrainerOptions:
         accumulate_grad_batches: forwards that a process divides its share of a batch into
         accelerator, strategy: as in Lightning, but for accelerator=auto; strategy=fsdp is FSDP2
         precision: of training, as in Lightning
-        workers: processes that draw batches beside the training
+        workers: processes that draw batches while the model trains
         compile: torch.compile makes forward and backward; extrap has it for one device
         recompute: the backward computes each layer again instead of storing it
         lightning: the arguments of Lightning's Trainer, as they were given

@@ -1,7 +1,7 @@
 """What theory says about influence over positions, and whether measured curves agree.
 
 A causal decoder before any training averages what it sees and passes its residual on. With weight a
-of attention beside the residual, N = (1 - a) I + a M, M the Cesaro matrix of rows 1 / (i + 1), and
+of attention against the residual, N = (1 - a) I + a M, M the Cesaro matrix of rows 1 / (i + 1), and
 the influence of position j on the last output of H layers is the last row of N^H:
 
     (N^H)_(n-1, j) = sum_k C(H, k) a^k (1 - a)^(H - k) (M^k)_(n-1, j)
@@ -47,7 +47,7 @@ def density(x: np.ndarray, layers: int, a: float) -> np.ndarray:
 
 def weight(share: float, n: int, layers: int) -> float:
     """a for which the last position has this share of the influence: how much attention weighs
-    beside the residual of a model, which its initialisation decides.
+    against the residual of a model, which its initialisation decides.
     """
     low = influence(n, layers, 1.0)[-1]
     high = 1.0

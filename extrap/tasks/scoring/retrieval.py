@@ -149,7 +149,7 @@ class Retrieval(AtLengths):
         trials: of each protocol and length
         batch_tokens: tokens per forward, which changes speed and memory only
 
-    Rows of every protocol, beside the metrics of its `measure`:
+    Rows of every protocol, in addition to the metrics of its `measure`:
 
     gate      mean accuracy at the training length; below 0.9 its rows have the status `not trained`
     guess     expected accuracy of naming the value of a record at random, 1/k + (1 - 1/k)/values

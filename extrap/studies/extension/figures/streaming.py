@@ -1,4 +1,4 @@
-"""Streaming: loss as the text grows, for dense attention, a window, sinks beside a window, and
+"""Streaming: loss as the text grows, for dense attention, a window, sinks with a window, and
 windows read anew.
 
 Crop reads the last L tokens anew for every few predictions, the costly upper baseline; a window

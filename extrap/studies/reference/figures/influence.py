@@ -3,7 +3,7 @@ part of a U is inborn?
 
 |d h_last / d x_j| as a share, times the number of positions: 1 is an equal share. A point is the
 mean of a record, its key and its value; the first token and the query stand alone. Grey: models as
-they were drawn, of 1 to 8 layers; dashed beside them: what theory says of a model that looks at all
+they were drawn, of 1 to 8 layers; dashed: what theory says of a model that looks at all
 alike and weighs attention and residual as the last position tells (extrap/studies/reference/
 position_theory.py), with the rank correlation of the two; dotted black: as drawn, without the
 causal mask. arXiv 2603.10123.
