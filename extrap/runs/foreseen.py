@@ -18,8 +18,8 @@ from extrap.runs.training.lightning_module import Lit
 from extrap.runs.training.options import TrainerOptions
 from extrap.utils.untrusted import memory
 
-LARGE = 1e15
-"""Products of a training above which a calibration is worth its seconds: hours of two cores."""
+LARGE, SHORT = 1e15, 1e14
+"""Products of a training that takes hours of two cores, and of one that takes minutes."""
 DAY = 24.0
 """Hours."""
 STATE = 3
@@ -49,6 +49,13 @@ class Pace:
     @property
     def hours(self) -> float:
         return self.seconds * self.steps / 3600
+
+    def line(self) -> str:
+        """Returns the time and the memory of the training, in words."""
+        took = f"{self.hours:,.1f} hours" if self.hours >= 1 else f"{60 * self.hours:,.0f} minutes"
+        need, room = self.bytes / 2**30, self.room / 2**30
+        memory = f"{need:,.1f} of {room:,.0f} GiB of memory"
+        return f"the training takes about {took} ({self.seconds:,.2f} s a step) and {memory}"
 
     def warning(self, recompute: str) -> str | None:
         """Returns a line about a training of more than a day, or of more memory than there is.
@@ -86,9 +93,21 @@ class Kept(saved_tensors_hooks):
 
 
 def large(training: Training, params: int) -> bool:
-    """True if a training is worth a calibration."""
+    """True if a training takes hours of two cores."""
+    return _products(training, params) > LARGE
+
+
+def worth(training: Training, params: int, options: TrainerOptions) -> bool:
+    """True if a training is worth the seconds of a calibration: on a GPU, unless it is compiled
+    for it, and where it takes minutes.
+    """
+    on_gpu = options.gpus > 0 and not options.compile
+    return on_gpu or _products(training, params) > SHORT
+
+
+def _products(training: Training, params: int) -> float:
     tokens = training.batches.mixture.step_tokens
-    return 6.0 * params * tokens * training.optim.steps > LARGE
+    return 6.0 * params * tokens * training.optim.steps
 
 
 def calibrate(training: Training, options: TrainerOptions, device: torch.device) -> Pace:

@@ -15,7 +15,7 @@ from extrap.extensions.interpolation import spread
 from extrap.runs import checkpoint
 from extrap.runs.finetuned import Training
 from extrap.runs.folder import write_json
-from extrap.runs.foreseen import calibrate, large
+from extrap.runs.foreseen import calibrate, worth
 from extrap.runs.job import Job
 from extrap.runs.training import devices
 from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Schooling
@@ -25,7 +25,7 @@ from extrap.runs.training.meter import share_of_peak
 from extrap.runs.training.options import recomputed
 from extrap.runs.training.trainer import Checkpoints, quiet, rejected, trainer
 from extrap.utils.errors import UserError
-from extrap.utils.progress import Progress
+from extrap.utils.progress import Progress, tell
 
 
 def train(job: Job, wait: bool = True) -> None:
@@ -93,18 +93,21 @@ def too_large(job: Job, error: torch.OutOfMemoryError) -> UserError:
 
 
 def warn(job: Job, training: Training) -> None:
-    """Prints a line before a training that needs more than a day, or more memory than there is. Of
-    a model in shards one device holds a part, which nothing here measures.
+    """Prints the time and the memory of a training that is worth a calibration. More than a day, or
+    more memory than there is, is told to a sweep as well, whose log nobody reads. Of a model in
+    shards one device holds a part, which nothing here measures.
     """
+    tell("")
     options = job.source.trainer
     if options.strategy == "fsdp":
         return
     on = job.source.device
-    if training.run.checkpoint.exists() or not large(training, job.source.params):
+    if training.run.checkpoint.exists() or not worth(training, job.source.params, options):
         return
-    recompute = recomputed(job.source.config["trainer"])
-    if (line := calibrate(training, options, on).warning(recompute)) is not None:
-        print(f"extrap: {training.run.name}: {line}", file=sys.stderr)
+    pace = calibrate(training, options, on)
+    warning = pace.warning(recomputed(job.source.config["trainer"]))
+    print(f"extrap: {training.run.name}: {warning or pace.line()}", file=sys.stderr)
+    tell(warning or "")
 
 
 def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:

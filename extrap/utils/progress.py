@@ -5,9 +5,9 @@ a small file for the sweep that started this process and for `extrap status`.
         progress(120, note="loss 2.31")
 
 The file is JSON with `phase`, `done`, `total`, `note`, `left`, the seconds to the end of the phase
-at its pace, `device`, the name that a sweep gives it in EXTRAP_DEVICE, and what the work adds, such
-as `rate` (tokens per second) and `memory` (bytes). A sweep names the file in the environment, as
-EXTRAP_PROGRESS; a process by itself in `kept(path)`.
+at its pace, `device`, the name that a sweep gives it in EXTRAP_DEVICE, what the work adds, such as
+`rate` (tokens per second) and `memory` (bytes), and `told`, a line that a sweep says once. A sweep
+names the file in the environment, as EXTRAP_PROGRESS; a process by itself in `kept(path)`.
 """
 
 import json
@@ -34,6 +34,7 @@ LEFT = 75
 """Exit code of the first of several processes that leaves the work to others: the rest end, too."""
 
 _kept: list[Path] = []
+_told: list[str] = []
 
 
 class Progress:
@@ -164,8 +165,14 @@ def kept(path: Path) -> Iterator[None]:
             path.unlink(missing_ok=True)
 
 
+def tell(line: str) -> None:
+    """Lets a sweep say a line about this process, in place of the one before; "" takes it away."""
+    _told[:] = [line] if line else []
+
+
 def write(state: Mapping[str, Any]) -> None:
     """Replaces the progress file, if there is one; a full disk stops no work."""
+    state = {**state, "told": _told[0]} if _told else state
     named = os.environ.get(FILE)
     if (path := Path(named) if named else next(iter(_kept), None)) is not None:
         draft = path.with_suffix(f".{os.getpid()}")

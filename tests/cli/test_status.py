@@ -78,6 +78,19 @@ def test_without_a_terminal_a_line_a_minute_says_how_far_it_is(monkeypatch, caps
     assert capsys.readouterr().err == "0/2 done | a: train 11 %\n"
 
 
+@pytest.mark.parametrize("live", [False, True])
+def test_what_a_job_wants_known_is_said_once(live, capsys):
+    jobs = [job(label, State.RUNNING) for label in "abc"]
+    for one, told in zip(jobs, ("takes\x1b days", "takes\x1b days", 3), strict=True):
+        says(one, phase="train", done=1, total=9, note="", told=told)
+    lines = Status(jobs, 3, live)
+    for _ in range(2):
+        lines.now()
+        lines.tick()
+    said = capsys.readouterr().err
+    assert said.count("a: takes\\x1b days\n") == said.count("takes") == 1
+
+
 def test_a_sweep_ends_with_what_shows_its_rows():
     jobs = [job("a", State.DONE, tasks={"kv": "x"}), job("b", State.DONE), job("c", State.DONE)]
     assert summary(jobs, 60).splitlines() == [

@@ -119,7 +119,7 @@ def test_a_run_goes_on_with_the_forwards_of_a_step_that_it_began_with(monkeypatc
 
 def test_a_model_in_shards_is_not_tried_on_one_device(monkeypatch):
     this = job("trainer=fsdp", "trainer.devices=2", "data.text.size=4", "data.retrieval.size=4")
-    monkeypatch.setattr(stage, "large", lambda *_: True)
+    monkeypatch.setattr(stage, "worth", lambda *_: True)
     tried = []
     monkeypatch.setattr(stage, "calibrate", lambda *asked: tried.append(asked))
     stage.warn(this, this.training)

@@ -11,6 +11,7 @@ from typing import Any
 
 from extrap.cli.sweep.process import Process, State
 from extrap.runs.study import standing
+from extrap.utils.errors import printable
 from extrap.utils.progress import MINUTE, MOST, clock, words
 
 ENOUGH = 30
@@ -39,6 +40,7 @@ class Status:
         self._jobs, self.n_jobs, self._live, self._foretells = jobs, n_jobs, live, foretells
         self._next = 0.0 if live else time.monotonic() + MINUTE
         self._numbers = {id(job): number for number, job in enumerate(jobs, 1)}
+        self._told: set[str] = set()
 
     def started(self, job: Process) -> None:
         if self._live:
@@ -72,8 +74,19 @@ class Status:
             if self._foretells and (said := by_pace(self._jobs, self.n_jobs)) is not None:
                 self._foretells = False
                 self._say(f"extrap: {said}" + "\n" * self._live)
+            self._tell()
             width = shutil.get_terminal_size().columns - 1 if self._live else None
             self._say(line(self._jobs, self.n_jobs)[:width])
+
+    def _tell(self) -> None:
+        """Says what running jobs want to be known, such as a training of more than a day, each line
+        once, by the first job that has it.
+        """
+        for job in self._jobs:
+            told = job.progress().get("told") if job.state is State.RUNNING else None
+            if isinstance(told, str) and told not in self._told:
+                self._told.add(told)
+                self._say(f"{job.label}: {printable(told)}" + "\n" * self._live)
 
     def stopping(self) -> None:
         self._say(STOPPING if self._live else f"extrap: {STOPPING}")
