@@ -149,6 +149,7 @@ def test_tasks_of_slurm_are_the_processes_where_srun_starts_them(monkeypatch):
 
 LONGER = ["train.steps=80", "train.save_every=5", "train.log_every=5"]
 SWEEP = ["-m", "scheme=t5", "study=two", "threads=1", *LONGER, *TWO]
+SHARDS = [*SWEEP, "trainer=fsdp"]
 
 
 def process(rank: int, folder: Path) -> int | None:
@@ -167,13 +168,13 @@ def _written(path: Path) -> int:
     return path.stat().st_mtime_ns if path.exists() else 0
 
 
-def stopped(run: Named, rank: int) -> str:
-    """Starts the sweep, kills one process of its job after a checkpoint of this attempt, and
+def stopped(run: Named, rank: int, words: list[str]) -> str:
+    """Starts a sweep, kills one process of its job after a checkpoint of this attempt, and
     returns what the sweep says.
     """
     before = _written(run.checkpoint)
     sweep = subprocess.Popen(
-        [sys.executable, "-m", "extrap", *TINY, *SWEEP],
+        [sys.executable, "-m", "extrap", *TINY, *words],
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
         stderr=subprocess.PIPE,
         text=True,
@@ -189,18 +190,20 @@ def stopped(run: Named, rank: int) -> str:
 
 
 @pytest.mark.turns
+@pytest.mark.sample(1)
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
-def test_a_job_of_two_processes_ends_with_either_and_goes_on_bit_for_bit(elsewhere):
-    run = Named(job(*SWEEP[1:]).run.name)
+@pytest.mark.parametrize("words", [SWEEP, SHARDS], ids=["ddp", "fsdp"])
+def test_a_job_of_two_processes_ends_with_either_and_goes_on_bit_for_bit(elsewhere, words):
+    run = Named(job(*words[1:]).run.name)
     for rank in (1, 0):
-        said = stopped(run, rank)
+        said = stopped(run, rank, words)
         assert f"process {rank} of the job was killed by SIGKILL" in said
         assert run.holder() is None
-    assert "1 done, 0 skipped, 0 failed" in started(*SWEEP).stderr
+    assert "1 done, 0 skipped, 0 failed" in started(*words).stderr
     found = torch.load(run.weights, weights_only=True)
     (elsewhere / "whole").mkdir()
     os.chdir(elsewhere / "whole")
-    assert "1 done, 0 skipped, 0 failed" in started(*SWEEP).stderr
+    assert "1 done, 0 skipped, 0 failed" in started(*words).stderr
     assert equal(torch.load(run.weights, weights_only=True), found)
     [entered] = entries("two")
     assert standing(entered).left == []
