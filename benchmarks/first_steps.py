@@ -5,8 +5,9 @@ reference/gpu, gpu-124m and cluster train for 20 steps of `train.tokens`, in bfl
 are then read by their own tasks at their own lengths. What this machine lacks is replaced: the GPU
 (`trainer=cpu`, without its processes that draw batches), steps of 96 windows by two, the text by a
 replica of FineWeb-Edu in its layout with torch's source in it, the tokenizer by one with as many
-ids as GPT-2's; gpu-124m has two of its twelve layers, cluster the smallest of its sizes. Tasks read one document, and two trials at each length and depth. Prints losses,
-rows and seconds of the wall; results/bench/first_steps.csv holds those of a whole run.
+ids as GPT-2's; gpu-124m has two of its twelve layers, cluster the smallest of its sizes. Tasks read
+one document, and two trials at each length and depth. Prints losses, rows and seconds of the wall;
+results/bench/first_steps.csv holds those of a whole run.
 """
 
 import argparse
