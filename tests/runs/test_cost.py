@@ -92,10 +92,10 @@ def test_the_share_of_the_peak_of_a_gpu(monkeypatch):
 def test_jobs_that_share_a_gpu_share_its_time(monkeypatch):
     for name in ("reset_peak_memory_stats", "max_memory_allocated"):
         monkeypatch.setattr(torch.cuda, name, lambda: 0)
-    for told, share in (("4", 0.5), ("1", 2), ("0", 2), ("many", 2)):
+    for told, part in (("4", 0.5), ("1", 2), ("0", 2), ("many", 2)):
         monkeypatch.setenv(PER_DEVICE, told)
         found = meter.Meter(gpus=2).cost()
-        assert found.device_seconds == pytest.approx(share * found.seconds)
+        assert found.device_seconds == pytest.approx(part * found.seconds)
 
 
 def test_a_sweep_keeps_all_gpus_of_a_job_for_its_evaluation(monkeypatch):

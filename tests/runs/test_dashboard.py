@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections import ChainMap
 from dataclasses import replace
 from pathlib import Path
 
@@ -145,10 +146,14 @@ def test_what_was_trained_before_a_kill_is_on_the_page_of_the_run_that_goes_on(m
     train(again)
     again.dashboard.finish()
     (page,) = folders()
-    shown = histories(leet(page))
+    records = leet(page)
+    shown = histories(records)
     assert [point["train/step"] for point in shown] == [2, 4, 6, 8]
     curve = read_json(again.run.curve)["points"]
     assert [point["train/text/nll"] for point in shown] == [point["text/nll"] for point in curve]
+    cost = {f"cost/{name}": x for name, x in again.run.state["cost"].items() if x is not None}
+    assert cost["cost/seconds"] > 0
+    assert cost.items() <= ChainMap(*(one["update"] for one in records["summary"][::-1])).items()
 
 
 @pytest.mark.usefixtures("elsewhere")
