@@ -69,7 +69,7 @@ def test_the_script_measures_trains_is_killed_resumes_and_skips(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stderr
     assert set(rows.read(tmp_path / "results" / "gpu-try")["scheme"]) == {"rope", "t5"}
