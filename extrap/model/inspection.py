@@ -302,7 +302,10 @@ class InspectedModel:
         return slope.norm(dim=-1)
 
     def gradients(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """Returns the mean loss of targets (B, T) in nats, after a backward pass to all weights."""
+        """Returns the mean loss of targets (B, T) in nats, after a backward pass to all weights.
+        Raises UserError for weights that carry no gradients.
+        """
+        self._check_weights()
         with torch.enable_grad():
             logits = self.model(tokens.to(self._device))
             logits = logits.flatten(0, 1).float()
@@ -314,7 +317,10 @@ class InspectedModel:
 
     @torch.enable_grad()
     def _rooted(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the inputs of layer 0, where gradients end, and of the head: (B, T, C) each."""
+        """Returns the inputs of layer 0, where gradients end, and of the head: (B, T, C) each.
+        Raises UserError for weights that carry no gradients.
+        """
+        self._check_weights()
         roots: list[Tensor] = []
 
         def embed(part: Scheme, x: Tensor, at: Where) -> Tensor:
@@ -329,6 +335,11 @@ class InspectedModel:
             hooks["attend"] = defined({}, causal=False)
         hidden = self.hidden(tokens, **hooks)
         return roots[-1], hidden
+
+    def _check_weights(self) -> None:
+        if any(p.is_inference() for p in self.model.parameters()):
+            problem = "its weights were made under torch.inference_mode() and carry no gradients"
+            raise UserError("model", problem=problem, remedy="make it under torch.no_grad()")
 
     @contextmanager
     def changed(self, **hooks: Changed) -> Generator[None, None, None]:

@@ -19,6 +19,8 @@ LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len"
 """Where a config says the context that a model was trained for."""
 ALLOWED = (OutOfRange, UserError, MemoryError, torch.OutOfMemoryError)
 """Errors of a model that say nothing about its length."""
+NO_GRAPH = "does not require grad"
+"""What torch says of a backward pass under no_grad."""
 
 
 class Plain(nn.Module):
@@ -29,9 +31,10 @@ class Plain(nn.Module):
         length: L in tokens
         why: a probe did not reach its positions
 
-    A model that fails with several texts reads one after the other. Raises OutOfRange past a table
-    of positions and where the model fails past L; UserError where it fails within L, and for
-    anything but logits (B, T, vocab).
+    A model that fails with several texts reads one after the other; one that takes gradients as it
+    reads, and fails without, has them. Raises OutOfRange past a table of positions and where the
+    model fails past L; UserError where it fails within L, and for anything but logits (B, T,
+    vocab).
     """
 
     def __init__(self, net: Any, length: int, why: str = "no way to its positions"):
@@ -42,6 +45,7 @@ class Plain(nn.Module):
         self.name = name_of(net)
         self.option, self.rows = "model", None
         self.cuts, self.more, self.single = False, {}, False
+        self.learns = False
         if config_of(net) is not None:
             self.option = "model_type"
             self.rows = table_rows(net)
@@ -67,14 +71,17 @@ class Plain(nn.Module):
         fewer = {"logits_to_keep": last} if self.cuts and last is not None else {}
         held = forgetting(self.net) if isinstance(self.net, nn.Module) else nullcontext()
         try:
-            # outside inference mode a function may take gradients of its own
-            with held, torch.inference_mode(False), torch.no_grad():
+            # outside inference mode a function may take gradients of its own; a graph takes memory
+            with held, torch.inference_mode(False), torch.set_grad_enabled(self.learns):
                 found = self.net(tokens.clone(), **self.more, **fewer)
         except ALLOWED:
             raise
         except Exception as error:  # of whatever class the code of a model raises
             if full(error):
                 raise
+            if NO_GRAPH in str(error) and not self.learns:
+                self.learns = True
+                return self._read(tokens, last)
             said = f"{type(error).__name__}: {error}".splitlines()[0]
             if self.length < T:
                 raise OutOfRange(f"{self.name} fails at {T} tokens ({said})") from error

@@ -114,6 +114,16 @@ def test_a_first_token_without_a_tokenizer_is_one_line() -> None:
         extrap.evaluate(large, "model.train_length=64", "model.bos=3", *TEXT, tasks="kv")
 
 
+def test_weights_without_gradients_are_one_line(tokenizer) -> None:
+    with torch.inference_mode():
+        model = llama(tokenizer).bfloat16()
+    asked = {"tokenizer": tokenizer, "tasks": "speed", "multiples": [1]}
+    words = (*TEXT, "task.speed.repeats=1", "task.speed.window_tokens=64", "model.bos=0")
+    with pytest.raises(UserError, match=r"torch\.inference_mode\(\) .* make it under") as said:
+        extrap.evaluate(model, *words, **asked)
+    assert "\n" not in str(said.value)
+
+
 @pytest.mark.parametrize("vocabulary", [100, 30000])
 def test_a_tokenizer_of_another_vocabulary_is_rejected(vocabulary: int, tokenizer) -> None:
     model = llama(tokenizer, vocab_size=vocabulary)

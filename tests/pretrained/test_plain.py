@@ -238,8 +238,13 @@ def test_logits_come_as_their_model_gives_them():
             (step,) = torch.autograd.grad(loss, weight)
         return logits_of(ids) * weight + 0 * step
 
+    def trained(ids):
+        weight = torch.ones(70, requires_grad=True)
+        (logits_of(ids) * weight).sum().backward()
+        return logits_of(ids) * weight + 0 * weight.grad
+
     ids = torch.arange(12).view(2, 6)
-    for model in (single, learning):
+    for model in (single, learning, trained):
         with torch.inference_mode():
             found = Plain(model, 32)(ids.clone(), last=4)
         assert not found.requires_grad
