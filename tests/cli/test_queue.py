@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from extrap.cli.sweep import slurm as queue
 from extrap.cli.sweep.slurm_options import Place, SlurmOptions
@@ -16,7 +17,7 @@ from extrap.runs.folder import read_json
 from extrap.utils import lock
 from extrap.utils.errors import UserError
 from tests.support import slurm
-from tests.support.jobs import TINY
+from tests.support.jobs import TINY, equal
 from tests.support.program import Program, python, until
 
 pytestmark = pytest.mark.skipif(bool(slurm.missing()), reason=f"no {slurm.missing()} here")
@@ -127,6 +128,15 @@ def test_jobs_that_wait_and_a_second_start(sweep):
 
 
 @pytest.mark.turns
+def test_a_task_that_ends_with_an_exit_code(sweep):
+    done = sweep("-m", "name=a", "act=exit", SLURM)
+    assert done.returncode == 1
+    assert "  failed name=a act=exit: exit code 3: last words" in done.stderr.splitlines()
+    noted = read_json(sweep.work / "runs/a-s0/failed.json")
+    assert noted == {"reason": "exit code 3: last words"}
+
+
+@pytest.mark.turns
 def test_a_job_that_another_process_does_leaves_its_node(sweep, cluster):
     """The other process begins it while it waits in the queue."""
     short = "from extrap.cli.sweep import node\nnode.BUSY = 1.0\n"
@@ -201,6 +211,32 @@ def test_rows_equal_those_of_the_local_launcher(cluster, tmp_path):
         rows = sorted((folder / "results/s/rows").glob("*.csv"))
         written[launcher] = {path.name: path.read_bytes() for path in rows}
     assert written["local"] and written["local"] == written["slurm"]
+
+
+@pytest.mark.whole
+def test_a_training_that_is_queued_again_ends_as_an_uninterrupted_one(cluster, tmp_path):
+    """SLURM takes its node after the first checkpoint."""
+    tiny = [word for word in TINY if not word.startswith("task.kv")]
+    words = [*tiny, "-m", "seed=0", "task=nll", "study=s", "train.steps=400", "train.save_every=10"]
+    environment, trained = cluster.environment | {"HOME": str(tmp_path)}, []
+    for name, launcher in (("whole", "hydra/launcher=local"), ("again", SLURM)):
+        (folder := tmp_path / name).mkdir()
+        file = tmp_path / f"{name}.txt"
+        with open(file, "w+", encoding="utf-8") as said:
+            program = Program("extrap", folder, folder, environment)
+            sweep = program.start(*words, launcher, stderr=said)
+            if launcher == SLURM:
+                until(lambda: [*tmp_path.glob("again/runs/*/last.ckpt")] != [], 300)
+                cluster("scontrol", "requeue", *numbers(cluster, 1))
+            sweep.communicate(timeout=500)
+        err = file.read_text()
+        assert sweep.returncode == 0 and "1 done, 0 skipped, 0 failed" in err, err
+        [weights] = folder.glob("runs/*/weights.pt")
+        trained.append(torch.load(weights, weights_only=True))
+    assert "queued again" in err
+    [log] = tmp_path.glob("again/runs/*/log.txt")
+    assert log.read_text().count("--- ") == 2
+    assert equal(*trained)
 
 
 @pytest.fixture
