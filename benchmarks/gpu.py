@@ -33,9 +33,9 @@ import torch
 from benchmarks.measure import job, write
 from extrap.model import flex
 from extrap.model.attention import flexible, kernel
-from extrap.model.gpt import GPT
 from extrap.runs.training.batch_shares import Share, share
 from extrap.runs.training.lightning_module import Lit
+from extrap.runs.training.meter import products
 
 PEAK = {"H200": 989e12, "H100": 989e12, "A100": 312e12, "L40S": 362e12}
 """Dense bfloat16 products a second, from the makers' data sheets."""
@@ -194,15 +194,6 @@ def profiled(experiment: str, scheme: str, device: str, tiny: bool) -> None:
     print(f"{experiment}: a step of {scheme} takes {1e3 * plain:.1f} ms where nobody looks")
     order = "self_device_time_total" if device == "cuda" else "self_cpu_time_total"
     print(seen.key_averages().table(sort_by=order, row_limit=20, max_name_column_width=60))
-
-
-def products(model: GPT, batch: Share) -> float:
-    """Returns the multiplications and additions of a training step."""
-    N = sum(p.numel() for p in model.blocks.parameters())
-    V, C = model.embedding.weight.shape
-    scored = sum(len(at) for places in (batch.scored, batch.echoes) for at in places.values())
-    T = batch.tokens.shape[1]
-    return batch.tokens.numel() * (6 * N + 12 * len(model.blocks) * C * T) + 6 * V * C * scored
 
 
 @torch.inference_mode()

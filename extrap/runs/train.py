@@ -73,10 +73,8 @@ def _train(job: Job, training: Training) -> None:
     options = job.source.trainer
     spent = curve.cost(lit.trainer.world_size)
     device = lit.trainer.strategy.root_device  # Lightning moved the model to the CPU as it ended
-    length = training.batches.mixture.length
     if spent.tokens_per_second is not None:
-        rate = spent.tokens_per_second / lit.trainer.world_size
-        share = share_of_peak(rate, lit.model, device, length, options.precision)
+        share = share_of_peak(curve.work, device, options.precision)
         spent = replace(spent, share_of_peak=share)
     run.mark("diverged" if why else "trained", lit.trainer.global_step, spent.plain())
     job.dashboard.spent(spent.plain())

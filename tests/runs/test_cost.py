@@ -2,6 +2,7 @@
 
 import os
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from extrap.runs.evaluate import _gpus, entry, evaluate
 from extrap.runs.folder import Run
 from extrap.runs.layout import RESULTS
 from extrap.runs.train import train
-from extrap.runs.training import meter
+from extrap.runs.training import batch_shares, meter
 from extrap.runs.training.callbacks import Curve
 from extrap.utils.progress import FILE, words
 from tests.support.jobs import TINY, job
@@ -76,17 +77,27 @@ def test_a_process_that_had_nothing_left_to_read_has_no_rate(elsewhere, monkeypa
 
 
 def test_the_share_of_the_peak_of_a_gpu(monkeypatch):
-    """A model of 1000 numbers that reads 1e9 tokens per second does 6e12 operations, and a few for
-    attention; the GPU can do 12e12.
+    """Of products as the benchmark counts them: of a large vocabulary the head alone, for the
+    tokens that it scores.
     """
-    model = job("model.dim=16", "model.heads=2").source.model()
-    assert meter.share_of_peak(1e9, model, torch.device("cpu"), 64, "bf16-mixed") is None
-    numbers = sum(p.numel() for p in model.parameters())
+    this = job("model.dim=16", "model.heads=2", "data.vocabulary.keys=9000")
+    model, batch = this.source.model(), batch_shares.share(this.training.batches[0], 0, 1)
+    (V, C), (B, T) = model.embedding.weight.shape, batch.tokens.shape
+    blocks = sum(p.numel() for p in model.blocks.parameters())
+    scored = int((batch.targets >= 0).sum())
+    by_hand = B * T * (6 * blocks + 12 * 2 * C * T) + 6 * V * C * scored
+    assert scored < B * T and by_hand < 0.8 * B * T * 6 * sum(p.numel() for p in model.parameters())
+    batch.turns = 2  # its step has a second half
+    curve, lit = Curve(every=2), SimpleNamespace(model=model)
+    curve.meter = SimpleNamespace(gpus=1, seconds=0.5)
+    for _ in range(3):
+        curve.on_train_batch_end(SimpleNamespace(world_size=1), lit, None, batch, 0)
+    assert curve.work == 6 * by_hand
+    assert meter.share_of_peak(curve.work, torch.device("cpu"), "bf16-mixed") is None
     device = type("Device", (), {"type": "cuda"})()
     throughput = pytest.importorskip("lightning.fabric.utilities.throughput")
     monkeypatch.setattr(throughput, "get_available_flops", lambda *_: 12e12)
-    expected = (6 * numbers + 12 * 2 * 16 * 64) / 12
-    assert meter.share_of_peak(1, model, device, 64, "32-true") * 1e12 == pytest.approx(expected)
+    assert meter.share_of_peak(3e12, device, "32-true") == 0.25
 
 
 def test_jobs_that_share_a_gpu_share_its_time(monkeypatch):

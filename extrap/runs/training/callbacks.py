@@ -11,10 +11,9 @@ import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 
 from extrap.data.curriculum import Switches
-from extrap.model.gpt import GPT
 from extrap.runs.cost import Cost, read
 from extrap.runs.training.lightning_module import Lit
-from extrap.runs.training.meter import Meter, share_of_peak
+from extrap.runs.training.meter import Meter, products, share_of_peak
 
 FORWARDS = "accumulate_grad_batches"
 """The key of a checkpoint for the forwards of a step."""
@@ -48,6 +47,8 @@ class Curve(L.Callback):
         self._clock = time.perf_counter()  # of the last point
         self._tokens = 0  # of this process since then
         self._read = 0  # tokens of this process since its start
+        self._products = 0.0  # of this process since its start, on a GPU
+        self._counted = 0.0  # of them before the last point
 
     def cost(self, processes: int = 1) -> Cost:
         """Returns what went into the model, without what a killed process lost. A process that had
@@ -55,6 +56,11 @@ class Curve(L.Callback):
         """
         rate = self._read * processes / self.meter.seconds if self._read else None
         return replace(self.meter.cost(), tokens_per_second=rate)
+
+    @property
+    def work(self) -> float:
+        """The products a second of this process, on a GPU."""
+        return self._products / self.meter.seconds
 
     def on_train_start(self, trainer: L.Trainer, lit: L.LightningModule) -> None:
         """Logs the points before the checkpoint, which the page of a killed process may lack."""
@@ -69,6 +75,8 @@ class Curve(L.Callback):
         self._tokens += tokens
         self._read += tokens
         self.seen += tokens * trainer.world_size
+        if self.meter.gpus:
+            self._products += products(lit.model, batch)
         if not batch.last:
             return
         for name, value in lit.measured.items():
@@ -76,7 +84,7 @@ class Curve(L.Callback):
         self._steps += 1
         if trainer.global_step % self.every == 0:
             self._add_point(trainer)
-            self._log(trainer, lit.model, batch.tokens.shape[1])
+            self._log(trainer)
         if self.progress is not None:
             rate = self._read * trainer.world_size / self.meter.seconds
             numbers = {"rate": round(rate, 1), "memory": self.meter.memory()}
@@ -99,11 +107,13 @@ class Curve(L.Callback):
         self._sums = {}
         self._steps = 0
 
-    def _log(self, trainer: L.Trainer, model: GPT, length: int) -> None:
+    def _log(self, trainer: L.Trainer) -> None:
         """Logs the last point, with the pace since the one before."""
-        rate = self._tokens / (time.perf_counter() - self._clock)
+        seconds = time.perf_counter() - self._clock
+        rate, work = self._tokens / seconds, (self._products - self._counted) / seconds
         self._clock = time.perf_counter()
         self._tokens = 0
+        self._counted = self._products
         if trainer.logger is None:
             return
         pace = {
@@ -112,7 +122,7 @@ class Curve(L.Callback):
             "memory_gb": self.meter.memory() / 1e9,
         }
         on = trainer.strategy.root_device
-        share = share_of_peak(rate, model, on, length, str(trainer.precision))
+        share = share_of_peak(work, on, str(trainer.precision))
         if share is not None:
             pace["share_of_peak"] = share
         every = _scalars(self.points[-1]) | _scalars(pace)

@@ -8,6 +8,7 @@ import warnings
 
 import torch
 
+from extrap.data.mixture import Batch
 from extrap.model.gpt import GPT
 from extrap.runs.cost import PER_DEVICE, Cost
 
@@ -71,16 +72,25 @@ def _processor_seconds() -> float:
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 
-def share_of_peak(
-    rate: float, model: GPT, device: torch.device, length: int, precision: str
-) -> float | None:
-    """Returns the operations of training over the operations that a GPU can do. Returns None on a
-    processor, and if Lightning does not know the GPU.
+def products(model: GPT, batch: Batch) -> float:
+    """Returns the multiplications and additions of a training step on a batch: for each token 6 for
+    a parameter of the blocks and 12 C T for a layer (arXiv 2204.02311, appendix B), and 6 C V for
+    each token that the head scores.
+    """
+    N = sum(p.numel() for p in model.blocks.parameters())
+    V, C = model.embedding.weight.shape
+    scored = sum(len(at) for places in (batch.scored, batch.echoes) for at in places.values())
+    T = batch.tokens.shape[1]
+    return batch.tokens.numel() * (6 * N + 12 * len(model.blocks) * C * T) + 6 * V * C * scored
+
+
+def share_of_peak(rate: float, device: torch.device, precision: str) -> float | None:
+    """Returns the share of what a GPU can do that a training does. Returns None on a processor, and
+    if Lightning does not know the GPU.
 
     Args:
-        rate: tokens per second on one GPU
+        rate: `products` a second on one GPU
         device: that GPU
-        length: tokens of a window
         precision: of the trainer, such as bf16-mixed
     """
     if device.type != "cuda":
@@ -91,7 +101,4 @@ def share_of_peak(
         warnings.simplefilter("ignore")  # Lightning warns of a GPU that is not in its table
         dtype = torch.bfloat16 if precision.startswith("bf16") else torch.float32
         peak = get_available_flops(device, dtype)
-    numbers = sum(p.numel() for p in model.parameters())
-    width = model.embedding.weight.shape[1]
-    attention = 12 * len(model.blocks) * width * length
-    return rate * (6 * numbers + attention) / peak if peak else None
+    return rate / peak if peak else None
