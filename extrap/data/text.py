@@ -14,6 +14,9 @@ class Text(Part):
 
     Args:
         size: windows per step
+
+    A window is cut from the documents in a row, from any place: it may hold the end of one and the
+    beginning of the next, without a token between.
     """
 
     size: Size = 16

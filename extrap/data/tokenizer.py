@@ -126,7 +126,10 @@ class Pieces:
         steps = before.get("pretokenizers", [before])
         levels = [step for step in steps if step.get("type") == "ByteLevel"]
         changed = made["normalizer"] or any(level["add_prefix_space"] for level in levels)
-        trimmed = behind and not (behind["type"] == "ByteLevel" and not behind["trim_offsets"])
+        later = behind.get("processors", [behind] if behind else [])
+        # a template adds special tokens alone, which are off
+        later = [step for step in later if step["type"] != "TemplateProcessing"]
+        trimmed = any(step["type"] != "ByteLevel" or step["trim_offsets"] for step in later)
         if made["model"]["type"] != "BPE" or not levels or changed or trimmed:
             return None
         widths = np.zeros(self.ids, np.int64)

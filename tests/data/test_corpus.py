@@ -353,6 +353,23 @@ def test_a_saved_set_is_what_its_state_lists(tmp_path):
         assert found == [*more, b"one", b"two"]
 
 
+def test_a_saved_set_with_splits_is_one_of_them(tmp_path):
+    import datasets
+
+    saved = tmp_path / "saved"
+    splits = {split: datasets.Dataset.from_dict({"text": [split]}) for split in ("test", "train")}
+    datasets.DatasetDict(splits).save_to_disk(str(saved))
+    for path in (saved, tmp_path):
+        with pytest.raises(UserError) as error:
+            Files(path=str(path)).state()
+        assert error.value.option == "data.corpus.path" and "splits test, train" in str(error.value)
+        assert str(error.value).endswith(f"give data.corpus.path={saved / 'train'}")
+    found = [text for _, text in Files(path=str(saved / "train")).documents()]
+    assert found == [b"train"]
+    shutil.rmtree(saved / "test")
+    assert [text for _, text in Files(path=str(saved)).documents()] == [b"train"]
+
+
 @pytest.mark.parametrize("joins", [(None, ""), ("", None)])
 def test_rows_joined_by_nothing_are_another_text_than_rows_apart(joins, tmp_path, cache):
     rows = [{"text": f"paragraph {i} of a text\n"} for i in range(200)]

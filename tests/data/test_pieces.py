@@ -2,10 +2,12 @@
 shards for the command that comes after a kill.
 """
 
+import json
 import os
 import random
 import shutil
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,10 +47,24 @@ def small(monkeypatch):
     monkeypatch.setattr(shards, "SHARD", 3000)
 
 
-def test_a_batch_is_its_texts_one_by_one(encoder):
+LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True}
+BEGIN = {"type": "TemplateProcessing", "pair": [{"Sequence": {"id": "A", "type_id": 0}}]}
+BEGIN |= {"single": [{"SpecialToken": {"id": "!", "type_id": 0}}, *BEGIN["pair"]]}
+BEGIN |= {"special_tokens": {"!": {"id": "!", "ids": [0], "tokens": ["!"]}}}
+LLAMA_3 = {"type": "Sequence", "processors": [LEVEL, BEGIN]}
+TRIMS = {"type": "Sequence", "processors": [LEVEL | {"trim_offsets": True}, BEGIN]}
+
+
+@pytest.mark.parametrize(
+    "behind, batched", [(None, 1), (LEVEL, 1), (BEGIN, 1), (LLAMA_3, 1), (TRIMS, 0)]
+)
+def test_a_batch_is_its_texts_one_by_one(tmp_path, behind, batched):
+    made = json.loads(Path(cutting.__file__).with_name("prose.json").read_text())
+    (tmp_path / "tokenizer.json").write_text(json.dumps(made | {"post_processor": behind}))
+    encoder = Tokenized(tokenizer=str(tmp_path)).encoder
     rng = random.Random(1)
     texts = ["".join(rng.choices(PARTS, k=rng.randrange(40))).encode() for _ in range(200)]
-    assert encoder._widths is not None
+    assert (encoder._widths is not None) == batched
     for text, (ids, behind) in zip(texts, encoder.batch(texts), strict=True):
         plain_ids, plain_behind = encoder(text)
         assert np.array_equal(ids, plain_ids) and np.array_equal(behind, plain_behind), text
@@ -138,6 +154,13 @@ def test_blocks_end_with_a_line_or_a_character(small):
         assert all(len(block) <= 2000 for _, block in found) and len(found) > 2
         if "\n" in text:
             assert all(block.endswith(b"\n") for _, block in found)
+
+
+@pytest.mark.parametrize("size, told", [(3000, True), (2**24, False)])
+def test_many_bytes_are_read_with_progress(folder, monkeypatch, capsys, size, told):
+    monkeypatch.setattr(cutting, "SHARD", size)
+    assert list(pieces(Files(path=str(folder)).documents(), BYTES, longest=100))
+    assert ("read: " in capsys.readouterr().err) == told
 
 
 def test_an_error_in_a_process_is_its_line(encoder, folder, small, monkeypatch):

@@ -186,8 +186,22 @@ def test_what_a_killed_writer_left_is_removed_after_a_day(tmp_path):
         (tmp_path / name / "train.bin").touch()
     for path in (tmp_path / ".writing-dead" / "train.bin", tmp_path / ".writing-dead"):
         os.utime(path, (time.time() - 2 * tokens.LEFT,) * 2)
+    tokens.remove_left(tmp_path, tmp_path / ".writing-dead")
+    assert folders(tmp_path) == [".writing-dead", ".writing-new"]
     tokens.remove_left(tmp_path)
     assert folders(tmp_path) == [".writing-new"]
+
+
+def test_a_command_of_two_days_ago_goes_on_from_its_own_shards(tmp_path, monkeypatch):
+    monkeypatch.setattr(Hub, "_rows", lambda self: iter([b"the text of the hub " * 9000]))
+    source = Hub(name="a/b", document_tokens=1000)
+    shards = tmp_path / f".writing-{source._fingerprint(BYTES)}"
+    shards.mkdir()
+    os.utime(shards, (time.time() - 2 * tokens.LEFT,) * 2)
+    seen = []
+    monkeypatch.setattr(Hub, "_check_room", lambda *_: seen.extend(folders(tmp_path)))
+    source.open(tmp_path)
+    assert seen == [shards.name] and shards.name not in folders(tmp_path)
 
 
 def test_tests_build_no_token_map_in_the_repository(request):

@@ -164,8 +164,9 @@ class Source(ABC):
         kept = Path(os.environ.get(KEPT) or "runs/.tokens").expanduser()
         cache = kept if cache is None else Path(cache)
         atomic.check_way(cache)
-        tokens.remove_left(cache)
         before = self._fingerprint(encoder)
+        shards = cache / f".writing-{before}" if before else None
+        tokens.remove_left(cache, shards)
         index = cache / "index" / before if before else None
         sha256 = ""
         if index and index.is_file():
@@ -173,7 +174,6 @@ class Source(ABC):
                 sha256 = read_text(index)
         maps = tokens.read(cache, sha256, encoder) if sha256 else None
         if maps is None:
-            shards = cache / f".writing-{before}" if before else None
             self._check_room(cache, encoder, shards)
             made = pieces(self.documents(), encoder, self.longest, self.most, shards)
             sha256 = tokens.write_encoded(

@@ -5,14 +5,16 @@ with a line (shards.py); its tokens are cut afterwards.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from itertools import chain, starmap
 from pathlib import Path
 
 import numpy as np
 
-from extrap.data.corpora.shards import Piece, encoded
+from extrap.data.corpora.shards import SHARD, Piece, encoded
 from extrap.data.encoder import Encoder
 from extrap.utils.errors import UserError
+from extrap.utils.progress import Progress
 
 BLOCK = 2**22
 """Bytes of text that a tokenizer reads at once."""
@@ -59,9 +61,7 @@ def _cut(
     folder: Path | None,
 ) -> Iterator[Piece]:
     if not encoder.sized:
-        for name, text in documents:
-            for part, content in cut(name, text, longest):
-                yield Piece(part, content, *encoder(content))
+        yield from _told(_in_bytes(documents, encoder, longest))
         return
     texts = chain.from_iterable(starmap(blocks, documents))
     for piece in encoded(texts, encoder, folder):
@@ -69,6 +69,27 @@ def _cut(
             yield piece
         else:
             yield from _cut_tokens(piece, longest)
+
+
+def _in_bytes(
+    documents: Iterable[tuple[str, Text]], encoder: Encoder, longest: int | None
+) -> Iterator[Piece]:
+    for name, text in documents:
+        for part, content in cut(name, text, longest):
+            yield Piece(part, content, *encoder(content))
+
+
+def _told(found: Iterable[Piece]) -> Iterator[Piece]:
+    """Yields pieces, with progress from SHARD bytes on: less is read in no time."""
+    with ExitStack() as stack:
+        size, progress = 0, None
+        for piece in found:
+            yield piece
+            size += len(piece.text)
+            if progress is None and size >= SHARD:
+                progress = stack.enter_context(Progress("read"))
+            if progress is not None:
+                progress(size // 2**20, note=f"{size // 2**20:,} MiB")
 
 
 def _cut_tokens(piece: Piece, longest: int) -> Iterator[Piece]:

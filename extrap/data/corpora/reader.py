@@ -20,7 +20,8 @@ TABLES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "par
           ".arrow": "arrow"}  # fmt: skip
 PATH = "data.corpus.path"
 STATE = "state.json"
-SAVED = (STATE, "dataset_info.json", "dataset_dict.json")
+SPLITS = "dataset_dict.json"
+SAVED = (STATE, "dataset_info.json", SPLITS)
 """Files of `save_to_disk` that are no text."""
 UTF8 = "utf-8-sig"  # a mark of the byte order at the head of a file is no text
 BROKEN = (OSError, EOFError, ValueError, RecursionError, zlib.error)
@@ -100,10 +101,16 @@ def kind(path: Path) -> str:
 def saved(paths: Sequence[Path]) -> list[Path]:
     """Returns the paths that hold text. A folder of `save_to_disk` lists its files in its state;
     files that `map` and earlier savings left there are left out. Raises UserError for a damaged
-    state.
+    state, and for several splits, which would be one text.
     """
     if all(kind(path) != "arrow" for path in paths):
         return [*paths]
+    for folder in (path.parent for path in paths if path.name == SPLITS):
+        splits = sorted(p.parent.name for p in paths if p == folder / p.parent.name / STATE)
+        if len(splits) > 1:
+            problem = f"holds the splits {', '.join(splits)}, which would be read as one text"
+            first = "train" if "train" in splits else splits[0]
+            raise UserError(PATH, folder, problem, f"give {PATH}={folder / first}")
     listed = {folder: _listed(folder) for folder in {path.parent for path in paths}}
     kept = list[Path]()
     for path in paths:

@@ -174,9 +174,12 @@ def _publish(folder: Path, cache: Path, sha256: str, encoder: Encoder) -> None:
         os.close(handle)
 
 
-def remove_left(cache: Path) -> None:
-    """Removes the leftovers of killed writers: folders in which nothing has changed for a day."""
-    for left in cache.glob(".writing-*"):
+def remove_left(cache: Path, own: Path | None = None) -> None:
+    """Removes the leftovers of killed writers: folders in which nothing has changed for a day.
+
+    own: the shards that this process goes on from, which stay at any age
+    """
+    for left in {*cache.glob(".writing-*")} - {own}:
         # its writer has just finished, or is another user who has just begun
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             newest = max(path.stat().st_mtime for path in (left, *left.iterdir()))
