@@ -7,13 +7,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-Layer = tuple[Tensor, Tensor, Tensor, Tensor | None]
+Layer = tuple[Tensor | None, Tensor, Tensor, Tensor | None]
 
 
 class Past:
     """Inputs (B, t, C), keys and values (B, G, t, D) of t tokens by layer; empty at first. Inputs
-    that no hook reads are on the device meta, without numbers. A layer whose scheme owns attention
-    also keeps queries (B, H, t, D): it may mix them with later ones.
+    that no hook reads are None. A layer whose scheme owns attention also keeps queries
+    (B, H, t, D): it may mix them with later ones.
     """
 
     def __init__(self, layers: dict[int, Layer] | None = None):
@@ -25,18 +25,18 @@ class Past:
         if not self.layers:
             return 0
         first = next(iter(self.layers.values()))
-        x = first[0]
-        return x.shape[1]
+        k = first[1]
+        return k.shape[2]
 
     def joined(
-        self, layer: int, x: Tensor, q: Tensor, k: Tensor, v: Tensor, owned: bool
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        self, layer: int, x: Tensor | None, q: Tensor, k: Tensor, v: Tensor, owned: bool
+    ) -> tuple[Tensor | None, Tensor, Tensor, Tensor]:
         """Adds the new tokens of a layer. Returns x, q, k, v of the whole text. Unless the scheme
         owns attention, queries of the first tokens are zeros: nobody reads their rows.
         """
         if (before := self.layers.get(layer)) is not None:
             old_x, old_k, old_v, old_q = before
-            x = torch.cat([old_x, x.to(old_x.device)], 1)
+            x = None if old_x is None or x is None else torch.cat([old_x, x], 1)
             k = torch.cat([old_k, k], 2)
             v = torch.cat([old_v, v], 2)
             if old_q is None:
@@ -54,7 +54,7 @@ class Past:
             return Past()
         kept: dict[int, Layer] = {}
         for n, (x, k, v, q) in self.layers.items():
-            of_x = x[:, :tokens]
+            of_x = None if x is None else x[:, :tokens]
             of_k = k[:, :, :tokens]
             of_v = v[:, :, :tokens]
             of_q = None if q is None else q[:, :, :tokens]

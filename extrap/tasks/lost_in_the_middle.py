@@ -12,7 +12,7 @@ is read as the vocabulary reads it; in bytes, a record of two UUIDs is 80 tokens
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from itertools import chain, product
 from typing import Annotated, ClassVar
 
@@ -25,7 +25,7 @@ from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most,
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model, Progress, Result, Setting, Task
 from extrap.tasks.scoring.answers import NONE
-from extrap.tasks.scoring.multi_token import Read, before_end, exact, greedy
+from extrap.tasks.scoring.multi_token import Read, before_end, exact, greedy, together
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, OneOrMore, Share, at_least, at_most
 
@@ -56,6 +56,19 @@ class Asked:
     def answers(self) -> list[np.ndarray]:
         encoder = self.vocabulary.encoder
         return [ids_behind(encoder, OPENING, example.value) for example in self.examples]
+
+    @cached_property
+    def merged(self) -> dict[int, int]:
+        """The examples whose value ends in a token of the closing quotation mark, as in `."`: by
+        index, the tokens of both.
+        """
+        encoder = self.vocabulary.encoder
+        found = {}
+        for i, (example, answer) in enumerate(zip(self.examples, self.answers, strict=True)):
+            whole = ids_behind(encoder, OPENING, example.value + CLOSING)
+            if not np.array_equal(whole[: len(answer)], answer):
+                found[i] = max(len(whole), len(answer) + self.closed)
+        return found
 
     @cached_property
     def closed(self) -> bool:
@@ -109,17 +122,68 @@ class Asked:
         return prompts, mean
 
     @cached_property
-    def right(self) -> Callable[[int, Read], np.ndarray]:
-        """Which examples are answered right (trials,), with the gold record at an index."""
+    def _right(self) -> dict[int, np.ndarray]:
+        return {}
 
-        def right(index: int, read: Read) -> np.ndarray:
-            before, _ = self.prompts(index)
-            opening = ids_behind(self.vocabulary.encoder, ":", OPENING)
-            prompts = [np.concatenate([ids, opening]) for ids in before]
-            ends = self._ends if self.closed else None
-            return exact(self.model, prompts, self.answers, self.batch_tokens, ends, read)
+    def right(self, index: int, read: Read) -> np.ndarray:
+        """Returns which examples are answered right (trials,), with the gold record at an index."""
+        if index not in self._right:
+            self.said([index], 0, read)
+        return self._right[index]
 
-        return cache(right)
+    def said(self, indices: Sequence[int], count: int, read: Read) -> dict[int, np.ndarray]:
+        """Returns the `count` tokens that follow each prompt (trials, count), by index of the gold
+        record, and notes which examples are answered right. A model that keeps a past reads what
+        the prompts of an example share once, the longest text in front of the gold record first.
+        """
+        opening = ids_behind(self.vocabulary.encoder, ":", OPENING)
+        ends = self._ends if self.closed else None
+        prompts = {index: self.prompts(index)[0] for index in sorted(indices, reverse=True)}
+        longest = max(map(len, self.answers))
+        extra = max(count, len(opening) + longest + 1)
+        sizes = list(zip(map(len, prompts[max(indices)]), map(len, self.answers), strict=True))
+        trials = len(sizes)
+        right = {index: np.zeros(trials) for index in indices}
+        said = {index: np.zeros((trials, count), np.int64) for index in indices}
+        for rows, model in together(self.model, sizes, self.batch_tokens, extra):
+            answers = [self.answers[i] for i in rows]
+            for index, every in prompts.items():
+                some = [every[i] for i in rows]
+                opened = [np.concatenate([ids, opening]) for ids in some]
+                found = exact(model, opened, answers, self.batch_tokens, ends, read)
+                right[index][rows] = found
+                if merged := [n for n, i in enumerate(rows) if i in self.merged]:
+                    texts = [opened[n] for n in merged]
+                    apart = [rows[n] for n in merged]
+                    right[index][apart] = self._by_text(model, texts, apart)
+                if count:
+                    ids = greedy(model, some, count, self.batch_tokens, read, self._over)
+                    said[index][rows] = ids
+        self._right.update(right)
+        return said
+
+    def _by_text(
+        self, model: Model, prompts: Sequence[np.ndarray], rows: Sequence[int]
+    ) -> np.ndarray:
+        """Returns whether the text decoded behind the prompts begins with the values of these
+        examples, nan without a most likely token.
+        """
+        count = max(self.merged[i] for i in rows)
+        said = greedy(model, prompts, count, self.batch_tokens, ended=self._over)
+        found = np.full(len(rows), np.nan)
+        for n, (i, ids) in enumerate(zip(rows, said, strict=True)):
+            spoken, over = before_end(ids, self.vocabulary)
+            if NONE in ids and not over:
+                continue
+            text = self.vocabulary.encoder.decode(spoken.tolist())
+            value = self.examples[i].value
+            rest = text[len(value) :]
+            ends = rest.startswith(ENDS) or (over and not rest)
+            found[n] = text.startswith(value) and (ends or not self.closed)
+        return found
+
+    def _over(self, ids: np.ndarray) -> bool:
+        return before_end(ids, self.vocabulary)[1]
 
     def _ends(self, token: int) -> bool:
         encoder = self.vocabulary.encoder
@@ -264,11 +328,12 @@ class LostInTheMiddle(Task):
         depths = [i / last for i in indices]
         tokens = sum(map(len, asked.answers))
         correct = []
+        said = asked.said(indices, self.generate, counter)
         for index, depth in zip(indices, depths, strict=True):
             prompts, distance = asked.prompts(index)
             scores = {"accuracy": asked.right(index, counter)}
             if self.generate:
-                scores |= self._decoded(prompts, asked, counter)
+                scores |= self._decoded(said[index], asked)
             drawn = checksum(*prompts, *asked.answers)
             places = {"index": index, "distance": int(distance), "drawn": drawn}
             cells.at(depth=depth).answers(scores, places, tokens)
@@ -276,18 +341,11 @@ class LostInTheMiddle(Task):
         cells.curve(np.stack(correct, 1), depths)
         cells.value("guess", 1 / asked.records)
 
-    def _decoded(
-        self, prompts: Sequence[np.ndarray], asked: Asked, read: Read
-    ) -> dict[str, np.ndarray]:
+    def _decoded(self, decoded: np.ndarray, asked: Asked) -> dict[str, np.ndarray]:
         """Returns the scores of decoded text, in any case, up to the end of the text or the turn;
         an id that is no text ends a word.
         """
         vocabulary = asked.vocabulary
-
-        def ended(ids: np.ndarray) -> bool:
-            return before_end(ids, vocabulary)[1]
-
-        decoded = greedy(asked.model, prompts, self.generate, self.batch_tokens, read, ended)
         count = len(asked.examples)
         substring = np.full(count, np.nan)
         form = np.full(count, np.nan)

@@ -14,7 +14,7 @@ from extrap.model.fitting import Need
 from extrap.model.gpt import GPT
 from extrap.model.past import Past
 from extrap.tasks.scoring.answers import NONE
-from extrap.tasks.scoring.multi_token import greedy
+from extrap.tasks.scoring.multi_token import Begun, greedy
 from tests.support.discover import gpt, made, node
 
 
@@ -119,6 +119,27 @@ def test_long_answers_are_those_of_whole_texts_and_guess_ahead_only_where_guesse
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("scheme", ["rope", "alibi", "window", "forgetting", "ntk-dynamic"])
+def test_a_text_is_read_on_from_where_it_parts_from_the_last_one(scheme):
+    model = gpt("rope" if scheme == "ntk-dynamic" else scheme, length=16)
+    if scheme == "ntk-dynamic":
+        model = made(node("extension", scheme), "extension")(model)
+    begun, text = Begun(model), torch.randint(50, (2, 60))
+    other = text.clone()
+    other[:, 30:] = (other[:, 30:] + 1) % 50
+    read = []
+    model.embedding.register_forward_hook(lambda m, given, out: read.append(given[0].shape[1]))
+    for tokens, last, new in ((text[:, :50], 3, 50), (text, 4, 10), (other[:, :40], 2, 10),
+                              (other[:1], 2, 60), (other[:1], 2, 2)):  # fmt: skip
+        whole = model.forward(tokens, last=last)
+        read.clear()
+        torch.testing.assert_close(begun(tokens, last), whole)
+        assert read == [new if scheme != "ntk-dynamic" else tokens.shape[1]]
+        said = greedy(begun, list(tokens.numpy()), 7, 4096)
+        assert (said == greedy(model.forward, list(tokens.numpy()), 7, 4096)).all()
+
+
+@torch.no_grad()
 def test_a_scheme_that_looks_ahead_reads_every_text_whole(monkeypatch):
     model, texts = gpt("rope"), torch.randint(50, (1, 2, 40)).repeat(3, 1, 1)
     texts[0, :, 20:] = 0
@@ -134,7 +155,7 @@ def test_a_scheme_that_looks_ahead_reads_every_text_whole(monkeypatch):
 def held(past):
     """The bytes of a past."""
     of_layers = chain.from_iterable(past.layers.values())
-    return sum(x.nbytes for x in of_layers if x is not None and not x.is_meta)
+    return sum(x.nbytes for x in of_layers if x is not None)
 
 
 @torch.no_grad()
@@ -143,7 +164,7 @@ def test_bytes_of_a_past_are_foreseen_with_inputs_only_where_a_hook_reads_them(s
     model, past = gpt(scheme), Past()
     model.further(torch.randint(50, (2, 20)), 1, past)
     assert held(past) == 2 * 20 * model.of_past()
-    assert all(x.is_meta == (scheme in ("rope", "t5")) for x, *_ in past.layers.values())
+    assert all((x is None) == (scheme in ("rope", "t5")) for x, *_ in past.layers.values())
 
 
 @torch.no_grad()

@@ -15,6 +15,7 @@ from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.tasks.base import Setting
 from extrap.tasks.lost_in_the_middle import Asked, LostInTheMiddle
 from tests.support import hand, word_tokenizer
+from tests.support.discover import gpt
 from tests.support.hand import VOCABULARY, measure, values
 
 L = 400
@@ -68,13 +69,14 @@ def test_an_oracle_is_right_everywhere():
     assert len(set(keys)) == len(keys)
 
 
-def a_space_in_front(folder):
+def a_space_in_front(folder, merges=()):
     """The vocabulary of a tokenizer in the form of Llama 2: each character is a token, and a space
     stands in front of whatever it is given.
     """
     words = ["<s>", "<unk>", *sorted({*map(chr, range(33, 127)), "\n", "\u2581"})]
+    words += map("".join, merges)
     numbers = {word: i for i, word in enumerate(words)}
-    made = Tokenizer(models.BPE(numbers, [], unk_token="<unk>"))
+    made = Tokenizer(models.BPE(numbers, [*merges], unk_token="<unk>"))
     steps = [normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")]
     made.normalizer = normalizers.Sequence(steps)
     steps = [decoders.Replace("\u2581", " "), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
@@ -83,9 +85,8 @@ def a_space_in_front(folder):
     return PublishedVocabulary.of_folder(folder, len(words), 0, "here")
 
 
-def test_a_value_has_the_tokens_that_it_has_inside_a_text(tmp_path):
-    """A tokenizer of SentencePiece puts a space in front of a value that is encoded apart."""
-    vocabulary = a_space_in_front(tmp_path)
+def tokens_of(answer, vocabulary):
+    """A model that goes on with the tokens of prompt and answer in one piece."""
     encoder = vocabulary.encoder
 
     def model(tokens, last):
@@ -93,15 +94,35 @@ def test_a_value_has_the_tokens_that_it_has_inside_a_text(tmp_path):
         for b, row in enumerate(tokens.tolist()):
             for w, end in enumerate(range(len(row) - last + 1, len(row) + 1)):
                 prompt = encoder.decode(row[1:end]).rpartition("value:")[0] + "value:"
-                whole, _ = encoder((prompt + oracle(prompt) + "\n" * 20).encode())
+                whole, _ = encoder((prompt + answer(prompt) + "\n" * 20).encode())
                 out[b, w, int(whole[end - 1])] = 1
         return out
 
-    result = measure(task(query=("last",)), model, None, L, vocabulary)
+    return model
+
+
+def test_a_value_has_the_tokens_that_it_has_inside_a_text(tmp_path):
+    """A tokenizer of SentencePiece puts a space in front of a value that is encoded apart."""
+    vocabulary = a_space_in_front(tmp_path)
+    result = measure(task(query=("last",)), tokens_of(oracle, vocabulary), None, L, vocabulary)
     assert {*cells(result, "accuracy").values()} == {*cells(result, "substring").values()} == {1.0}
     form = Template.of(vocabulary, 1)
     ends = [stop(vocabulary), form.stop, form.ask]
-    assert [encoder.word(i) for i in ends] == [";", ".", "?"]
+    assert [vocabulary.encoder.word(i) for i in ends] == [";", ".", "?"]
+
+
+@pytest.mark.parametrize("others", [["fails."], ["works", "works.."]])
+def test_a_value_whose_end_merges_with_the_quotation_mark_is_right(others, tmp_path):
+    """`."` is one token. Values of one length, and of several, which end with it."""
+    vocabulary = a_space_in_front(tmp_path, [(".", '"')])
+    values = dict(zip(("alpha", "beta", "gamma"), ["works.", *others], strict=False))
+    line = json.dumps(dict(zip(FIELDS, ([*values.items()], "alpha", "works."), strict=True)))
+    (tmp_path / "few.jsonl").write_text("\n".join([line] * 3))
+    asked = task(path=str(tmp_path / "few.jsonl"), query=("last",))
+    for said in values.values():
+        model = tokens_of(lambda prompt, said=said: f' "{said}"', vocabulary)
+        result = measure(asked, model, None, L, vocabulary)
+        assert set(cells(result, "accuracy").values()) == {float(said == "works.")}, said
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
@@ -265,8 +286,27 @@ def test_nothing_counts_behind_the_end_of_a_turn(tmp_path, end, found):
 
     examples = [Example((("beta", "123"),), "alpha", "12")]
     asked = Asked(examples, "last", words, model, 999)
-    scores = task()._decoded(asked.prompts(0)[0], asked, bool)
+    scores = task()._decoded(asked.said([0], 12, bool)[0], asked)
     assert (scores["substring"].tolist(), scores["format"].tolist()) == ([0.0], [found])
+
+
+@torch.no_grad()
+def test_what_prompts_of_an_example_share_is_read_once():
+    """The prompt for both scores, and the records in front of the gold one at every depth."""
+    model = gpt("rope", vocab=VOCABULARY.size, length=L)
+    examples = [generate(6, 4, 0, i) for i in range(2)]
+    plain = Asked(examples, "last", VOCABULARY, model.forward, 8192)
+    indices = (0, 3, 5)
+    expected = plain.said(indices, 3, bool)
+    read = []
+    model.embedding.register_forward_hook(lambda m, given, out: read.append(given[0].numel()))
+    asked = Asked(examples, "last", VOCABULARY, model, 8192)
+    said = asked.said(indices, 3, bool)
+    for index in indices:
+        assert (said[index] == expected[index]).all()
+        assert (asked.right(index, bool) == plain.right(index, bool)).all()
+    prompts = 2 * asked.length
+    assert 0 < sum(read) < 0.5 * 2 * len(indices) * prompts, "of each prompt for each score"
 
 
 @pytest.mark.parametrize("generate", [0, 12])

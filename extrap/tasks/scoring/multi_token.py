@@ -38,6 +38,63 @@ def _alike(model: Model, sizes: Sequence, batch_tokens: int, extra: int = 0) -> 
             yield same[rows]
 
 
+class Begun:
+    """A model that reads a text on from where it parts from the last one that it read, if its past
+    stays as it is; else the whole text.
+    """
+
+    def __init__(self, model: Any):
+        self.model = model
+        self.further = model.further
+        self._forget()
+
+    def _forget(self) -> None:
+        self._texts = np.zeros((0, 0), np.int64)
+        self._past = Past()
+
+    def __call__(self, tokens: torch.Tensor, last: int) -> torch.Tensor:
+        texts = tokens.numpy()
+        B, T = texts.shape
+        past = self.shared(texts, T - last)
+        if self.continues(B, past.length or T - last, T):
+            try:
+                logits = self.further(tokens, last, past)
+                self._texts, self._past = texts, past
+                return logits
+            except Exception as error:
+                if not full(error):
+                    raise
+        self._forget()
+        return self.model(tokens, last=last)
+
+    def continues(self, texts: int, known: int, tokens: int) -> bool:
+        longest = max(tokens, self._texts.shape[1])
+        return self.model.continues(texts, known, longest)
+
+    def shared(self, texts: np.ndarray, most: int) -> Past:
+        """Returns the past of the first tokens, at most so many, that texts share with the last
+        ones.
+        """
+        if len(texts) != len(self._texts):
+            return Past()
+        n = min(most, self._texts.shape[1])
+        same = (texts[:, :n] == self._texts[:, :n]).all(0)
+        return self._past.first(int(same.cumprod().sum()))
+
+
+def together(
+    model: Model, sizes: Sequence, batch_tokens: int, extra: int
+) -> Iterator[tuple[list[int], Model]]:
+    """Yields batches of `_alike`, each with a reader for all that begins like its texts; all
+    sequences for a model that keeps no past.
+    """
+    if not hasattr(model, "continues"):
+        yield list(range(len(sizes))), model
+        return
+    for rows in _alike(model, sizes, batch_tokens, extra):
+        yield rows, Begun(model)
+
+
 @torch.no_grad()
 def exact(
     model: Model,
@@ -170,7 +227,7 @@ def _followed(
         return None
     if not model.continues(texts, size, size + count):
         return None
-    past = Past()
+    past = model.shared(prompts, size - 1) if isinstance(model, Begun) else Past()
     known = 0
     ahead = AHEAD
     found = np.full((texts, count), NONE, np.int64)
