@@ -262,3 +262,13 @@ def test_one_line_says_what_is_wrong_with_an_engine(monkeypatch):
         Client(url).post("completions", {})
     with serving(Serving(None, fails=2, said=b"[]")) as url:
         assert Client(url, tries=3).post("completions", {}) == []
+
+
+@pytest.mark.parametrize("slow, said", [(0.02, "no whole answer in 1 s"), (60, "ReadTimeout: ")])
+def test_an_engine_that_takes_longer_than_its_time_limit_is_one_line(slow, said):
+    """It writes a byte now and then, or none."""
+    server = Serving(None, said=b"[" + b" " * 9000 + b"]", slow=slow)
+    with serving(server) as url, pytest.raises(UserError, match="does not answer") as error:
+        Client(url, timeout=1, tries=1).post("completions", {})
+    assert said in str(error.value) and "raise model.timeout" in str(error.value)
+    assert "\n" not in str(error.value) and len(server.asked) == 1

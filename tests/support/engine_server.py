@@ -1,8 +1,9 @@
 """An engine on the loopback: transformers behind the completions protocol, with planted faults."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -25,7 +26,7 @@ class Serving:
     shift: of the position of the last token; strict: refuses options that OpenAI's protocol has
     not; honest: whether it says how many tokens it read; key: without which it answers 401; fails:
     how many requests it answers with 503 before it works; said, status, headers: of an answer in
-    place of a completion.
+    place of a completion; slow: seconds before each of its bytes.
 
     It answers the second token unless a request asks for the first, by every option: an engine may
     draw tokens and have penalties by default.
@@ -44,6 +45,7 @@ class Serving:
     said: bytes | None = None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    slow: float = 0.0
     asked: list[dict] = field(default_factory=list)
     keys: set[str | None] = field(default_factory=set)
     now: int = 0
@@ -130,7 +132,12 @@ def serving(this: Serving) -> Iterator[str]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
-            self.wfile.write(data)
+            if not this.slow:
+                self.wfile.write(data)
+            with suppress(ConnectionError):  # a client that does not wait
+                for byte in data if this.slow else b"":
+                    time.sleep(this.slow)
+                    self.wfile.write(bytes([byte]))
 
         def log_message(self, *args: Any) -> None:
             """Prints nothing."""
