@@ -17,7 +17,8 @@ HEAD = (*HEAD, "mean and span over {} recipes, those that teach it")
 HEAD = (*HEAD, f"sliding perplexity at L, {FAR} L", "seeds")
 RECIPE = ["train_length", "layers", "heads", "lr"]
 TUNED = ("scheme", "own recipe", f"found at {FAR} L", "under recipe 1")
-TUNED = (*TUNED, "mean and span over {} recipes", f"sliding perplexity at L, {FAR} L", "seeds")
+TUNED = (*TUNED, "mean and span over {} recipes, learned or not")
+TUNED = (*TUNED, f"sliding perplexity at L, {FAR} L", "seeds")
 FOUND = {"task": "kv", "metric": "accuracy", "protocol": "records"}
 LOSS = {"task": "nll", "metric": "nll", "protocol": "sliding"}
 

@@ -90,6 +90,22 @@ def test_the_interval_of_an_order_lies_above_the_truth_as_rarely_as_it_says():
     assert sum((one.value - one.down > truth).item() for one in found) < 10
 
 
+def test_an_interval_over_values_covers_the_order_of_values_that_were_not_read():
+    """Nine units agree on eight of many values: over units alone the interval misses the truth."""
+    rng = np.random.default_rng(2)
+    whole = rng.normal(size=600) + 0.5 * rng.normal(size=(9, 600))
+    truth = concordance(whole)
+    tables = [pd.DataFrame(whole[:, i : i + 8]) for i in range(0, 600, 8)]
+
+    def share(statistic: str) -> float:
+        found = [_of_units(statistic, table) for table in tables]
+        covered = [(one.value - one.down <= truth) & (truth <= one.value + one.up) for one in found]
+        return float(np.mean(covered))
+
+    assert share("concordance_of_values") > 0.88
+    assert share("concordance") < 0.8
+
+
 @pytest.mark.parametrize("items, seeds", [(5, 1), (8, 1), (18, 1), (18, 3)])
 def test_a_rank_correlation_covers_that_of_schemes_that_were_not_read(items, seeds):
     """Seeds alone, which are all alike but for their noise, cover it in .30 to .77."""

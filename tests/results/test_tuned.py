@@ -75,7 +75,7 @@ def test_the_leaderboard_stands_by_what_own_recipes_find(frame):
     head, first, last = tuned(prepared(rows.assign(value=value)))
     assert first[:5] == ("rope", "2", ".70", ".90", ".80, .70 to .90")
     assert last[:5] == ("alibi", "2", ".50", ".90", ".70, .50 to .90")
-    assert head[4] == "mean and span over 2 recipes"
+    assert head[4] == "mean and span over 2 recipes, learned or not"
 
 
 def test_a_reading_under_an_extension_has_no_part_in_the_choice():

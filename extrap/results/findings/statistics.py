@@ -11,11 +11,13 @@ spread              greatest less least of the values of `over`; lowest, highest
 rank                of the value `of` among the values of `over`, 1 is the lowest number
 rank_correlation    Spearman's, over the values of `over`, of two terms
 concordance         Kendall's W: how far the units agree on the order of the values of `over`
+concordance_of_values   the same number, its interval over the values of `over`
 share               the share of the variance between all readings that `over` explains: the sum of
                     squares between its values over the total one
 
 A statement with a `unit` has one number per unit where the others have one per seed; concordance
-and share are one number of all units, with a jackknife over units as their interval.
+and share are one number of all units, with a jackknife as their interval: over units, if not over
+the values.
 
 With `across: deviation` the reading of a seed in a term is its distance from the median of the
 seeds: the readings of Brown and Forsythe's test of equal variances.
@@ -305,16 +307,17 @@ def _picked(table: pd.DataFrame, at: np.ndarray) -> pd.DataFrame:
 
 def _of_units(statistic: str, values: pd.DataFrame) -> pd.DataFrame:
     """Returns COLUMNS of one share of a table (units, values of `over`), with the t-interval of a
-    jackknife over units on the logit. A bootstrap would repeat units, which agree with themselves,
-    so that its lower end would lie too high.
+    jackknife on the logit: over units, or over values. A bootstrap would repeat units, which agree
+    with themselves, so that its lower end would lie too high.
     """
     if len(values) < 3:
         raise NotMeasured(f"fewer than three units have every {values.columns.name}")
-    of = concordance if statistic == "concordance" else _share
+    of = _share if statistic == "share" else concordance
+    axis = int(statistic == "concordance_of_values")
     table = values.to_numpy(float)
-    n = len(table)
+    n = table.shape[axis]
     value = of(table)
-    without = [of(np.delete(table, i, axis=0)) for i in range(n)]
+    without = [of(np.delete(table, i, axis=axis)) for i in range(n)]
     shares = np.clip([value, *without], 1e-6, 1 - 1e-6)
     whole, *left_out = logit(shares)
     middle = n * whole - (n - 1) * np.mean(left_out)  # a few units agree by chance
