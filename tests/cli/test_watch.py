@@ -85,8 +85,11 @@ def test_the_last_line_of_the_log_of_a_job(wait, job):
     assert wait(FAILED).reason == "SLURM: FAILED: train: 45 %"
 
 
-@pytest.mark.parametrize("state", [{"7_0": ("COMPLETED", "None")}, {}])
-def test_a_disk_has_time_to_show_an_outcome(wait, state):
+@pytest.mark.parametrize(
+    "state, nodes", [({"7_0": ("COMPLETED", "None")}, 1), ({}, 1), (FAILED, 2)]
+)
+def test_a_disk_has_time_to_show_an_outcome(wait, job, state, nodes):
+    job.nodes = nodes
     assert wait(*[state] * 5, reason="").state is State.DONE
 
 

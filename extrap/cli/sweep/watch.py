@@ -121,12 +121,13 @@ class Watch:
         """Fails a job that ended without an outcome, once the queue has said so twice and the disk
         had time to show the outcome.
         """
+        job = self.jobs[number]
         first, count = self._over.get(number, (time.monotonic(), 0))
         self._over[number] = first, count + 1
-        late = state in FINISHED and time.monotonic() - first < LATE
-        if count == 0 or late:
+        # the first of several tasks ends badly after its outcome, so that the others end
+        told = state in FINISHED or (state == "FAILED" and job.nodes > 1)
+        if count == 0 or (told and time.monotonic() - first < LATE):
             return
-        job = self.jobs[number]
         words = slurm.last_words(self.folder, number) or slurm.last_line(
             job.entry.log, skip=(HEAD,)
         )
