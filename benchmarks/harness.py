@@ -137,10 +137,9 @@ def main(folder: str, python: str, tokens: int = 256, trials: int = 4, pairs: in
             rows.append({"depths": depths, "tokens": read, "extrap": f"{read / np.median(own):.0f}",
                          "lm-eval": f"{read / np.median(other):.0f}", "times": ratio,
                          "of pairs": spread})  # fmt: skip
-            print(rows[-1], flush=True)
+            write("harness", rows)
         for process in both.values():
             process.kill()
-    write("harness", rows)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,10 @@ x[b-n], ..., x[b-1]; BOS itself is never scored.
                    or, where it is smaller, the shortest length. Same targets, growing context.
 
 The scored tokens are the same at every length; nonoverlap and sliding score the same tokens, the
-region. A window that several protocols share is read once. Sources: arXiv 2108.12409 (nonoverlap,
-sliding), arXiv 2305.19466 (last segment).
+region. A window that several protocols share is read once. Sliding windows are read whole, 1/stride
+tokens for each scored one: a window lacks the first S tokens of the one before, which the others
+carry from the first layer on, so that no cache of keys and values past that layer is exact.
+Sources: arXiv 2108.12409 (nonoverlap, sliding), arXiv 2305.19466 (last segment).
 """
 
 from dataclasses import dataclass
