@@ -122,7 +122,15 @@ def say_hidden(program: str, studies: Iterable[Path]) -> None:
 
 def advise() -> None:
     """Shows warnings as advice for people, not for programmers: a line each, once."""
-    warnings.formatwarning = lambda message, *place, **more: f"extrap: {message}\n"
+    said = set[str]()
+
+    def line(message: Warning | str, *place: Any, **more: Any) -> str:
+        text = f"extrap: {message}\n"
+        new = text not in said  # Python forgets what it said once whenever a filter changes
+        said.add(text)
+        return text if new else ""
+
+    warnings.formatwarning = line
     warnings.filterwarnings("once", category=UserWarning, module="extrap")
 
 

@@ -3,6 +3,7 @@ answers. Logits of all ids stay in the engine.
 """
 
 import math
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
@@ -150,8 +151,9 @@ class Engine(nn.Module):
         return answer
 
     def _past(self, T: int, why: str) -> OutOfRange:
-        if why not in self._warned:
-            self._warned.add(why)
+        fact = re.sub(r"\d+", "n", why)  # an engine may count the tokens of each prompt
+        if fact not in self._warned:
+            self._warned.add(fact)
             line = f"model.url={self.client.url}: no rows at {T} tokens; {why}"
             warnings.warn(line, UserWarning, stacklevel=2)
         return OutOfRange(f"{T} tokens: {why}")

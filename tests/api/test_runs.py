@@ -91,6 +91,8 @@ def test_warnings_look_as_before_after_a_call_that_gives_advice() -> None:
     with own_settings():
         advise()
         assert warnings.formatwarning is not before
+        said = [warnings.formatwarning("a fact", UserWarning, "a.py", 1) for _ in range(2)]
+        assert said == ["extrap: a fact\n", ""]
     assert warnings.formatwarning is before
 
 

@@ -166,6 +166,24 @@ def test_the_limit_of_the_engine_is_found_and_said(place, net):
         extrap.evaluate(url, *place.WORDS, **given)
 
 
+@pytest.mark.filterwarnings("ignore:task.nll.multiples")
+def test_a_limit_that_the_engine_says_of_each_prompt_is_one_line(place, net):
+    server = Serving(net)
+    answers = server.completion
+
+    def completion(body):
+        n = len(body["prompt"])
+        long = 400, {"error": {"message": f"maximum is 40 tokens, you requested {n + 1}"}}
+        return long if n > 40 else answers(body)
+
+    server.completion = completion
+    asked = {"tasks": "nll", "tokenizer": place.saved(net), "multiples": [0.25, 0.5, 1]}
+    with serving(server) as url, pytest.warns(UserWarning, match="maximum is 40") as found:
+        rows = extrap.evaluate(url, *place.WORDS, *NLL, **asked)
+    assert sum("maximum is 40" in str(line.message) for line in found) == 1
+    assert set(rows["length"]) == {32}
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_an_engine_is_asked_for_its_most_likely_tokens(place, net, strict):
     prompt = list(range(1, 12))
