@@ -21,9 +21,8 @@ from extrap.figures.drawing.caption import environment
 from extrap.figures.drawing.dimensions import fitted, noted
 from extrap.figures.drawing.fitting import made_for
 from extrap.figures.drawing.formats import WRITERS
-from extrap.figures.drawing.palette import chosen
 from extrap.figures.drawing.paper import FAMILIES, HOUSE, Paper
-from extrap.figures.drawing.style import RC
+from extrap.figures.drawing.style import RC, styled
 from extrap.results.schema import SCHEMA
 from extrap.results.series import select, steps
 from extrap.utils.docs import docstring
@@ -179,7 +178,7 @@ def drawn(figure: Any, *rows: pd.DataFrame) -> Figure:
     plugin = figure.__name__.partition(".")[0]
     uneven = steps(rows[0]) if rows else ""
     try:
-        with noted(f"runs {uneven}" if uneven else ""), chosen(*rows):
+        with noted(f"runs {uneven}" if uneven else ""), styled(*rows):
             made = figure.draw(*rows)
     except UserError:
         raise

@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 
 from extrap.figures.drawing.palette import COLOURS, chosen, colour_and_marker
 from extrap.figures.report import html_page, views
-from extrap.figures.report.chart import MARKS, mark
+from extrap.figures.report.chart import DASHES, MARKS, mark
 from extrap.figures.report.text import number
 from extrap.results.series import select, spread, whole
 from tests.support.plausible import run_rows
@@ -56,6 +56,14 @@ def test_a_scheme_without_a_colour_has_on_the_page_the_one_of_the_figures(frame)
     page = html_page.page(rows, images=False)
     (box,) = re.findall(r'<label class="c-(\w+)">(?:(?!</label>).)*<span>ours</span>', page)
     assert COLOURS[box] == colour and f'href="#m{mark(marker)}"' in page
+
+
+def test_two_extensions_of_a_scheme_look_otherwise_on_the_page(frame):
+    both = [run_rows("rope", extension=name, factor=4) for name in ("ntk", "yarn")]
+    page = html_page.page(frame([*both[0], *both[1]]), images=False)
+    boxes = re.findall(r'<label class="c-(\w+)">.*?href="#m(\d+)".*?<span>rope', page)
+    assert len(boxes) == len({*boxes}) == 2
+    assert page.count(f'stroke-dasharray="{DASHES[-1]}"') >= 2
 
 
 def contrast(one: str, other: str) -> float:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
+from extrap import figures
 from extrap.figures.drawing import palette
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.ends import BELOW, End, label_ends, spaced
@@ -24,8 +25,17 @@ from extrap.figures.drawing.palette import (
     colour_and_marker,
     registered,
 )
-from extrap.figures.drawing.style import CONDITIONS, EXTENDED, SOLID, Style, scheme_style, style_of
+from extrap.figures.drawing.style import (
+    CONDITIONS,
+    EXTENDED,
+    SOLID,
+    Style,
+    scheme_style,
+    style_of,
+    styled,
+)
 from extrap.figures.drawing.titles import NOTE_LINE, entitle
+from extrap.results.rows import read
 from extrap.results.series import select, series
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
@@ -170,6 +180,59 @@ def test_a_condition_is_a_line_of_all_schemes_below_the_gate_too(frame):
     assert len({style.line for style in lines.values()}) == 3
     (extended,) = series(frame(run_rows("rope", extension="ntk", factor=4)))[:1]
     assert style_of(extended).line == EXTENDED
+
+
+def test_extensions_of_one_scheme_have_the_colours_of_their_files(frame):
+    names = ("ntk", "yarn", "rerope")
+    rows = frame([one for name in names for one in run_rows("rope", extension=name, factor=4)])
+    plain = frame(run_rows("rope") + run_rows("alibi"))
+    with styled(rows, plain):
+        for s in series(select(rows, task="nll", metric="nll")):
+            own = style_of(s)
+            assert (own.colour, own.marker) == colour_and_marker(s.extension, "extension")
+            assert own.line == EXTENDED
+        for s in series(select(plain, task="nll", metric="nll")):
+            assert style_of(s) == scheme_style(s.scheme)
+
+
+def looks(rows: pd.DataFrame) -> list[tuple]:
+    """Returns colour, line and marker of the series above the gate that each figure draws."""
+    found = []
+    needs = {tuple(sorted(figure.NEEDS.items())) for figure in figures.available().values()}
+    with styled(rows):
+        for one in needs:
+            if len(own := select(rows, **dict(one))):
+                styles = [style_of(s) for s in series(own) if s.ok]
+                found.append([(look.colour, look.line, look.marker) for look in styles])
+    return found
+
+
+def test_no_two_series_of_a_figure_share_colour_line_and_marker(frame, demo):
+    """Such as RoPE of two sizes, of two lengths, under one extension set for two lengths."""
+    every = [
+        *run_rows("rope"),
+        *run_rows("rope", data="text"),
+        *run_rows("rope", extension="ntk", factor=4),
+        *run_rows("rope", extension="ntk", factor=8),
+        *run_rows("rope", extension="yarn", factor=4),
+        *run_rows("alibi", extension="yarn", factor=4),
+        *run_rows("t5", extension="yarn", factor=4),
+    ]
+    rows = frame(every)
+    wider = rows.assign(run=rows["run"].str.replace(r"-\w+-s", "-0123abcd-s", regex=True))
+    longer = rows.assign(run=rows["run"].str.replace(r"-\w+-s", "-4567abcd-s", regex=True))
+    longer["train_length"] *= 2
+    several = pd.concat([rows, wider, longer], ignore_index=True)
+    drawn = [*looks(several), *looks(demo)]
+    assert max(map(len, drawn)) >= 15
+    for one in drawn:
+        assert len({*one}) == len(one)
+
+
+@pytest.mark.parametrize("study", ["extension/extension-biases", "base"])
+def test_no_two_series_of_a_committed_study_look_alike(study):
+    for one in looks(read(Path(conf_dir()).parent / "results" / study)):
+        assert len({*one}) == len(one)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.floats(0.01, 0.08))

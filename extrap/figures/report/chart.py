@@ -17,8 +17,8 @@ from extrap.figures.report.views import View
 
 WIDTH, HEIGHT = 460, 300
 LEFT, RIGHT, TOP, BOTTOM = 46, 12, 24, 40
-DASHES = ("", "6 3", "1.5 2", "7 2 1.5 2", "10 3", "3 4")
-"""Of training data, in the order of `Series.condition`."""
+DASHES = ("", "6 3", "1.5 2", "7 2 1.5 2", "10 3", "3 4", "7 2 1.5 2 1.5 2")
+"""Of training data, in the order of `Series.condition`; the last one of extensions."""
 MARKS = {
     "o": "M-3,0A3,3 0 1 0 3,0A3,3 0 1 0 -3,0Z",
     "s": "M-2.7,-2.7H2.7V2.7H-2.7Z",
@@ -30,10 +30,13 @@ MARKS = {
     "P": "M-1.3,-3.6H1.3V-1.3H3.6V1.3H1.3V3.6H-1.3V1.3H-3.6V-1.3H-1.3Z",
     "X": "M-3.4,-1.7L-1.7,-3.4L0,-1.7L1.7,-3.4L3.4,-1.7L1.7,0L3.4,1.7L1.7,3.4L0,1.7L-1.7,3.4"
     "L-3.4,1.7L-1.7,0Z",
+    "p": "M0,-3.6L3.4,-1.1L2.1,2.9H-2.1L-3.4,-1.1Z",
+    "h": "M0,-3.6L3.1,-1.8V1.8L0,3.6L-3.1,1.8V-1.8Z",
+    "H": "M-3.6,0L-1.8,-3.1H1.8L3.6,0L1.8,3.1H-1.8Z",
+    "8": "M-1.5,-3.5H1.5L3.5,-1.5V1.5L1.5,3.5H-1.5L-3.5,1.5V-1.5Z",
+    "d": "M0,-4L2.4,0L0,4L-2.4,0Z",
     "*": "M0,-4.2L1.1,-1.3L4,-1.3L1.7,.6L2.5,3.5L0,1.8L-2.5,3.5L-1.7,.6L-4,-1.3L-1.1,-1.3Z",
 }
-ALIKE = {"p": "s", "h": "o", "H": "o", "8": "o", "d": "D"}
-"""Marks of figures that the page draws as others."""
 
 
 def symbols() -> str:
@@ -43,7 +46,7 @@ def symbols() -> str:
 
 
 def mark(marker: str) -> int:
-    return list(MARKS).index(ALIKE.get(marker, marker))
+    return list(MARKS).index(marker)
 
 
 Axis = Callable[[float], float]
@@ -64,7 +67,7 @@ def chart(view: View, names: Sequence[str], styles, train_lengths: Sequence[int]
 
     Args:
         names: labels of the series
-        styles: (colour, marker, condition) of each
+        styles: (colour, marker, place among DASHES) of each
         train_lengths: lengths that the axis marks
     """
     x, ticks = _across(view, train_lengths)
@@ -132,7 +135,7 @@ def _grid(x: Axis, y: Axis, ticks, levels, view: View) -> str:
 
 
 def _group(view: View, curve: pd.DataFrame, name: str, style, x: Axis, y: Axis) -> str:
-    colour, marker, condition = style
+    colour, marker, place = style
     points: list[Any] = [*curve.itertuples()]
     places = [(x(p.x), y(p.value)) for p in points]
     line = "L".join(f"{a:.1f},{b:.1f}" for a, b in places)
@@ -143,7 +146,7 @@ def _group(view: View, curve: pd.DataFrame, name: str, style, x: Axis, y: Axis) 
         below = [(x(p.x), y(p.low)) for p in banded[::-1]]
         edge = above + below
         band = f'<path class="band" d="M{"L".join(f"{a:.1f},{b:.1f}" for a, b in edge)}Z"/>'
-    dash = DASHES[condition % len(DASHES)]
+    dash = DASHES[place]
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
     hollow = " hollow" if points[0].below else ""
     marks = "".join(

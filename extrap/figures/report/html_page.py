@@ -12,7 +12,8 @@ from string import Template
 
 import pandas as pd
 
-from extrap.figures.drawing.palette import COLOURS, chosen, colour_and_marker
+from extrap.figures.drawing.palette import COLOURS
+from extrap.figures.drawing.style import CONDITIONS, EXTENDED, style_of, styled
 from extrap.figures.report import sections
 from extrap.figures.report.chart import chart, mark, symbols
 from extrap.figures.report.leaderboard import leaderboard
@@ -25,6 +26,8 @@ from extrap.results.series import Series, sizes, whole
 LARGEST = 2_000_000
 """Bytes that a page stays below."""
 NAMES = {value: name for name, value in COLOURS.items()}
+LINES = [*CONDITIONS, EXTENDED]
+"""Lines of figures in the order of `chart.DASHES`."""
 FILTERS = {
     "scheme": ("Scheme", ""),
     "size": ("Size", " parameters"),
@@ -60,10 +63,10 @@ def page(
     rows = rows.sort_values(list(KEY), kind="stable")
     all_series = whole(rows)
     shown = views(all_series)
-    # name of the colour, marker and condition, as figures have them
-    with chosen(rows):
-        drawn_as = [(*colour_and_marker(s.scheme), s.condition) for s in all_series]
-    styles = [(NAMES[colour], *more) for colour, *more in drawn_as]
+    with styled(rows):
+        drawn_as = [style_of(s) for s in all_series]
+    # name of the colour, marker and line, as figures have them
+    styles = [(NAMES[one.colour], one.marker, LINES.index(one.line)) for one in drawn_as]
     names, traits = [s.label for s in all_series], _traits(all_series)
     lead, board = leaderboard(shown, all_series)
     lengths = sorted(int(n) for n in rows["train_length"].unique())
