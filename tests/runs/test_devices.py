@@ -24,7 +24,7 @@ from extrap.runs.training.trainer import environment, trainer
 from extrap.utils.errors import UserError
 from tests.data.test_mixture import mixture
 from tests.support.jobs import TINY, alike, equal, job, started, weights
-from tests.support.program import REPOSITORY, until
+from tests.support.program import REPOSITORY, python, until
 
 ALLOCATION = {"SLURM_JOB_ID": "7", "SLURM_JOB_NAME": "tune", "SLURM_LOCALID": "0"}
 ALLOCATION |= {"SLURM_NODEID": "0", "SLURM_NODELIST": "n1"}
@@ -56,6 +56,32 @@ def test_a_run_is_evaluated_on_the_device_that_trained_it(monkeypatch):
         assert source.device == torch.device(device)
     with pytest.raises(UserError, match=r"^trainer.devices=\[2\]: this machine has 2 GPUs; give"):
         _ = job("trainer=gpu", "trainer.devices=[2]").source.device
+
+
+BLOCKS = """
+from extrap.cli.commands import main
+from extrap.model import loss
+
+loss.LOGITS["cpu"] = 2**10  # of three positions
+loss._one_block = lambda hidden, vocab: False  # parts with few answers, too
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.turns
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
+def test_the_loss_in_blocks_of_two_processes_is_that_of_one_block(elsewhere, strategy):
+    options = ["scheme=t5", "logger=none", "threads=1", "stage=train"]
+    Path("blocks.py").write_text(BLOCKS)
+    done = python("blocks.py", *TINY, *options, *TWO, f"trainer={strategy}")
+    assert done.returncode == 0, done.stderr
+    found = weights(job(*options))
+    (elsewhere / "one").mkdir()
+    os.chdir(elsewhere / "one")
+    train(single := job(*options))
+    alike(weights(single), found)
 
 
 @pytest.mark.turns
