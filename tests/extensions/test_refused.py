@@ -2,6 +2,8 @@
 Which schemes an extension refuses as it stands in its file: tests/contracts/test_extensions.py.
 """
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -9,6 +11,7 @@ from extrap.extensions.base import Extension
 from extrap.extensions.by_parts import YaRN
 from extrap.extensions.dynamic_ntk import DynamicNTK
 from extrap.extensions.interpolation import Interpolation
+from extrap.extensions.probe import check_changes
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.stack import Stack
 from extrap.schemes.alibi import ALiBi
@@ -144,3 +147,21 @@ def test_what_makes_no_sense_on_a_scheme_is_refused(name, options, on):
 )
 def test_what_makes_sense_is_not(name, options, on):
     assert extension(name, options)(around(on))
+
+
+class Owned(Scheme):
+    """RoPE as a scheme that owns attention; by default at half the angles."""
+
+    def __init__(self, shape, times=0.5):
+        super().__init__(shape)
+        self.rope, self.times = RoPE(shape), times
+
+    def attend(self, q, k, v, at):
+        of_q, of_k = at.q * self.times, at.k * self.times
+        return self.rope.attend(q, k, v, replace(at, q=of_q, k=of_k))
+
+
+def test_an_extension_may_own_attention_and_changes_a_logit():
+    check_changes(ROPE, Owned(SHAPE))
+    with pytest.raises(ValueError, match="changes no logit"):
+        check_changes(ROPE, Owned(SHAPE, 1.0))
