@@ -17,6 +17,7 @@ from extrap.extensions.base import Reader
 from extrap.model.fitting import full
 from extrap.model.gpt import GPT
 from extrap.model.inspection import InspectedModel
+from extrap.model.parts import has
 from extrap.results import left_out, rows
 from extrap.runs.checkpoint import curve_rows
 from extrap.runs.folder import digest, not_trained_yet
@@ -40,6 +41,7 @@ from extrap.utils.progress import FILE, Progress
 
 SHORT = 64
 """Tokens of a text in which a model shows that it does not look ahead, whatever the tasks."""
+MASK = "a hook must mask what at.visible does; a scheme may say looks_ahead = True"
 PLAIN = {"_target_": "extrap.extensions.direct.Direct"}
 
 
@@ -153,13 +155,17 @@ def evaluations(job: Job) -> dict[str, Callable[[], Result]]:
     def models() -> tuple[GPT, Reader]:
         if not job.source.published:
             plain = trained_model(job)
-            return plain, job.extension(plain)
+            extended = job.extension(plain)
+            check_readers(job, plain, extended)
+            return plain, extended
         try:
             with Progress("load", beats=True):
                 plain = trained_model(job)
             with Progress("check", beats=True) as progress:
                 job.source.check_reading(plain, _lengths(job), progress)
-            return plain, job.extension(plain)
+            extended = job.extension(plain)
+            check_readers(job, plain, extended)
+            return plain, extended
         except Exception as error:
             if not full(error):
                 raise
@@ -181,6 +187,27 @@ def _lengths(job: Job) -> set[int]:
         if isinstance(task, AtLengths) and not isinstance(task, Diagnostic):
             found |= {*task.lengths(job.source.length)}
     return found
+
+
+def check_readers(job: Job, plain: GPT, extended: Reader) -> None:
+    """Raises UserError if the code of a plug-in makes a reader that is no language model in texts
+    as long as those of the tasks; extrap.runs.validate reads a short text before the training.
+    """
+    if not job.config["plugins"]:
+        return
+    from extrap.pretrained.causal import CAUSAL, fault
+
+    readers: dict[str, Reader] = {} if job.source.published else {"scheme": plain}
+    if extended is not plain:
+        readers["extension"] = extended
+    for option, reader in readers.items():
+        if isinstance(reader, GPT) and has(reader.scheme, "looks_ahead"):
+            continue  # extrap.runs.validate leaves out tasks that would score later tokens
+        with Progress("check", beats=True) as progress:
+            found = fault(reader, job.source.device, _lengths(job), progress)
+        if found:
+            remedy = MASK if found.remedy == CAUSAL else found.remedy
+            raise UserError(option, job.choices[option], found.problem, remedy)
 
 
 def measured_rows(job: Job) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:

@@ -169,6 +169,54 @@ def test_a_task_that_knows_nothing_of_nan_has_no_rows_where_logits_are_no_number
     assert isnan(result.rows[1]["value"]) and [i["length"] for i in result.items] == [lost]
 
 
+AHEAD = """
+from extrap import Scheme, SchemeExtension
+
+class Ahead(Scheme):
+    \"\"\"Kind: relative
+    Past L: defined
+    \"\"\"
+
+    def __init__(self, shape, longest: int = 64):
+        super().__init__(shape)
+        self.longest = longest
+
+    def attend(self, q, k, v, at):
+        s = q @ k.mT * at.scale
+        s = s if at.length > self.longest else s.masked_fill(~at.visible, float("-inf"))
+        return s.softmax(-1) @ v
+
+class Peek(SchemeExtension):
+    def extend(self, scheme):
+        return Ahead(scheme.shape, 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "tokens"),
+    [(["scheme=ahead"], "scheme", 128), (["scheme=nope", "extension=peek"], "extension", 8)],
+)
+def test_a_reader_of_a_plug_in_that_sees_later_tokens_is_refused(
+    elsewhere, monkeypatch, words, option, tokens
+):
+    """A scheme in long texts alone, where the check before the training has read a short one."""
+    monkeypatch.setattr(sys, "path", [*sys.path, str(elsewhere)])
+    (elsewhere / "seeing").mkdir()
+    (elsewhere / "seeing" / "__init__.py").write_text(AHEAD)
+    for group, name, cls in (("scheme", "ahead", "Ahead"), ("extension", "peek", "Peek")):
+        (folder := elsewhere / "theirs" / group).mkdir(parents=True)
+        (folder / f"{name}.yaml").write_text(f"# theirs\n_target_: seeing.{cls}\n")
+    named = ["hydra.searchpath=[file://theirs]", "plugins=[seeing]"]
+    this = job(*named, *words)
+    validate.check(this)
+    train(this)
+    with pytest.raises(UserError) as error:
+        evaluate(this)
+    assert (error.value.option, error.value.value) == (option, words[-1].partition("=")[2])
+    assert error.value.problem.startswith(f"sees later tokens (a text of {tokens} tokens)")
+    assert not list((this.results / "rows").glob("*__nll.csv"))
+
+
 @pytest.mark.parametrize("task", ["gap", "context-gain", "nll-position"])
 def test_the_factor_of_a_row_is_that_of_the_text_that_was_read(task):
     """`gap` reads half a window at far coordinates, `crop` and `windowed` read L tokens."""
