@@ -86,6 +86,7 @@ def judged(asked: Candidate) -> Judged:
         job = program.job(found)
         _comparable(job, others)
         _ranked(asked, job)
+        _same_questions(asked, job)
         others = _like(asked, job, others)
         validate.check(job)
         figures.available(plugins)  # a mistake in one of theirs comes before the training
@@ -150,8 +151,27 @@ def _comparable(job: "Job", others: pd.DataFrame) -> None:
         raise UserError("data.length", length, problem, f"give data.length={lengths[0]}")
 
 
+def _same_questions(asked: Candidate, job: "Job") -> None:
+    """Raises UserError for an option of a task by which its rows answer other questions than those
+    of the others.
+    """
+    from extrap.cli.composed import composed
+    from extrap.cli.values import settled
+
+    bare = settled(composed(["sweep.grid=null", f"experiment=judge/{asked.group}"]))["task"]
+    for task, given in job.config["task"].items():
+        theirs = bare.get(task, given)
+        for option in sorted({*given, *theirs}):
+            one, other = given.get(option), theirs.get(option)
+            if one != other:
+                problem = f"the rows of {BASELINES[asked.group]} were asked with {other}"
+                raise UserError(f"task.{task}.{option}", one, problem, "leave it out")
+
+
 def _like(asked: Candidate, job: "Job", others: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of other schemes, or of other extensions of the same scheme."""
+    """Returns the rows of other schemes, or of other extensions of the same scheme: those set for
+    the same factor, if there are any.
+    """
     if asked.group == "scheme":
         return others[others["extension"] == "direct"]
     from extrap.results.methods import compared, methods
@@ -161,7 +181,10 @@ def _like(asked: Candidate, job: "Job", others: pd.DataFrame) -> pd.DataFrame:
         known = sorted(others["scheme"].unique())
         problem = "no extensions of it travel with extrap"
         raise UserError("scheme", job.label, problem, choose(job.label, known))
-    return others.loc[compared(methods(kept)).index]
+    known = methods(kept)
+    factor = job.extension.factor or 1.0
+    alike = factor if factor != 1 and factor in {*known["set_for"]} else None
+    return others.loc[compared(known, alike).index]
 
 
 def _verdict(
@@ -192,7 +215,7 @@ def _verdict(
     if asked.group == "scheme":
         cost = _cost(asked.label, job.config["scheme"], found.others, plugins)
     spread, recipes = ranks or ("", [])
-    notes = [*_notes(asked, job), *filter(None, [spread])]
+    notes = [*_notes(asked, job), *_set_for(job, others), *filter(None, [spread])]
     apart = differences(found, scores)
     verdict = judge_files.Verdict(found, board(found), apart, contracts, notes, cost, recipes)
     files = judge_files.written(folder, rows, verdict, asked.command, page(asked.paper), plugins)
@@ -207,6 +230,17 @@ def _notes(asked: Candidate, job: "Job") -> list[str]:
     if precision != PRECISION:
         own.append(f"in {precision}, they in {PRECISION}")
     return [f"Trained otherwise than the others: {', '.join(own)}."] if own else []
+
+
+def _set_for(job: "Job", others: pd.DataFrame) -> list[str]:
+    """Returns a sentence about an extension that is set for another length than the others."""
+    from extrap.results.methods import methods, target
+
+    factor = job.extension.factor or 1.0
+    theirs = target(methods(others)) if (others["extension"] != "direct").any() else factor
+    if 1.0 in (factor, theirs) or factor == theirs:
+        return []
+    return [f"Set for {factor:g} L, the others for {theirs:g} L: ranks compare both at one length."]
 
 
 def _cost(

@@ -24,7 +24,6 @@ from tests.support.plausible import study_rows
 from tests.support.program import python
 
 SEEDS = (0, 1, 2)
-TASKS = ["task.kv.trials=10", "task.nll.documents=4", "task.context-gain.documents=4"]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +91,31 @@ def test_what_leaves_no_rank_is_refused_before_training(
     monkeypatch.setattr(judge, "train", None)
     with pytest.raises(UserError, match=said):
         judge.judged(judge_candidate.candidate(["scheme=rope", word]))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("scheme=rope task.nll.documents=4", r"task\.nll\.documents=4: the rows of reference were"),
+        ("scheme=rope task.nll.stride=0.5", r"task\.nll\.stride=0\.5: the rows of reference were"),
+        (
+            "scheme=rope task.kv.multiples=[1,2,4]",
+            r"task\.kv\.multiples=\[1, 2, 4\]: .*leave it out",
+        ),
+        ("scheme=rope task.kv.trials=10", r"task\.kv\.trials=10: .* were asked with \d+; leave it"),
+        ("scheme=rope task=quick", r"task\.\w+\.\w+=.* were asked with"),
+        ("extension=yarn task.repeat.documents=9", r"task\.repeat\.documents=9: .*extension were"),
+        ("scheme=rope task=[nll,kv,gap] task.gap.documents=4", "the same questions"),
+    ],
+)
+def test_other_questions_than_those_of_the_rows_are_refused(elsewhere, monkeypatch, words, said):
+    def trained(*_: object) -> None:
+        raise UserError("", problem="the same questions, and one more task")
+
+    monkeypatch.setattr(judge, "_comparable", lambda *_: None)
+    monkeypatch.setattr(judge, "train", trained)
+    with pytest.raises(UserError, match=said):
+        judge.judged(judge_candidate.candidate(words.split()))
 
 
 def test_a_mistake_in_a_figure_of_ones_own_comes_before_training(
@@ -253,6 +277,19 @@ def test_the_extension_of_the_page_has_others_of_its_scheme(elsewhere, monkeypat
         judge.judged(judge_candidate.candidate(words.split()))
 
 
+@pytest.mark.parametrize(("factor", "theirs"), [(4, 4), (8, 8), (3, 8)])
+def test_an_extension_stands_beside_those_set_for_its_factor_or_says_that_it_does_not(
+    factor, theirs
+) -> None:
+    words = ["extension=yarn", f"extension.factor={factor}"]
+    asked, this = judge_candidate.candidate(words), job("scheme=rope", "data=repeat", *words)
+    others = judge._like(asked, this, baselines.rows("extension"))
+    assert {*others.loc[others["extension"] == "yarn", "factor"]} == {theirs}
+    assert "rerope" in {*others["extension"]}, "it has no factor"
+    said = [f"Set for {factor} L, the others for {theirs} L: ranks compare both at one length."]
+    assert judge._set_for(this, others) == (said if factor != theirs else [])
+
+
 @pytest.mark.turns
 @pytest.mark.usefixtures("invented")
 def test_the_paper_of_a_verdict_is_as_wide_as_a_template_and_in_its_font(capsys) -> None:
@@ -348,7 +385,8 @@ def test_a_mistake_under_recipes_is_told_before_the_training(elsewhere, frame, m
 @pytest.mark.subprocess
 def test_a_scheme_of_ones_own_from_an_empty_folder(mine) -> None:
     words = ["judge", "--config-dir", "my_conf", "plugins=[my_package]", "scheme=tilt", "seed=0"]
-    words += [word for word in TINY if not word.startswith("task.")] + TASKS
+    words += [word for word in TINY if not word.startswith("task.")]
+    words += ["model.layers=1", "model.dim=16", "model.heads=2"]
     done: subprocess.CompletedProcess[str] = python("-P", "-m", "extrap", *words)
     assert done.returncode == 0, done.stderr
     assert "a run of 8 steps, 1 side by side: about " in done.stderr
