@@ -103,10 +103,10 @@ def reads_inputs(scheme: Scheme, layer: int, size: tuple[int, int, int], like: T
     size: heads of queries, heads of keys and channels; like: numbers of the model
     """
     H, G, D = size
-    t = torch.arange(2, dtype=torch.float64, device=like.device)
+    t = torch.arange(2, dtype=torch.float64)
     tokens = torch.zeros(1, 2, dtype=torch.long, device=like.device)
     x = like.new_zeros(1, 2, scheme.shape.dim).as_subclass(_Unread)
-    at = place(scheme, t, tokens=tokens).at_layer(layer, x)
+    at = place(scheme, t, tokens=tokens).to(like.device).at_layer(layer, x)
     q = like.new_zeros(1, H, 2, D)
     k = like.new_zeros(1, G, 2, D)
     try:
