@@ -15,6 +15,7 @@ from extrap.cli.shared import argument, command
 from extrap.figures import available
 from extrap.results.findings import markdown_pages
 from extrap.results.places import place
+from extrap.results.rows import studies
 from extrap.runs.dashboard import Mode, WandB, library, workspace
 from extrap.runs.dashboard.library import reason
 from extrap.runs.dashboard.series_table import COLUMNS
@@ -32,17 +33,22 @@ FLAGS = {
     "--trackio": "show it in trackio on this machine instead, without an account",
     "--share": "with --online --report: let anyone who has the link read it",
 }
+MORE = "more studies on the same page (files of rows: extrap report, table and plot take them)"
 
 
 @command(
     "study plugins",
-    argument("more", metavar="STUDY", nargs="*", help="more studies on the same page"),
+    argument("more", metavar="STUDY", nargs="*", help=MORE),
     argument("--series", type=words, default=(), metavar="NAMES", help=SERIES),
     *(argument(flag, action="store_true", help=says) for flag, says in FLAGS.items()),
     argument("--project", default="extrap", help="W&B project (default: extrap)"),
     argument("--entity", help="W&B user or team (default: the one the key belongs to)"),
 )
 def main(args: Namespace) -> Iterator[str]:
+    for name in (args.study, *args.more):
+        if name not in studies(RESULTS) and Path(name).exists():
+            remedy = "extrap report, table and plot take files of rows"
+            raise UserError("STUDY", name, f"no study of {RESULTS}", remedy)
     if not args.project:
         raise UserError("--project", "", "needs a name")
     if args.share and not (args.online and args.report):

@@ -20,7 +20,7 @@ from extrap.figures.drawing.paper import HOUSE, LEGENDS, PAPERS, Paper, font, pa
 from extrap.figures.drawing.part import Chosen
 from extrap.results.places import has_rows, place
 from extrap.results.rows import open_study, studies
-from extrap.results.together import together
+from extrap.results.together import together, travels
 from extrap.utils.errors import UserError, choose, printable
 from extrap.utils.files import check_links
 
@@ -180,7 +180,8 @@ def _split(results: Path, words: list[str], figures: Container[str]) -> tuple[li
     known = studies(results)
 
     def drawn(word: str) -> bool:
-        return word in figures or not (word in known or Path(word).exists())
+        here = word in known or Path(word).exists() or travels(results, word)
+        return word in figures or not here
 
     others = (n for n, word in enumerate(words) if n and drawn(word))
     end = next(others, len(words))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from extrap.results import baselines
 from extrap.results import rows as table
 from extrap.results.places import place
 from extrap.results.rows import comparable, open_study, read_file, studies
@@ -23,9 +24,12 @@ LOSSES = ("nll",)
 
 def opened(results: Path, name: str) -> pd.DataFrame:
     """Returns the rows of a study by name, else of a file or a folder of rows, under the name of
-    the file. Raises UserError for an unknown one.
+    the file, else of a study whose rows travel with the package. Raises UserError for an unknown
+    one.
     """
     path = Path(name)
+    if travels(results, name):
+        return baselines.rows(name).drop(columns=table.SHEET)
     if name in studies(results) or not path.exists():
         return open_study(results, name)
     if path.is_dir() and not (path / BUNDLE).is_file():
@@ -35,6 +39,17 @@ def opened(results: Path, name: str) -> pd.DataFrame:
     if rows.empty:
         raise table.no_rows(name)
     return rows
+
+
+def travels(results: Path, name: str) -> bool:
+    """True for a study that is not here, and whose rows travel with the package."""
+    if name in studies(results) or Path(name).exists():
+        return False
+    try:
+        baselines.folder(name)
+    except UserError:
+        return False
+    return True
 
 
 def together(results: Path, names: Sequence[str]) -> pd.DataFrame:
@@ -72,7 +87,9 @@ def labelled(rows: pd.DataFrame) -> pd.DataFrame:
 def _place(results: Path, name: str) -> Path:
     """Returns where the rows of a study, a file or a folder lie."""
     path = Path(name)
-    if name in studies(results) or not path.exists():
+    if travels(results, name):
+        path = baselines.folder(name)
+    elif name in studies(results) or not path.exists():
         path = place(results, name)
     return path.resolve()
 

@@ -10,6 +10,8 @@ from extrap import figures
 from extrap.cli import dashboard as command
 from extrap.cli import plot, report, table
 from extrap.figures import kv_length
+from extrap.results import baselines
+from extrap.results.packing import pack
 from extrap.results.rows import write
 from extrap.results.schema import ROWS
 from extrap.runs.dashboard import WandB
@@ -45,6 +47,37 @@ def test_report_table_and_plot_take_both(capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         report.main([])
     assert "STUDY: missing; studies in results: mine, theirs" in capsys.readouterr().err
+
+
+def test_a_study_whose_rows_travel_stands_beside_one_of_ones_own_in_any_folder(
+    monkeypatch, capsys
+) -> None:
+    rows = [row | {"study": "reference"} for row in study_rows(("rope", "t5"), (0, 1))]
+    write(Path("package/reference/rows/a.csv"), rows)
+    pack(Path("package/reference"))
+    monkeypatch.setattr(baselines, "INSTALLED", Path("package"))
+    table.main(["mine", "reference"])
+    said = capsys.readouterr().out
+    assert "rope-mine" in said and "rope-reference" in said and "t5" in said
+    plot.main(["mine", "reference", "kv_length"])
+    assert Path("results/mine/figures/beside-reference/kv_length.svg").exists()
+    plot.main(["reference", "kv_length"])
+    assert Path("results/reference/figures/kv_length.svg").exists()
+    assert not Path("results/reference/rows").exists()
+    with pytest.raises(SystemExit, match="2"):
+        table.main(["mine", "refrence"])
+    assert "STUDY=refrence: no such study in results; studies there: mine, theirs" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_dashboard_says_that_it_takes_no_file_of_rows(capsys) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["mine", "results/theirs/rows"])
+    line = (
+        "STUDY=results/theirs/rows: no study of results; extrap report, table and plot take files"
+    )
+    assert line in capsys.readouterr().err
 
 
 def test_a_word_behind_the_first_that_names_a_figure_is_that_figure() -> None:
