@@ -15,7 +15,7 @@ import hashlib
 import json
 import shlex
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from extrap.results import left_out
 from extrap.results import rows as table
 from extrap.results.card import cards
 from extrap.results.places import place
+from extrap.results.series import whole
 from extrap.results.sheets import sheets
 from extrap.runs.layout import CURVE, RUNS, SAFE
 from extrap.utils import files as atomic
@@ -38,6 +39,7 @@ from extrap.utils.untrusted import read_json
 
 if TYPE_CHECKING:
     from extrap.cli.listed import Listed
+    from extrap.runs.cost import Cost
 
 JOBS, ROWS, SUMS, CARD = "jobs.json", "rows.csv", "sums.json", "card.yaml"
 KEPT = ("config.json", "weights.pt", "curve.json", "state.json")
@@ -61,7 +63,7 @@ def main(args: Namespace) -> str:
     folder = place(args.results, study)
     found = table.open_study(args.results, study)
     if args.cards:
-        return write_cards(folder / "cards", found)
+        return write_cards(folder / "cards", found, spent(study))
     jobs = _with_rows(folder, study)
     found = table.read_with_sheets(folder)
     stale = unmade(found, jobs) != ""
@@ -131,12 +133,31 @@ def made(
     return contents | svgs
 
 
-def write_cards(folder: Path, rows: pd.DataFrame) -> str:
+def spent(study: str) -> dict[str, "Cost"]:
+    """Returns the costs of a study by the names of `extrap.runs.cost`, as far as run folders here
+    know them.
+    """
+    from extrap.runs.cost import costs
+
+    with suppress(UserError):  # rows in another folder of results
+        return costs(study)
+    return {}
+
+
+def write_cards(folder: Path, rows: pd.DataFrame, costs: Mapping[str, "Cost"]) -> str:
     """Writes the length cards of the series without an extension; returns their folder."""
     from extrap.figures.report.card import svg
+    from extrap.runs.cost import total
 
     check_links(folder)
-    own = cards(rows[rows["extension"] == "direct"])
+    plain = rows[rows["extension"] == "direct"]
+    own = cards(plain)
+    for s in whole(plain):
+        runs = s.rows["run"].unique()
+        names = [*runs, *(f"{run} + direct" for run in runs)]
+        if known := [costs[name] for name in names if name in costs]:
+            numbers = total(known).plain()
+            own[s.label]["cost"] = {name: x for name, x in numbers.items() if x is not None}
     contents = {".eval_results/extrap.yaml": scores(own)}
     named = {_file(label, n): card for n, (label, card) in enumerate(own.items(), 1)}
     contents |= {f"{name}.yaml": card for name, card in named.items()}

@@ -1,22 +1,28 @@
 """A length card: how far a model reads, as plain values from rows alone.
 
-scheme, train_length, parameters, seeds, below_the_gate
+series, scheme, extension, data, train_length, parameters, seeds, below_the_gate
 effective_length    by task and protocol: tokens, low, high, at_least
-loss                nats per token at multiples of L by protocol
-found               accuracy at multiples of L by task, and the worst depth of each length
-extensions          of a checkpoint: the same by extension, where rows have some
+loss                nats per token at multiples of L by protocol, as [mean, low, high]
+found               accuracy at multiples of L by task, as [mean, low, high]
+worst_depth         [accuracy, depth] at multiples of L by task
+layers              of a checkpoint, where rows say: their number, and in how many of them the
+                    window, the base and the like have which value
 protocol            documents or trials of each task; corpus; hashes of the evaluations
+
+A series has a card for each of its extensions. `extrap publish --cards` adds `cost`, which rows do
+not hold: of training and evaluating the runs of the series whose folders are here.
 """
 
 import math
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from extrap.results.cells import cells, counted
 from extrap.results.effective import effective_lengths
 from extrap.results.series import Series, select, whole
-from extrap.results.stats.intervals import mean_over_seeds
+from extrap.results.stats.intervals import ENOUGH, mean_over_seeds
 
 VERSION = 1
 MULTIPLES = (0.5, 1, 2, 4, 8, 16)
@@ -33,6 +39,7 @@ def card(s: Series) -> dict[str, Any]:
     size = rows["params"].dropna()
     lost = rows.loc[rows["mark"] != "ok", "run"].nunique()
     seeds = rows["seed"].unique()
+    layers = _layers(rows)
     return {
         "length_card": VERSION,
         "series": s.label,
@@ -47,6 +54,7 @@ def card(s: Series) -> dict[str, Any]:
         "loss": _scores(rows, "nll"),
         "found": _scores(rows, "accuracy"),
         "worst_depth": _worst(rows),
+        **({"layers": layers} if layers else {}),
         "protocol": _protocol(rows),
     }
 
@@ -64,15 +72,18 @@ def _effective(s: Series) -> dict[str, dict[str, Any]]:
 
 
 def _scores(rows: pd.DataFrame, metric: str) -> dict[str, dict[str, list]]:
-    """Returns means over the seeds that count by task and protocol, then by multiple of L."""
+    """Returns means over the seeds that count by task and protocol, then by multiple of L. One seed
+    keeps the interval of its documents or trials, if there are enough of them.
+    """
     found: dict[str, dict[str, list]] = {}
     scores = counted(cells(rows, [metric]))
     scores = scores[scores["multiple"].isin(MULTIPLES)]
-    within = (0, 1) if metric == "accuracy" else (-math.inf, math.inf)
+    within = (0, 1) if metric == "accuracy" else (0, math.inf)
     for (task, protocol, multiple), part in scores.groupby(["task", "protocol", "multiple"]):
-        if len(part) == 1:  # one seed keeps the interval of its documents or trials
-            only = part[["value", "low", "high"]]
-            three = tuple(only.iloc[0])
+        if len(part) == 1:
+            few = part["n"].lt(ENOUGH).fillna(False).iloc[0]
+            value, *ends = part[["value", "low", "high"]].iloc[0]
+            three = (value, *([math.nan] * 2 if few else np.clip(ends, *within)))
         else:
             three = mean_over_seeds(part["value"], within)
         place = found.setdefault(f"{task} {protocol}".strip(), {})
@@ -92,6 +103,19 @@ def _worst(rows: pd.DataFrame) -> dict[str, dict[str, list]]:
         place = found.setdefault(f"{task} {protocol}".strip(), {})
         place[f"{multiple:g} L"] = [_number(least, 4), float(depth)]
     return found
+
+
+def _layers(rows: pd.DataFrame) -> dict[str, Any]:
+    """Returns the number of layers, and by what a layer has the number of layers by its value; {}
+    if no rows say.
+    """
+    of_layers = select(rows, task="used", protocol="layers")
+    one_run = of_layers[of_layers["run"] == of_layers["run"].min()]
+    found: dict[str, Any] = {}
+    for metric, part in one_run.groupby("metric"):
+        counts = part["value"].value_counts().sort_index()
+        found[str(metric)] = {f"{value:.12g}": int(count) for value, count in counts.items()}
+    return {"number": int(one_run["layer"].nunique())} | found if found else {}
 
 
 def _protocol(rows: pd.DataFrame) -> dict[str, Any]:

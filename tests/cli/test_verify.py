@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from shutil import copytree
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from extrap.results import baselines
 from extrap.results.card import cards
 from extrap.results.rows import open_study, read, write
 from extrap.runs import evaluate
+from extrap.runs.cost import Cost
 from extrap.runs.experiment import Experiment
 from extrap.utils.errors import UserError
 from tests.support.jobs import TINY, job
@@ -352,6 +354,42 @@ def test_a_card_says_what_the_rows_say(bundle: Path, monkeypatch) -> None:
     assert "rope: L = 64 tokens" in drawing.read_text()
     scores = yaml.safe_load((bundle / ".eval_results/extrap.yaml").read_text())
     assert {"id": "extrap", "task_id": "kv records 2 L"} in [one["dataset"] for one in scores]
+
+
+@pytest.mark.parametrize("study", ["pretrained", "pretrained/gemma"])
+def test_committed_cards_are_those_of_committed_rows(study: str, tmp_path) -> None:
+    folder = Path(__file__).parents[2] / "results" / study
+    publish.write_cards(tmp_path, read(folder), {})
+    made = {path.relative_to(tmp_path): path.read_bytes() for path in files_of(tmp_path)}
+    kept = {path.relative_to(folder / "cards"): path for path in files_of(folder / "cards")}
+    assert {name: path.read_bytes() for name, path in kept.items()} == made
+    (own,) = (yaml.safe_load(text) for name, text in made.items() if name.match("*m*.yaml"))
+    for three in chain.from_iterable(by.values() for by in own["loss"].values()):
+        assert min(number for number in three if number is not None) >= 0
+    if study == "pretrained":
+        assert own["loss"]["nll sliding"]["1 L"][1:] == [None, None], "of two documents"
+    else:
+        assert own["layers"]["number"] == 18 and own["layers"]["window"] == {"512": 15}
+
+
+def files_of(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_card_tells_the_cost_of_the_runs_whose_folders_are_here(tmp_path, frame) -> None:
+    rows = frame(run_rows("rope", 0) + run_rows("rope", 1) + run_rows("alibi"))
+    runs = sorted({*rows.loc[rows["scheme"] == "rope", "run"]})
+    training, reading = Cost(60.0, 100.0, memory=2e9), Cost(5.0, 9.0, memory=1e9)
+    publish.write_cards(
+        tmp_path, rows, dict.fromkeys(runs, training) | {f"{runs[0]} + direct": reading}
+    )
+    card = yaml.safe_load((tmp_path / "rope.yaml").read_text())
+    assert card["cost"]["seconds"] == 125 and card["cost"]["memory"] == 2e9
+    assert (
+        "cost of training and evaluation: 2:05, 3:29 of processors"
+        in (tmp_path / "rope.svg").read_text()
+    )
+    assert "cost" not in yaml.safe_load((tmp_path / "alibi.yaml").read_text())
 
 
 def test_a_metric_that_other_rows_of_the_version_have_may_not_lack(tmp_path) -> None:

@@ -3,6 +3,8 @@
 from html import escape
 from typing import Any
 
+from extrap.utils.progress import clock
+
 WIDTH, LINE, LEFT = 560, 18, 14
 STYLE = "text{font:13px system-ui,sans-serif;fill:#1c1c1e}.h{font-weight:600}.q{fill:#5c5f66}"
 
@@ -40,3 +42,13 @@ def _lines(card: dict[str, Any]):
     for place, at in card["worst_depth"].items():
         *_, (of, (value, depth)) = at.items()
         yield "", f"worst depth, {place} at {of}: {value:.2f} at depth {depth:g}"
+    if layers := dict(card.get("layers", {})):
+        number = layers.pop("number")
+        said = [f"{number}"]
+        for name, by_value in layers.items():  # what all layers share is in the YAML
+            some = [(value, count) for value, count in by_value.items() if count < number]
+            said += [f"{name} {value} in {count}" for value, count in some]
+        yield "", f"layers: {', '.join(said)}"
+    if cost := card.get("cost"):
+        wall, processor = (clock(cost[name]) for name in ("seconds", "processor_seconds"))
+        yield "", f"cost of training and evaluation: {wall}, {processor} of processors"
