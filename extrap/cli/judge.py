@@ -1,4 +1,5 @@
 """Train a scheme or an extension of your own and set it beside those whose rows travel with extrap.
+Contracts, cost and kernel are told of a scheme alone, not of an extension.
 
     extrap judge scheme=mine --config-dir my_conf plugins=[my_package]
 
@@ -14,8 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from extrap.cli.judge_candidate import BASELINES, Candidate, candidate, train
+from extrap.cli.judge_candidate import BASELINES, Candidate, candidate, foresee_all, train
 from extrap.cli.shared import advise, argument, command
+from extrap.figures.drawing.dimensions import holding
+from extrap.figures.drawing.palette import FOLDERS
 from extrap.figures.drawing.paper import COLUMN, PAPERS, page
 from extrap.results.places import place
 from extrap.utils.errors import UserError, choose
@@ -31,6 +34,11 @@ SEEDS = ("0", "1", "2")
 """Seeds of the experiments conf/experiment/judge."""
 PRECISION = "32-true"
 """Of the trainings whose rows travel with extrap."""
+
+OF_SCHEMES = (
+    "Contracts, cost and kernel are told of schemes alone; `pytest tests/contracts` checks an "
+    "extension in a clone (CONTRIBUTING.md, Under contract)."
+)
 
 RECIPES = "also train it under this many recipes of the study grid, 1 to 4: a rank for each"
 
@@ -95,6 +103,9 @@ def judged(asked: Candidate) -> Judged:
             shape = job.source.model("meta").scheme.shape
             contracts = broken(maker(job.config["scheme"], plugins, shape))
         recipes = judge_recipes.prepared(asked)
+        if recipes:
+            under = [(one.job, one.seeds) for one in recipes]
+            foresee_all(asked, [(job, asked.seeds or SEEDS), *under])
         train(asked, f"judge/{asked.group}", job, asked.seeds or SEEDS, *asked.named())
         judge_recipes.train_under(asked, recipes)
         line = "sets it beside the others and draws, a minute of a core or two"
@@ -218,18 +229,23 @@ def _verdict(
     notes = [*_notes(asked, job), *_set_for(job, others), *filter(None, [spread])]
     apart = differences(found, scores)
     verdict = judge_files.Verdict(found, board(found), apart, contracts, notes, cost, recipes)
-    files = judge_files.written(folder, rows, verdict, asked.command, page(asked.paper), plugins)
+    paper, folders = page(asked.paper), (asked.folder,) if asked.folder else ()
+    with holding((FOLDERS, folders)):
+        files = judge_files.written(folder, rows, verdict, asked.command, paper, plugins)
     text = judge_files.text(verdict)
     return Judged(verdict.board, verdict.differences, contracts, text, files)
 
 
 def _notes(asked: Candidate, job: "Job") -> list[str]:
-    """Returns a sentence about options of training that the others do not share."""
+    """Returns a sentence about options of training that the others do not share, and one about
+    what is not told of an extension.
+    """
     own = [word for word in asked.words if word.lstrip("+").startswith(("train.", "model", "data"))]
     precision = job.source.precision
     if precision != PRECISION:
         own.append(f"in {precision}, they in {PRECISION}")
-    return [f"Trained otherwise than the others: {', '.join(own)}."] if own else []
+    notes = [f"Trained otherwise than the others: {', '.join(own)}."] if own else []
+    return notes + ([OF_SCHEMES] if asked.group == "extension" else [])
 
 
 def _set_for(job: "Job", others: pd.DataFrame) -> list[str]:

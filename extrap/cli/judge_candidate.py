@@ -148,13 +148,28 @@ def unfinished(job: "Job", seeds: Sequence[str]) -> int:
     return sum(bool(one.missing()) for one in jobs)
 
 
-def _foresee(asked: Candidate, job: "Job", runs: int) -> None:
-    """Prints how long so many runs of a job take."""
+def foresee_all(asked: Candidate, works: Sequence[tuple["Job", Sequence[str]]]) -> None:
+    """Prints how long all trainings of a candidate take, under its own recipe and under others: a
+    job and its seeds for each.
+    """
+    left = [(job, unfinished(job, seeds)) for job, seeds in works]
+    if runs := sum(many for _, many in left):
+        took = clock(sum(_seconds(asked, job, many) for job, many in left if many))
+        line = f"{runs} runs under {len(works)} recipes, about {took} in all"
+        print(f"extrap judge: {line}", file=sys.stderr, flush=True)
+
+
+def _seconds(asked: Candidate, job: "Job", runs: int) -> float:
+    """Returns about how many seconds so many runs of a job take."""
     from extrap.runs.foreseen import run_seconds
 
+    return -(-runs // _side_by_side(asked, job)) * run_seconds(job)
+
+
+def _foresee(asked: Candidate, job: "Job", runs: int) -> None:
+    """Prints how long so many runs of a job take."""
     side = _side_by_side(asked, job)
-    rounds = -(-runs // side)
-    took = clock(rounds * run_seconds(job))
+    took = clock(_seconds(asked, job, runs))
     steps = sum(training.optim.steps for training in job.trainings)
     many = f"{runs} runs" if runs > 1 else "a run"
     line = f"{many} of {steps} steps, {min(side, runs)} side by side: about {took}"

@@ -63,6 +63,11 @@ WIDTH = 120
 """Characters of a line, beyond which a table goes on in another block."""
 
 
+RECIPE = ("train.", "data.", "model.", "precision")
+"""Beginnings of the options of a recipe."""
+SHOWN = 3
+"""Schemes that a line names."""
+
 FORMS = {
     "--latex": "print scores with intervals as a table of LaTeX (booktabs)",
     "--markdown": "print them as a table of Markdown",
@@ -200,21 +205,43 @@ def text(rows: pd.DataFrame) -> str:
 
 def differences(rows: pd.DataFrame) -> list[str]:
     """Returns a line for each hash in the names of series: the options in which its run differs
-    from the others of its name, as far as run folders here tell.
+    from the others of its name; and one for each option of the recipe in which schemes differ, as
+    far as run folders here tell.
     """
     hashes, lines = settings(rows), []
-    for (scheme, _), part in rows.assign(settings=hashes).groupby(["scheme", "data"]):
+    by_data: dict[str, dict[str, list[dict[str, object]]]] = {}
+    for (scheme, data), part in rows.assign(settings=hashes).groupby(["scheme", "data"]):
         runs = part.drop_duplicates("settings").set_index("settings")["run"]
         safe = [(name, run) for name, run in runs.items() if SAFE.fullmatch(run)]
         known = {name: _flat(Named(run).identity) for name, run in safe}
         known = {name: options for name, options in known.items() if options}
+        if known:
+            by_data.setdefault(str(data), {})[str(scheme)] = [*known.values()]
         if len(known) < 2:
             continue
         apart = _differing(list(known.values()))
         for name, own in known.items():
             said = ", ".join(f"{option}={own.get(option)}" for option in apart)
             lines.append(f"{scheme} [{name}]: {said}")
-    return lines
+    return [*lines, *chain.from_iterable(map(_recipes, by_data.values()))]
+
+
+def _recipes(models: dict[str, list[dict[str, object]]]) -> Iterator[str]:
+    """Yields a line for each option of model, data and training whose values differ between
+    schemes: `recipes differ: train.lr 0.001 (t5), 0.003 (alibi, rope)`. models: by scheme.
+    """
+    for option in _differing([*chain.from_iterable(models.values())]):
+        if not option.startswith(RECIPE):
+            continue
+        values = {name: {str(own.get(option)) for own in all_} for name, all_ in models.items()}
+        if len({*map(frozenset, values.values())}) == 1:
+            continue  # each scheme was trained under all of them
+        said = []
+        for value in sorted({*chain.from_iterable(values.values())}):
+            names = [name for name, known in values.items() if value in known]
+            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+            said.append(f"{value} ({', '.join(names[:SHOWN])}{more})")
+        yield f"recipes differ: {option} {', '.join(said)}"
 
 
 def _differing(runs: list[dict[str, object]]) -> list[str]:

@@ -12,6 +12,7 @@ from extrap.results import baselines
 from extrap.results import rows as table
 from extrap.results.places import place
 from extrap.results.rows import comparable, open_study, read_file, studies
+from extrap.results.series import SHARES
 from extrap.utils.errors import UserError
 
 BUNDLE = "rows.csv"
@@ -127,6 +128,22 @@ def _check(first: pd.DataFrame, second: pd.DataFrame) -> None:
         said = f"{of} {max(own[cell]):g} in {a}, {max(other[cell]):g} in {b}"
         problem = f"other {what}, {where.strip()}: {said}"
         raise UserError(f"task.{task}", problem=problem, remedy="show each by itself")
+    own = _depths(first)
+    other = _depths(second)
+    for cell in own.index.intersection(other.index):
+        if alone := sorted(own[cell] ^ other[cell]):
+            task, protocol, length, _ = cell
+            where = a if alone[0] in own[cell] else b
+            said = f"{protocol} {int(length)} tokens: depth {alone[0]:g} in {where} alone"
+            remedy = "show each by itself"
+            raise UserError(f"task.{task}", problem=f"other depths, {said.strip()}", remedy=remedy)
+
+
+def _depths(rows: pd.DataFrame) -> pd.Series:
+    """Returns the set of depths that a mean is over, by cell and training length."""
+    at_depths = rows["metric"].isin(SHARES) & rows["depth"].notna() & rows["length"].notna()
+    cells = rows[at_depths].groupby(["task", "protocol", "length", "train_length"])
+    return cells["depth"].agg(lambda depths: {*depths.astype(float).round(9)})
 
 
 def _asked(rows: pd.DataFrame, metrics: Sequence[str], column: str) -> pd.Series:

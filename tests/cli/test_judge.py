@@ -11,6 +11,7 @@ import torch
 import extrap
 from extrap import figures
 from extrap.cli import judge, judge_candidate, judge_files, judge_recipes, report
+from extrap.figures.drawing.palette import COLOURS, colour_and_marker
 from extrap.figures.report import html_page, verdict
 from extrap.results import baselines
 from extrap.results.rows import write
@@ -19,8 +20,9 @@ from extrap.runs.evaluate import config_hash
 from extrap.runs.job import Job
 from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
+from extrap.utils.paths import conf_dir
 from tests.support.jobs import TINY, job
-from tests.support.plausible import study_rows
+from tests.support.plausible import run_rows, study_rows
 from tests.support.program import python
 
 SEEDS = (0, 1, 2)
@@ -232,6 +234,79 @@ def test_a_verdict_is_a_table_a_page_and_a_paper(monkeypatch) -> None:
     both = Path("results/judge/report.html").read_text()
     assert "<td>t5_buckets8</td>" in both and f"<td>{label}</td>" in both
     assert "<td>1 of 3</td>" in both and "extrap judge --recipes 2 scheme=t5" in both
+
+
+@pytest.mark.usefixtures("invented")
+def test_a_colour_in_ones_own_conf_is_that_of_the_page_and_of_the_paper(monkeypatch) -> None:
+    """`# Drawn:`, which `extrap plot --config-dir` reads as well."""
+    own = Path(conf_dir(), "scheme", "t5.yaml").read_text()
+    Path("my_conf/scheme").mkdir(parents=True)
+    text = re.sub("# Drawn: .*", "# Drawn: olive s", own)
+    Path("my_conf/scheme/ours.yaml").write_text(text)
+    looks: list[tuple[str, str]] = []
+    monkeypatch.setattr(judge, "_cost", lambda *_: [])
+
+    def drawn(*_: object) -> list[Path]:
+        looks.append(colour_and_marker("ours"))
+        return []
+
+    monkeypatch.setattr(judge_files, "drawn", drawn)
+    judge.judged(judge_candidate.candidate(["scheme=ours"], Path("my_conf")))
+    assert {*looks} == {(COLOURS["olive"], "s")}
+    page = Path("results/judge/report.html").read_text()
+    assert re.search(r'<label class="c-olive">(?:(?!</label>).)*<span>ours</span>', page)
+
+
+def test_the_page_of_an_extension_says_what_is_not_told(elsewhere, frame, monkeypatch) -> None:
+    known = [
+        row
+        for name, factor in (("direct", 1), ("ntk", 8), ("yarn", 8))
+        for seed in SEEDS
+        for row in run_rows("rope", seed, data="repeat", extension=name, factor=factor)
+    ]
+    others = frame(known).assign(study="extension")
+    others["sheet"] = others["run"] + "__" + others["extension"] + "__" + others["task"]
+    for module, name in ((judge, "_comparable"), (html_page, "pictures"), (judge_files, "drawn")):
+        monkeypatch.setattr(module, name, lambda *_: "")
+    monkeypatch.setattr(baselines, "rows", lambda study: others)
+
+    def train(asked: judge_candidate.Candidate, experiment: str, this: Job, *_: object) -> None:
+        assert experiment == "judge/extension"
+        own = others[others["extension"] == "ntk"].assign(extension="pi", study=asked.study)
+        own["config"] = config_hash(this, "kv")
+        for task, rows in own.drop(columns="sheet").groupby("task"):
+            file = Path("results", asked.study, "rows", f"mine__pi__{task}.csv")
+            write(file, rows.to_dict("records"))
+
+    monkeypatch.setattr(judge, "train", train)
+    found = judge.judged(judge_candidate.candidate(["extension=pi", "extension.factor=8"]))
+    assert {*found.differences["other"]} == {"rope", "rope + ntk x8", "rope + yarn x8"}
+    assert found.contracts == {} and judge.OF_SCHEMES in found.text
+    page = Path("results/judge-extension/report.html").read_text()
+    (verdict,) = re.findall(r'<section id="verdict">.*?</section>', page, re.DOTALL)
+    assert "rope + pi x8" in verdict and "Contracts, cost and kernel are told of schemes" in verdict
+    assert "Contracts of the scheme" not in verdict
+
+
+def test_recipes_are_foreseen_in_one_sum_before_the_first_training(
+    elsewhere, frame, monkeypatch, capsys
+) -> None:
+    class Trained(Exception):
+        pass
+
+    def train(*_: object) -> None:
+        raise Trained
+
+    others = frame(study_rows(("rope",), (0,))).assign(study="reference")
+    monkeypatch.setattr(baselines, "rows", lambda study: others)
+    monkeypatch.setattr(judge, "_comparable", lambda *_: None)
+    monkeypatch.setattr(judge, "train", train)
+    monkeypatch.setattr(foreseen, "run_seconds", lambda job: 60.0)
+    monkeypatch.setattr(judge_candidate, "cores", lambda: 2)
+    with pytest.raises(Trained):
+        judge.judged(judge_candidate.candidate(["scheme=alibi", "threads=1"], recipes=2))
+    # three seeds at two cores, then two seeds twice
+    assert "7 runs under 3 recipes, about 4:00 in all" in capsys.readouterr().err
 
 
 def test_a_training_in_other_numbers_than_the_others_is_told() -> None:

@@ -116,6 +116,26 @@ def test_a_table_says_nothing_of_what_a_study_never_asked(tmp_path, capsys):
     assert "perplexity" in said and "Retrieval" in said and "Gates" not in said
 
 
+def test_recipes_that_differ_between_schemes_are_marked_by_option(frame, elsewhere):
+    """As far as run folders are here; the scheme itself is no recipe."""
+    recipe = {"train": {"lr": 0.003, "steps": 1500}, "data": {"curriculum": None}}
+    others = {"train": {"lr": 0.001, "steps": 1500}, "data": {"curriculum": [[0, 64]]}}
+    given = {"rope": recipe, "alibi": recipe, "t5": others | {"precision": "bf16-mixed"}}
+    rows = frame([row for name in given for row in run_rows(name)])
+    assert table.differences(rows) == []
+    for name, options in given.items():
+        folder = Path("runs", rows.loc[rows["scheme"] == name, "run"].iloc[0])
+        folder.mkdir(parents=True)
+        own = {"scheme": {"_target_": name}, "precision": "32-true"} | options
+        (folder / "config.json").write_text(json.dumps({"identity": own}))
+    assert table.differences(rows) == [
+        "recipes differ: data.curriculum None (alibi, rope), [[0, 64]] (t5)",
+        "recipes differ: precision 32-true (alibi, rope), bf16-mixed (t5)",
+        "recipes differ: train.lr 0.001 (t5), 0.003 (alibi, rope)",
+    ]
+    assert "recipes differ: train.lr 0.001 (t5)" in table.text(rows)
+
+
 def test_many_gates_are_told_in_blocks_that_fit(tmp_path, capsys):
     names = [f"rope-with-a-long-name-{i}" for i in range(9)]
     one = list(gated("rope", 0, {"copy": 0.5}))

@@ -59,6 +59,18 @@ def test_what_cannot_be_compared_is_refused_by_name(change: dict, line: str) -> 
 
 
 @pytest.mark.usefixtures("elsewhere")
+def test_rows_that_were_asked_at_other_depths_are_refused() -> None:
+    """Their means over depths are of other questions."""
+    kept("mine", ("rope",))
+    rows = [row | {"study": "theirs"} for row in study_rows(("alibi",), (0, 1))]
+    fewer = [row for row in rows if row.get("depth") != 0.5]
+    write(Path("results/theirs/rows/a.csv"), fewer)
+    line = r"task.kv: other depths, \w+ \d+ tokens: depth 0.5 in mine alone; show each by itself"
+    with pytest.raises(UserError, match=line):
+        together(Path("results"), ["mine", "theirs"])
+
+
+@pytest.mark.usefixtures("elsewhere")
 def test_rows_of_two_people_under_one_name_are_two_series() -> None:
     kept("demo", ("rope", "alibi"))
     theirs = [row | {"study": "demo"} for row in study_rows(("rope",), (0, 1))]
