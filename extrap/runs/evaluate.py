@@ -41,7 +41,7 @@ from extrap.utils.progress import FILE, Progress
 
 SHORT = 64
 """Tokens of a text in which a model shows that it does not look ahead, whatever the tasks."""
-MASK = "a hook must mask what at.visible does; a scheme may say looks_ahead = True"
+MASK = "a hook must mask what at.visible does"
 PLAIN = {"_target_": "extrap.extensions.direct.Direct"}
 
 
