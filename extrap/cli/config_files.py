@@ -22,7 +22,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.basecontainer import BaseContainer
 
 from extrap.cli.config_budget import counted
-from extrap.cli.sweep.grid import COMMAND_LINE_ONLY
+from extrap.cli.sweep.grid import COMMAND_LINE_ONLY, NAMES, check_name
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import MALFORMED, check_yaml, malformed
 
@@ -72,7 +72,7 @@ def _checked_read(repository: ConfigRepository, config_path: str) -> ConfigResul
 
 def _checked_merge(loader: ConfigLoaderImpl, default: ResultDefault, repo: Any) -> ConfigResult:
     """Loads a file and puts its options at its package, as Hydra does. Raises UserError if a file
-    holds an option that only the command line may set (`COMMAND_LINE_ONLY`).
+    holds an option that only the command line may set (`COMMAND_LINE_ONLY`) or a number as a name.
 
     Exempt are the program's and Hydra's files, each at the package that its folder names: a foreign
     file may choose them, but put none elsewhere.
@@ -81,10 +81,13 @@ def _checked_merge(loader: ConfigLoaderImpl, default: ResultDefault, repo: Any) 
     path = str(default.config_path)
     natural = ".".join(PurePosixPath(path).parent.parts)
     ours = found.path in HYDRA or found.provider == OWN
+    file = f"{found.path.partition('://')[2]}/{path.removesuffix('.yaml')}.yaml"
+    for option in NAMES:
+        node = found.config._get_node(option)
+        check_name(f"{file}: {option}", None if node is None else node._value())
     if not (ours and (default.package or "") in (natural, natural.partition(".")[0])):
         for option in COMMAND_LINE_ONLY:
             if _sets(found.config, option):
-                file = f"{found.path.partition('://')[2]}/{path.removesuffix('.yaml')}.yaml"
                 raise UserError(
                     f"{file}: sets {option}; only extrap and the command line may set it"
                 )

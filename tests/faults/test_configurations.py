@@ -211,6 +211,19 @@ def test_a_file_that_is_no_mapping_holds_no_options(text, monkeypatch, capsys):
     assert line.endswith("/experiment/x.yaml: holds no options; a file is of lines as in `seed: 1`")
 
 
+@pytest.mark.parametrize("option", ["study", "label"])
+@pytest.mark.parametrize(("name", "number"), [("2024_11_25", "20241125"), ("1e3", "1000.0")])
+def test_a_name_that_yaml_reads_as_a_number_is_refused(option, name, number, monkeypatch, capsys):
+    """It would name another study: 2024_11_25 becomes 20241125."""
+    remedy = "YAML reads a number here, perhaps of another spelling; write it in quotes"
+    experiment("x", f"{option}: {name}")
+    [line] = refused(monkeypatch, capsys, "experiment=x")
+    assert line.endswith(f"/experiment/x.yaml: {option}={number}: {remedy}")
+    experiment("y", f"sweep: {{grid: {{{option}: [{name}]}}}}")
+    [line] = refused(monkeypatch, capsys, "experiment=y")
+    assert line == f"extrap: sweep.grid: {option}={number}: {remedy}"
+
+
 @pytest.mark.parametrize("key", ["1", "true", "1.5", "2001-01-01"])
 def test_a_number_is_no_name_of_an_option(key, monkeypatch, capsys):
     plant({"scheme/mine": f"# mine\n_target_: extrap.schemes.alibi.ALiBi\n{key}: 2\n"})

@@ -31,6 +31,9 @@ COMMAND_LINE_ONLY += ("model.url",)
 logger writes, and the engine that gets prompts.
 """
 
+NAMES = ("study", "label")
+"""Options whose text YAML may read as a number: 2024_11_25 as 20241125, 1e3 as 1000.0."""
+
 OPTION = re.compile(r"[\w-]+([./][\w-]+)*(@[\w.-]+)?", re.ASCII)
 MOST = 100_000
 """Jobs of a sweep: a slip as in seed=range(0,1000000000) would fill the memory."""
@@ -70,6 +73,13 @@ def overrides(grid: Any) -> list[list[str]]:
     return found
 
 
+def check_name(option: str, value: Any) -> None:
+    """Raises UserError for a number in place of a name."""
+    if type(value) in (int, float):
+        problem = "YAML reads a number here, perhaps of another spelling"
+        raise UserError(option, value, problem, "write it in quotes")
+
+
 def _values(option: Any, values: Any) -> str:
     if not isinstance(option, str) or not OPTION.fullmatch(option):
         raise UserError(f"sweep.grid: {option}: not an option of the configuration; name one")
@@ -83,6 +93,8 @@ def _values(option: Any, values: Any) -> str:
     listed = values if isinstance(values, list) else [values]
     if not listed:
         raise UserError(f"sweep.grid: {option}: has no values; list one or more")
+    for value in listed if option in NAMES else ():
+        check_name(f"sweep.grid: {option}", value)
     return ",".join(_value(option, value) for value in listed)
 
 
