@@ -1,13 +1,15 @@
 """The configuration of a job as plain values: the work of a job reads nothing else."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.utils import setup_globals
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
@@ -32,6 +34,8 @@ class Composed:
     overrides  the words of the command line
     sweep      True for a job of a sweep
     folders    folders of configuration files
+    again      returns the options with these numbers in them, by option, so that references to
+               them follow; None if no option refers to another
     """
 
     values: dict[str, Any]
@@ -39,6 +43,9 @@ class Composed:
     overrides: list[str]
     sweep: bool
     folders: tuple[str, ...] = ()
+    again: Callable[[Mapping[str, Any]], dict[str, Any]] | None = field(
+        default=None, repr=False, compare=False
+    )
 
 
 def plain(cfg: DictConfig) -> Composed:
@@ -61,7 +68,21 @@ def plain(cfg: DictConfig) -> Composed:
     choices = dict(hydra.runtime.choices)
     check_choices(words, choices)
     files = (one.path for one in hydra.runtime.config_sources if one.schema == "file")
-    return Composed(values, choices, words, hydra.mode is RunMode.MULTIRUN, tuple(files))
+
+    def again(numbers: Mapping[str, Any]) -> dict[str, Any]:
+        if not any(_refers(cfg._get_node(name)) for name in values):
+            return values
+        own = deepcopy(cfg)
+        for option, number in numbers.items():
+            OmegaConf.update(own, option, number)
+        if "hydra" not in own:
+            return plain(own).values
+        with own_hydra():  # as other programs of this process may hold another one by now
+            setup_globals()
+            return plain(own).values
+
+    sweep = hydra.mode is RunMode.MULTIRUN
+    return Composed(values, choices, words, sweep, tuple(files), again)
 
 
 def _plain(value: Any) -> Any:
@@ -69,6 +90,13 @@ def _plain(value: Any) -> Any:
     if OmegaConf.is_config(value):
         return OmegaConf.to_container(value, resolve=True, throw_on_missing=True, enum_to_str=True)
     return value.name if isinstance(value, Enum) else value
+
+
+def _refers(node: Any) -> bool:
+    """True if an option refers to another one."""
+    if OmegaConf.is_config(node):
+        return "${" in repr(OmegaConf.to_container(node, resolve=False, enum_to_str=True))
+    return "${" in str(node)
 
 
 def _check_names(node: Any) -> None:

@@ -2,13 +2,15 @@
 
 A text stays the text that was typed: `study=2024_11_25`, `label=1e3`. A reference may give a number
 as a text: `seed=${now:%Y}`. A number of the model, the scheme, the data or the tuning is written as
-its file writes it, so that `scheme.base=10000`, the default 10000.0, names the same run; another
-number is written in one form, 500 as 500.0. Options of extensions and tasks keep the form that was
-typed, which rows of studies hold: they make no other series.
+the file of its choice writes it, whether it was typed or comes from an experiment, so that
+`scheme.base=10000`, the default 10000.0, names the same run; another number is written in one form,
+500 as 500.0. Options that refer to it follow. Options of extensions and tasks keep the form that
+was typed, which rows of studies hold: they make no other series.
 """
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -19,6 +21,7 @@ from extrap.cli.words import number, written
 from extrap.runs.build import find
 from extrap.utils.errors import UserError
 from extrap.utils.hints import LISTS, fits, inner, members
+from extrap.utils.paths import conf_dir
 from extrap.utils.plugins import check_plugins
 from extrap.utils.untrusted import read_yaml
 
@@ -30,9 +33,21 @@ NOWHERE = object()
 
 
 def settled(composed: Composed) -> dict[str, Any]:
-    """Returns the options of a configuration with each typed value in the type of its option."""
-    values = composed.values
-    check_plugins(values.get("plugins") or ())  # types of their options are read below
+    """Returns the options of a configuration with each typed value in the type of its option, and
+    numbers in one form.
+    """
+    check_plugins(composed.values.get("plugins") or ())  # types of their options are read below
+    values = _typed(composed, composed.values)
+    numbers = _numbers(composed, values)
+    if numbers and composed.again is not None:
+        values = _typed(composed, composed.again(numbers))
+    for option, value in numbers.items():
+        values = put(values, option.split("."), value)
+    return values
+
+
+def _typed(composed: Composed, values: dict[str, Any]) -> dict[str, Any]:
+    """Returns options with each typed value in the type of its option."""
     for one in map(parsed, composed.overrides):
         path = one.key_or_group.split(".")
         if one.is_delete() or one.package is not None or "/" in one.key_or_group:
@@ -43,11 +58,35 @@ def settled(composed: Composed) -> dict[str, Any]:
         hint = _hint(values, path)
         # the schema writes a number as a text in a way of its own
         number_as_text = isinstance(typed, int | float) and str in members(hint)
-        found = _read(typed if number_as_text else current, hint)
-        if (form := FORMS.get(path[0])) is not None:
-            found = _spelled(found, hint, form, _default(composed, path))
-        values = put(values, path, found)
+        values = put(values, path, _read(typed if number_as_text else current, hint))
     return values
+
+
+def _numbers(composed: Composed, values: dict[str, Any]) -> dict[str, Any]:
+    """Returns the numbers, and lists of numbers, that are written in another form in a composed
+    configuration, by option.
+    """
+    found = {}
+    for group, form in FORMS.items():
+        for path, value in _leaves(values.get(group), [group]):
+            equal = (d for d in _defaults(composed, path) if d == value and type(d) is not bool)
+            own = next(equal, NOWHERE)
+            if own is NOWHERE:
+                own = _spelled(value, _hint(values, path), form)
+            if repr(own) != repr(_at(composed.values, path)):
+                found[".".join(path)] = own
+    return found
+
+
+def _leaves(node: Any, path: list[str]) -> Iterator[tuple[list[str], Any]]:
+    """Yields the numbers and lists of numbers of a node, each with its path."""
+    if isinstance(node, list) and not all(type(one) in (int, float) for one in node):
+        node = {str(place): one for place, one in enumerate(node)}
+    if type(node) in (int, float, list):
+        yield path, node
+    for name, inside in node.items() if isinstance(node, dict) else ():
+        if isinstance(name, str) and "." not in name:
+            yield from _leaves(inside, [*path, name])
 
 
 def _at(values: Any, path: Sequence[str]) -> Any:
@@ -112,36 +151,39 @@ def _read(value: Any, hint: Any) -> Any:
     return value
 
 
-def _spelled(value: Any, hint: Any, form: type, default: Any) -> Any:
-    """Returns a number as its file writes it, else in the form of its group."""
-    if isinstance(value, bool) or type(value) not in (int, float, list):
-        return value
-    if value == default and not isinstance(default, bool):
-        return default
+def _spelled(value: Any, hint: Any, form: type) -> Any:
+    """Returns a number in the form of its group, if its option takes it so."""
     if isinstance(value, list):
-        return [_spelled(one, inner(hint, *LISTS), form, None) for one in value]
+        return [_spelled(one, inner(hint, *LISTS), form) for one in value]
     real = float in members(hint) and int not in members(hint) and abs(value) < 2**53
     return form(value) if real and form(value) == value else value
 
 
-def _default(composed: Composed, path: Sequence[str]) -> Any:
-    """Returns the value of an option in the file of its choice, else in the signature of its class;
-    None without either.
+@cache
+def _content(file: Path, changed: int) -> Any:
+    return read_yaml(file)
+
+
+def _defaults(composed: Composed, path: Sequence[str]) -> Iterator[Any]:
+    """Yields the values of an option in its files, and in the signature of its class: first in an
+    experiment of extrap's own, which rows of studies hold, then in the file of its choice.
     """
+    experiment = composed.choices.get("experiment")
+    files = [(Path(conf_dir(), "experiment", f"{experiment}.yaml"), path)]
+    places = {key.rpartition("@")[2].replace("/", "."): key for key in composed.choices}
     for depth in range(len(path) - 1, 0, -1):
-        group = "/".join(path[:depth])
-        choice = composed.choices.get(group)
-        for folder in composed.folders if isinstance(choice, str) else ():
-            if (file := Path(folder, group, f"{choice}.yaml")).is_file():
-                default = _at(read_yaml(file), path[depth:])
-                if default is not NOWHERE:
-                    return default
+        if (key := places.get(".".join(path[:depth]))) is not None:
+            group, choice = key.partition("@")[0], composed.choices[key]
+            own = (Path(folder, group, f"{choice}.yaml") for folder in composed.folders)
+            files += [(file, path[depth:]) for file in own]
+    for file, inside in files:
+        if file.is_file():
+            default = _at(_content(file, file.stat().st_mtime_ns), inside)
+            if default is not NOWHERE:
+                yield default
     target = _at(composed.values, [*path[:-1], "_target_"])
-    if target is NOWHERE:
-        return None
     try:
         found = find(target, path[0], composed.values.get("plugins") or ())
-        default = inspect.signature(found).parameters[path[-1]].default
+        yield inspect.signature(found).parameters[path[-1]].default
     except (UserError, KeyError, ValueError, TypeError):
-        return None
-    return None if default is inspect.Parameter.empty else default
+        return

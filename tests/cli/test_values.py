@@ -1,6 +1,7 @@
 """Typed values: a text stays as it was typed, and a number names one run in each spelling."""
 
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -60,11 +61,34 @@ def test_a_text_is_as_it_was_typed(option: str, words: tuple, text: str) -> None
         ("label", ("label=7",), "7"),
         ("label", ("label=true",), "true"),
         ("label", ("label=${scheme.base}x",), "10000.0x"),
+        ("label", ("label=${scheme.base}x", "scheme.base=500"), "500.0x"),
+        ("label", ("experiment=base", "sweep.grid=null", "scheme.base=5e2"), "rope_base500.0"),
+        ("label", ("label=${now:%Y}_${train.lr}", "train.lr=1e-3"), f"{YEAR}_0.001"),
         ("seed", ("seed=${now:%Y}",), YEAR),
     ],
 )
 def test_a_number_has_the_type_of_its_option(option: str, words: tuple, expected: object) -> None:
     assert repr(value(option, *words)) == repr(expected)
+
+
+def test_a_number_of_an_experiment_names_one_run_in_each_spelling(tmp_path: Path) -> None:
+    file = tmp_path / "experiment" / "mine.yaml"
+    file.parent.mkdir()
+    options = "scheme: {base: 10000}\ndata: {text: {weight: 3}}\nmodel: {ratio: 4}"
+    file.write_text(f"# @package _global_\nstudy: mine\nlabel: ${{data.text.weight}}\n{options}\n")
+    typed = ("scheme.base=10000.0", "data.text.weight=3.0", "model.ratio=4.0")
+    found = settled(composed(["experiment=mine"], tmp_path))
+    expected = settled(composed(["study=mine", "label=3.0", *typed]))
+    for group in ("label", "scheme", "model", "data"):
+        assert repr(found[group]) == repr(expected[group])
+
+
+def test_a_number_of_an_experiment_of_extrap_keeps_the_form_of_its_rows() -> None:
+    """The runs of the study `tasks` were named with kept=1."""
+    words = ("experiment=tasks", "sweep.grid=null")
+    typed = [f"data.curriculum.kept={kept}" for kept in ("1", "1.0")]
+    for more in ((), *((word,) for word in typed)):
+        assert repr(value("data.curriculum.kept", *words, *more)) == "1"
 
 
 def test_a_reference_to_no_number_is_one_line() -> None:

@@ -102,7 +102,7 @@ class Varied:
             values = put(values, name.split("."), _leaf(cfg, name))
         words = map(parsed, overrides)
         own = [str(one.input_line) for one in words if not one.is_hydra_override()]
-        return replace(first, values=values, overrides=own)
+        return replace(first, values=values, overrides=own, again=None)
 
     def _sets(self, one: Override) -> bool:
         """True for a word that gives an option of the program a plain value."""
