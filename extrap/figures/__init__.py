@@ -103,11 +103,12 @@ def caption(figure: Any) -> str:
 
 def served(figure: Any, rows: pd.DataFrame) -> bool:
     """True if the rows that a figure needs are there, and `enough` of them if it says so."""
-    own = rows["study"].to_numpy()
-    other = getattr(figure, "BESIDE", None)
-    if other is not None and other not in own:
-        return False
-    found = select(rows[own != other], **figure.NEEDS)
+    if (other := getattr(figure, "BESIDE", None)) is not None:
+        own = rows["study"].to_numpy()
+        if other not in own:
+            return False
+        rows = rows[own != other]
+    found = select(rows, **figure.NEEDS)
     return len(found) > 0 and getattr(figure, "enough", lambda _: True)(found)
 
 

@@ -33,7 +33,8 @@ def draw(rows):
     found = series(rows.assign(status="ok"))
     styles = {}
     for s in series(rows):
-        styles |= {(run, reader(s)): style_of(s) for run in s.rows["run"].unique()}
+        style, reads = style_of(s), reader(s)  # once: a series may have a thousand runs
+        styles |= {(run, reads): style for run in s.rows["run"].unique()}
     margins = {"right": 0.3, "gap": 0.2, "between": 0.72, "top": 0.86}
     figure, axes = wrapped(len(found), ACROSS, (1.5, 1.5), **margins)
     for panel, s in zip(axes, found, strict=True):
