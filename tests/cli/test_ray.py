@@ -34,12 +34,13 @@ def test_jobs_that_no_node_can_hold_are_told():
     sizes = [(True, {"CPU": 4.0}), (True, {"CPU": 2.0, "GPU": 1.0}), (False, {"CPU": 64.0})]
     here = [{"Alive": alive, "Resources": size} for alive, size in sizes]
     jobs = [
-        Process("", [], Entry("s", "a", "direct", {}), threads=1, workers=workers, gpus=gpus)
-        for workers, gpus in ((3, 0), (1, 1), (7, 0), (3, 1))
+        Process("", [], Entry("s", "a", "direct", {}), threads=threads, workers=4, gpus=gpus)
+        for threads, gpus in ((4, 0), (1, 1), (8, 0), (3, 1))
     ]
     line = "2 jobs wait for a node that this cluster lacks (at most cores 8, GPUs 1)"
     assert on_ray.unheld(here, jobs) == line
     assert on_ray.unheld(here, jobs[:2]) is None
+    assert [on_ray.cores(here, job) for job in jobs] == [4, 2, 8, 3], "workers share what there is"
 
 
 def test_why_a_task_failed_is_told():

@@ -47,13 +47,22 @@ class Work:
         return job.state.value, job.reason
 
 
-def run(ray: Any, jobs: list[Process], retries: int, status: Status) -> None:
-    """Gives jobs to the cluster that `ray` is connected to, and returns when all have ended."""
+def run(
+    ray: Any,
+    jobs: list[Process],
+    retries: int,
+    status: Status,
+    nodes: Sequence[dict[str, Any]] = (),
+) -> None:
+    """Gives jobs to the cluster that `ray` is connected to, and returns when all have ended.
+
+    nodes: as `ray.nodes()` lists them.
+    """
     call = ray.remote(_called)
     left = {}
     for job in jobs:
         work = Work(job.label, job.command, job.entry, os.getcwd())
-        needs = {"num_cpus": job.cores, "num_gpus": job.gpus}
+        needs = {"num_cpus": cores(nodes, job), "num_gpus": job.gpus}
         left[call.options(**needs, max_retries=retries).remote(work)] = job
         job.began = time.monotonic()
     pause, look = LEAST, time.monotonic()
@@ -69,6 +78,16 @@ def run(ray: Any, jobs: list[Process], retries: int, status: Status) -> None:
         status.tick()
 
 
+def cores(nodes: Iterable[dict[str, Any]], job: Process) -> int:
+    """Returns the cores to ask for: those of its workers only as far as a node has them, as they
+    share what there is.
+    """
+    least = job.processes * job.threads
+    sizes = [node.get("Resources", {}) for node in nodes if node.get("Alive")]
+    most = max((size.get("CPU", 0) for size in sizes if size.get("GPU", 0) >= job.gpus), default=0)
+    return max(least, min(job.cores, int(most)))
+
+
 def unheld(nodes: Iterable[dict[str, Any]], jobs: Sequence[Process]) -> str | None:
     """Returns a line about jobs that no node of a cluster can hold, None without one: Ray lets them
     wait for a larger node, and says nothing. nodes: as `ray.nodes()` lists them.
@@ -77,13 +96,15 @@ def unheld(nodes: Iterable[dict[str, Any]], jobs: Sequence[Process]) -> str | No
     large = [job for job in jobs if not any(_holds(size, job) for size in sizes)]
     if not large:
         return None
-    cores, gpus = (max(getattr(job, name) for job in large) for name in ("cores", "gpus"))
+    most = max(job.processes * job.threads for job in large)
+    gpus = max(job.gpus for job in large)
     jobs_wait = "1 job waits" if len(large) == 1 else f"{len(large)} jobs wait"
-    return f"{jobs_wait} for a node that this cluster lacks (at most cores {cores}, GPUs {gpus})"
+    return f"{jobs_wait} for a node that this cluster lacks (at most cores {most}, GPUs {gpus})"
 
 
 def _holds(size: dict[str, float], job: Process) -> bool:
-    return size.get("CPU", 0) >= job.cores and size.get("GPU", 0) >= job.gpus
+    least = job.processes * job.threads
+    return size.get("CPU", 0) >= least and size.get("GPU", 0) >= job.gpus
 
 
 def _called(work: Work) -> tuple[str, str]:

@@ -61,9 +61,10 @@ class RayLauncher(Reader):
             remedy = "start one by `ray start --head`, or give hydra.launcher.address=local"
             raise UserError("hydra.launcher.address", self.address, problem, remedy) from None
         try:
-            if (line := on_ray.unheld(ray.nodes(), left)) is not None:
+            nodes = ray.nodes()
+            if (line := on_ray.unheld(nodes, left)) is not None:
                 print(f"extrap: {line}", file=sys.stderr)
-            on_ray.run(ray, left, self.retries, Status(left))
+            on_ray.run(ray, left, self.retries, Status(left), nodes)
         finally:
             ray.shutdown()
         tell_held(left)
