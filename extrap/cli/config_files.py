@@ -82,9 +82,10 @@ def _checked_merge(loader: ConfigLoaderImpl, default: ResultDefault, repo: Any) 
     natural = ".".join(PurePosixPath(path).parent.parts)
     ours = found.path in HYDRA or found.provider == OWN
     file = f"{found.path.partition('://')[2]}/{path.removesuffix('.yaml')}.yaml"
-    for option in NAMES:
-        node = found.config._get_node(option)
-        check_name(f"{file}: {option}", None if node is None else node._value())
+    content: Any = found.config._value()
+    for option in NAMES if isinstance(content, dict) else ():
+        if (node := content.get(option)) is not None:
+            check_name(f"{file}: {option}", node._value())
     if not (ours and (default.package or "") in (natural, natural.partition(".")[0])):
         for option in COMMAND_LINE_ONLY:
             if _sets(found.config, option):
