@@ -27,6 +27,12 @@ NO_ROOM = (
     "again for every depth and part of an answer; give smaller multiples or model.dtype=bf16"
 )
 """The same words at every length: the command line shows them once."""
+UNKNOWN = (
+    "this system does not say how much memory is free, so extrap keeps no keys and values of texts "
+    "this long and reads each of them again for every depth and part of an answer; give smaller "
+    "multiples"
+)
+"""As NO_ROOM, where nobody knows the room."""
 
 
 class GPT(nn.Module):
@@ -178,9 +184,10 @@ class GPT(nn.Module):
             logits.append(self.further(text, last, known))
         return torch.stack(logits[::-1])
 
-    def keeps(self, tokens: int) -> bool:
+    def keeps(self, tokens: int, held: int = 0) -> bool:
         """True if the past of so many tokens has up to KEPT numbers, or fits twice into the memory
-        that a forward of them leaves free: reading another text on copies it.
+        that a forward of them leaves free: reading another text on copies it. held: tokens whose
+        past the caller holds already, in memory that is no longer free.
         """
         shape = self.scheme.shape
         G = shape.kv_heads or shape.heads
@@ -188,9 +195,10 @@ class GPT(nn.Module):
         if len(self.blocks) * tokens * of_token <= KEPT:
             return True
         room = free_on(self.embedding.weight.device) - Need(self)(tokens, 0)
-        if room < inf and 2 * tokens * self.of_past() <= room:
+        more = max(tokens, 2 * tokens - held)
+        if room < inf and more * self.of_past() <= room:
             return True
-        warnings.warn(NO_ROOM, UserWarning, stacklevel=2)
+        warnings.warn(NO_ROOM if room < inf else UNKNOWN, UserWarning, stacklevel=2)
         return False
 
     def of_past(self) -> int:
@@ -206,11 +214,11 @@ class GPT(nn.Module):
                 numbers += self.scheme.shape.dim
         return numbers * weight.element_size()
 
-    def continues(self, texts: int, known: int, tokens: int) -> bool:
+    def continues(self, texts: int, known: int, tokens: int, held: int = 0) -> bool:
         """True if so many texts of `tokens` tokens may be read on from their `known` first ones:
-        their past fits, and the later tokens change nothing of it.
+        their past fits, and the later tokens change nothing of it. held: as in `keeps`.
         """
-        if has(self.scheme, "looks_ahead") or not self.keeps(texts * tokens):
+        if has(self.scheme, "looks_ahead") or not self.keeps(texts * tokens, held):
             return False
         return steady(self, self.sizes(), known, tokens)
 

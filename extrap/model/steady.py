@@ -5,6 +5,7 @@ past keeps.
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -16,10 +17,14 @@ from extrap.model.where import Where
 
 CLOSE = 1e-4
 """Difference of outputs, in standard deviations, that is rounding."""
+Size = tuple[int, int, int]
+"""Heads of queries, heads of keys and channels of a layer."""
+READ: WeakKeyDictionary[Scheme, dict[tuple[int, Size], bool]] = WeakKeyDictionary()
+"""By scheme, layer and size: what `reads_inputs` found."""
 
 
 @torch.no_grad()
-def steady(model: Any, sizes: Sequence[tuple[int, int, int]], known: int, tokens: int) -> bool:
+def steady(model: Any, sizes: Sequence[Size], known: int, tokens: int) -> bool:
     """True if a scheme gives token `known` - 1 the same output in texts of `known` and of `tokens`
     tokens, in every layer, for drawn queries, keys and values, and the tokens before it the same
     places and masks: dynamic NTK does not, nor do parallel windows. So a past of the first text
@@ -96,12 +101,19 @@ class _Unread(Tensor):
         raise ValueError("read")
 
 
-@torch.no_grad()
-def reads_inputs(scheme: Scheme, layer: int, size: tuple[int, int, int], like: Tensor) -> bool:
-    """True if a hook reads the inputs of a layer, as two tokens show.
+def reads_inputs(scheme: Scheme, layer: int, size: Size, like: Tensor) -> bool:
+    """True if a hook reads the inputs of a layer, as two tokens show, once for each scheme.
 
     size: heads of queries, heads of keys and channels; like: numbers of the model
     """
+    found = READ.setdefault(scheme, {})
+    if (layer, size) not in found:
+        found[layer, size] = _shown(scheme, layer, size, like)
+    return found[layer, size]
+
+
+@torch.no_grad()
+def _shown(scheme: Scheme, layer: int, size: Size, like: Tensor) -> bool:
     H, G, D = size
     t = torch.arange(2, dtype=torch.float64)
     tokens = torch.zeros(1, 2, dtype=torch.long, device=like.device)

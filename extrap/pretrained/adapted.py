@@ -125,8 +125,8 @@ class Adapted(GPT):
             return super().endings(texts, last)
         return torch.stack([self(text, last=last) for text in texts])
 
-    def continues(self, texts: int, known: int, tokens: int) -> bool:
-        return self._keeps_all and super().continues(texts, known, tokens)
+    def continues(self, texts: int, known: int, tokens: int, held: int = 0) -> bool:
+        return self._keeps_all and super().continues(texts, known, tokens, held)
 
     def sizes(self) -> list[tuple[int, int, int]]:
         return [(layer.heads, layer.groups, layer.width) for layer in self.layers]

@@ -59,9 +59,9 @@ class OnDevice:
                 self._fits.halve(len(texts), texts.shape[1], error)
             raise
 
-    def _continues(self, texts: int, known: int, tokens: int) -> bool:
+    def _continues(self, texts: int, known: int, tokens: int, held: int = 0) -> bool:
         fits = texts <= self._fits.at_once(tokens)
-        return fits and cast(GPT, self._model).continues(texts, known, tokens)
+        return fits and cast(GPT, self._model).continues(texts, known, tokens, held)
 
     def _read(
         self,

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
-from extrap.model import fitting
+from extrap.model import fitting, steady
 from extrap.model import gpt as module
 from extrap.model.fitting import Need
 from extrap.model.gpt import GPT
@@ -190,6 +190,71 @@ def test_a_large_past_is_kept_where_the_free_memory_holds_it_twice(enough, monke
     assert read[0] == 45 and len(read) > 1
     assert (max(read[1:]) < 40) == enough
     assert {str(line.message) for line in recwarn} == (set() if enough else {module.NO_ROOM})
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("enough", [True, False])
+def test_a_past_that_a_reader_holds_needs_no_room_once_more(enough, monkeypatch, recwarn):
+    """What it holds is no longer free."""
+    model, text = gpt("rope"), torch.randint(50, (2, 40))
+    other = text.clone()
+    other[:, 20:] = (other[:, 20:] + 1) % 50
+    prompts = list(other.numpy())
+    whole, plain = model(other, last=1), greedy(model.forward, prompts, 6, 4096)
+    room = Need(model)(2 * 46, 0) + 2 * 2 * 46 * model.of_past() - (not enough)
+    begun = Begun(model)
+    monkeypatch.setattr(module, "KEPT", 0)
+    monkeypatch.setattr(fitting, "free", lambda: room - held(begun._past))
+    begun(text, 1)
+    read = []
+    model.embedding.register_forward_hook(lambda m, given, out: read.append(given[0].shape[1]))
+    torch.testing.assert_close(begun(other, 1), whole)
+    assert (greedy(begun, prompts, 6, 4096) == plain).all()
+    assert read[0] == 20 and (max(read) < 40) == enough
+    assert {str(line.message) for line in recwarn} == (set() if enough else {module.NO_ROOM})
+
+
+@torch.no_grad()
+def test_a_system_that_tells_no_free_memory_is_not_called_full(monkeypatch):
+    model, texts = gpt("rope"), torch.randint(50, (2, 1, 40))
+    monkeypatch.setattr(module, "KEPT", 0)
+    monkeypatch.setattr(fitting, "free", lambda: float("inf"))
+    with pytest.warns(UserWarning, match="^this system does not say how much memory is free"):
+        model.endings(texts, 1)
+
+
+@torch.no_grad()
+def test_inputs_of_a_layer_are_probed_once(monkeypatch):
+    model, texts = gpt("forgetting"), torch.randint(50, (3, 1, 40))
+    asked, attention = [], steady.attention
+    monkeypatch.setattr(
+        steady, "attention", lambda *given: asked.append(given) or attention(*given)
+    )
+    for _ in range(2):
+        model.endings(texts, 1)
+        assert len(asked) == len(model.blocks)
+
+
+@torch.no_grad()
+def test_a_text_that_shares_little_with_the_last_one_is_read_whole_and_kept(monkeypatch):
+    """Whether a short past stays costs attention of nearly all rows."""
+    model, text = gpt("rope"), torch.randint(50, (2, 60))
+    begun, other = Begun(model), text.clone()
+    other[:, 7:] = (other[:, 7:] + 1) % 50
+    begun(text, 2)
+    known, read = [], []
+    continues = model.continues
+    monkeypatch.setattr(
+        model,
+        "continues",
+        lambda n, first, *rest: known.append(first) or continues(n, first, *rest),
+    )
+    model.embedding.register_forward_hook(lambda m, given, out: read.append(given[0].shape[1]))
+    for new in (60, 2):
+        torch.testing.assert_close(begun(other, 2), GPT.forward(model, other, last=2))
+        assert read == [new, 60]
+        read.clear()
+    assert known == [58, 58]
 
 
 @torch.no_grad()

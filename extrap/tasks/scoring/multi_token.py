@@ -20,6 +20,8 @@ Ended = Callable[[np.ndarray], bool]
 """Whether an answer has ended, by its ids so far (t,)."""
 AHEAD = 8
 """Guessed tokens of the first forward."""
+LITTLE = 1 / 8
+"""Share of a text below which its past saves less than the check that it stays as it is costs."""
 
 
 def _alike(model: Model, sizes: Sequence, batch_tokens: int, extra: int = 0) -> Iterator[list[int]]:
@@ -56,6 +58,8 @@ class Begun:
         texts = tokens.numpy()
         B, T = texts.shape
         past = self.shared(texts, T - last)
+        if past.length < LITTLE * T:
+            past = Past()
         if self.continues(B, past.length or T - last, T):
             try:
                 logits = self.further(tokens, last, past)
@@ -69,7 +73,7 @@ class Begun:
 
     def continues(self, texts: int, known: int, tokens: int) -> bool:
         longest = max(tokens, self._texts.shape[1])
-        return self.model.continues(texts, known, longest)
+        return self.model.continues(texts, known, longest, self._texts.size)
 
     def shared(self, texts: np.ndarray, most: int) -> Past:
         """Returns the past of the first tokens, at most so many, that texts share with the last
