@@ -98,11 +98,11 @@ def large(training: Training, params: int) -> bool:
 
 
 def worth(training: Training, params: int, options: TrainerOptions) -> bool:
-    """True if a training is worth the seconds of a calibration: on a GPU, unless it is compiled
-    for it, and where it takes minutes.
+    """True if a training is worth a calibration: one of minutes of two cores, or of hours where it
+    is compiled, because a calibration is then compiled as well. A GPU takes seconds below.
     """
-    on_gpu = options.gpus > 0 and not options.compile
-    return on_gpu or _products(training, params) > SHORT
+    least = LARGE if options.compile else SHORT
+    return _products(training, params) > least
 
 
 def _products(training: Training, params: int) -> float:

@@ -200,10 +200,13 @@ def test_time_and_memory_are_said_before_a_training_and_a_day_to_its_sweep(
     assert report.get("told", "") == (pace.warning("+trainer.recompute=true") if told else "")
 
 
-def test_a_training_on_a_gpu_is_foreseen_unless_it_compiles():
-    for words, expected in (((), True), (("+trainer.compile=true",), False)):
-        this = job("trainer=gpu", *words)
-        assert foreseen.worth(this.training, 1, this.source.trainer) == expected
+@pytest.mark.parametrize("trainer", ["cpu", "gpu"])
+@pytest.mark.parametrize("word, least", [("false", foreseen.SHORT), ("true", foreseen.LARGE)])
+def test_a_training_of_minutes_is_foreseen_and_a_compiled_one_of_hours(trainer, word, least):
+    this = job(f"trainer={trainer}", f"+trainer.compile={word}")
+    params = least / foreseen._products(this.training, 1)
+    for factor, expected in ((0.9, False), (1.1, True)):
+        assert foreseen.worth(this.training, factor * params, this.source.trainer) == expected
 
 
 def test_a_day_or_too_much_memory_is_a_line():
