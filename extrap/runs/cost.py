@@ -6,7 +6,8 @@ device_seconds     seconds times the number of GPUs that the work holds, over th
                    that its sweep packs on each; 0 on a processor
 memory             the most bytes at once: of a GPU, or of the process on a processor
 tokens_per_second  of training
-share_of_peak      of training: 6 N + 12 layers C T operations a token (arXiv 2204.02311) over the
+share_of_peak      of training: 6 N + 12 layers C T operations a token, N the parameters of the
+                   blocks, and 6 C V a token that the head scores (arXiv 2204.02311), over the
                    operations that the GPU can do; None if Lightning does not know the GPU
 """
 
