@@ -133,7 +133,8 @@ FAULTS = {
     errno.EMFILE: "too many files are open (ulimit -n); raise the limit",
     errno.ESTALE: f"the network disk has lost it; {AGAIN} once the disk is back",
     errno.ETIMEDOUT: f"the network disk does not answer; {AGAIN} once the disk is back",
-    errno.ENOLCK: f"the disk gives no lock here; start its lock service on this node, {AGAIN}",
+    errno.ENOLCK: "the disk gives no lock here; start its lock service on this node, or give all "
+    f"processes EXTRAP_LEASES=1 if no node has one, {AGAIN}",
     errno.EBUSY: f"the disk is busy with it; wait a moment, {AGAIN}",
     errno.EXDEV: "another disk is mounted inside the folder; keep a folder on one disk",
     errno.EIO: f"the disk fails; nothing half-written is kept, {AGAIN}",

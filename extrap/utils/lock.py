@@ -5,8 +5,8 @@ draw batches for it (`trainer.workers`) some seconds later.
 filelock's FileLock would do for waiting alone. This lock file also names its holder, answers
 processes that cannot write there, and counts for nothing once its folder was removed.
 
-Where the file system has no locks (Lustre mounted without flock), filelock's SoftFileLease takes
-their place: a file beside the lock, which its holder touches three times in LEASE seconds. The
+Where the file system has no locks (Lustre mounted without flock; NFS without a lock service on any
+node, if EXTRAP_LEASES=1 says so), filelock's SoftFileLease takes their place: a file beside the lock, which its holder touches three times in LEASE seconds. The
 lease of a process that was killed is free at once for processes of its machine, and for others once
 they have seen it untouched for LEASE seconds.
 """
@@ -29,9 +29,11 @@ NAME, LEASE_NAME = ".lock", ".lease"
 SAID = 1000
 """Characters of a lock file that name its holder."""
 LACKING = (errno.ENOSYS, errno.EOPNOTSUPP)
-"""Errors of file systems without locks. ENOLCK is none: on NFS the lock service of one node is off,
-and a lease there keeps out nobody who locks elsewhere.
+"""Errors of file systems without locks. ENOLCK alone is none: on NFS the lock service of one node is
+off, and a lease there keeps out nobody who locks elsewhere.
 """
+LEASES = "EXTRAP_LEASES"
+"""Environment variable: 1 says that no node locks there, so that ENOLCK takes a lease, too."""
 POLL = 0.2
 """Seconds between two attempts while waiting."""
 LEASE = 60.0
@@ -109,7 +111,7 @@ def _free(file: int, path: Path) -> bool:
     try:
         return lock_descriptor(file, blocking=False)
     except OSError as error:
-        if error.errno not in LACKING:
+        if not _lacking(error):
             raise
     lease = _lease(path.absolute())
     if lease.is_locked:
@@ -141,9 +143,15 @@ def _taken(file: int, folder: Path, work: str, wait: bool) -> bool:
             lock_descriptor(file, poll_interval=POLL)
         return True
     except OSError as error:
-        if error.errno not in LACKING:
+        if not _lacking(error):
             raise
         return False
+
+
+def _lacking(error: OSError) -> bool:
+    """True for the error of a file system whose locks a lease replaces."""
+    unserved = error.errno == errno.ENOLCK and os.environ.get(LEASES) == "1"
+    return unserved or error.errno in LACKING
 
 
 @contextmanager

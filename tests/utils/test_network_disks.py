@@ -65,6 +65,19 @@ def test_a_lock_that_fails(number, module, call, tmp_path, monkeypatch):
     assert len(line.splitlines()) == 1
 
 
+def test_a_disk_whose_lock_service_is_off_on_every_node_takes_leases(tmp_path, monkeypatch):
+    """Without the word of a person, the service of this node alone may be off."""
+    monkeypatch.setattr(fcntl, "flock", failing(errno.ENOLCK))
+    with pytest.raises(OSError) as found, lock.alone(tmp_path):
+        pass
+    assert f"{lock.LEASES}=1" in disk_fault(found.value)
+    monkeypatch.setenv(lock.LEASES, "1")
+    with lock.alone(tmp_path):
+        assert lock.holder(tmp_path).startswith(f"process {os.getpid()} on ")
+        assert (tmp_path / lock.LEASE_NAME).exists()
+    assert lock.holder(tmp_path) is None
+
+
 @pytest.mark.parametrize("number", files.UNWRITABLE)
 def test_what_is_left_in_a_folder_of_others_stays(number, tmp_path, monkeypatch):
     """A shared cache of tokens, to be read alone."""
