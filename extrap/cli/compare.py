@@ -3,11 +3,13 @@
 import sys
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
+
+import pandas as pd
 
 from extrap.cli.columns import aligned
 from extrap.cli.experiments import experiments
 from extrap.cli.shared import argument, as_json, command, need_study, plain
+from extrap.results.cells import counted
 from extrap.results.comparison.cells import on_disk, opened
 from extrap.results.comparison.contrasts import Contrast
 from extrap.results.comparison.pairs import cell_values, choose, none_differs, paired, unlike_words
@@ -124,28 +126,40 @@ def _missing(study: str, tasks: list[str]) -> str:
 
 
 def _below_gate(s: Series) -> str | None:
-    """Returns the tasks that seeds of a series have not learned, and how many seeds count; the
-    protocols of a task if others are learned.
+    """Returns the tasks that seeds of a series have not learned, and how many seeds count if some
+    do not; the protocols of a task if others are learned.
     """
-    alike: dict[tuple[Any, ...], list[str]] = {}
+    alike: dict[tuple[str, str], list[str]] = {}
     for (task, protocol), part in s.rows.groupby(["task", "protocol"]):
-        failed = part[part["mark"] != "ok"]
-        for mark, rows in failed.groupby("mark"):
-            seeds = tuple(sorted(rows["seed"].unique()))
-            place = (task, mark, seeds, part["seed"].nunique())
-            alike.setdefault(place, []).append(str(protocol))
+        passed = part["mark"] == "ok"
+        if not passed.all():
+            said = [_failures(part[~passed])]
+            count, every = counted(part)["seed"].nunique(), part["seed"].nunique()
+            if not passed.any():
+                said.append(NOTHING_LEARNED)
+            elif count < every:
+                said.append(f"{count} of {every} seeds count")
+            alike.setdefault((str(task), ", ".join(said)), []).append(str(protocol))
     words = []
-    for (task, mark, seeds, every), protocols in alike.items():
+    for (task, why), protocols in alike.items():
         known = {*s.rows.loc[s.rows["task"] == task, "protocol"]} - {""}
         these = {*protocols} - {""}
         if known and not these:  # of no protocol, as the chance of a guess
             continue
         which = f" {', '.join(sorted(these))}" if these < known else ""
-        count = every - len(seeds)
-        rest = f"{count} of {every} seeds count" if count else NOTHING_LEARNED
-        named = ", ".join(map(str, seeds))
-        words.append(f"{task}{which} seed {named} {status_name(str(mark))}, {rest}")
+        words.append(f"{task}{which} {why}")
     return f"{s.label}: {'; '.join(words)}" if words else None
+
+
+def _failures(rows: pd.DataFrame) -> str:
+    """Returns the seeds of rows that are not ok by their reason; at which lengths they diverged."""
+    found: dict[str, list[str]] = {}
+    for (mark, seed), part in rows.groupby(["mark", "seed"]):
+        lengths = part["length"].dropna().unique() if mark == "diverged" else []
+        at = ", ".join(f"{length:g}" for length in sorted(lengths))
+        reason = status_name(str(mark)) + (f" at {at}" if at else "")
+        found.setdefault(reason, []).append(str(seed))
+    return ", ".join(f"seed {', '.join(seeds)} {reason}" for reason, seeds in found.items())
 
 
 def _table(pair: list[Contrast]) -> list[str]:

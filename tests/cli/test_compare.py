@@ -200,6 +200,22 @@ def test_it_says_how_many_seeds_count(tmp_path):
     assert {place[0]: line[5] for place, line in table.items()} == {"kv": "2", "nll": "3"}
 
 
+def test_seeds_that_diverged_at_one_length_count_at_the_others(tmp_path):
+    """And a count is said once for all reasons."""
+    runs = [run_rows(name, seed) for name in ("rope", "alibi") for seed in range(3)]
+    lost = {"status": "diverged", "value": float("nan"), "low": None, "high": None}
+    for run in runs[:3]:
+        at = [n for n, row in enumerate(run) if (row["task"], row.get("length")) == ("nll", 256)]
+        for n in at:
+            run[n] = run[n] | lost
+    runs[1] = [row | ({"status": "not trained"} if row["task"] == "kv" else {}) for row in runs[1]]
+    runs[2] = [row | (lost if row["task"] == "kv" else {}) for row in runs[2]]
+    text = compare.text(study(tmp_path, runs, items=False), "demo", ["rope", "alibi"], [])
+    (line,) = [line for line in text.splitlines() if line.startswith("rope: ")]
+    kv = "kv seed 2 diverged at 256, seed 1 below the gate, 1 of 3 seeds count"
+    assert line == f"rope: {kv}; nll seed 0, 1, 2 diverged at 256"
+
+
 def test_two_series_of_one_name_are_told_apart_by_nobody(tmp_path):
     known = opened(study(tmp_path, [run_rows("rope"), run_rows("alibi")]) / "demo")
     with pytest.raises(UserError, match="SERIES=rope: 2 series have this name; give each"):
