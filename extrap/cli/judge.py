@@ -35,6 +35,9 @@ SEEDS = ("0", "1", "2")
 PRECISION = "32-true"
 """Of the trainings whose rows travel with extrap."""
 
+SPEED = ("batch_tokens",)
+"""Options of tasks that change speed and memory only."""
+
 OF_SCHEMES = (
     "Contracts, cost and kernel are told of schemes alone; `pytest tests/contracts` checks an "
     "extension in a clone (CONTRIBUTING.md, Under contract)."
@@ -172,7 +175,7 @@ def _same_questions(asked: Candidate, job: "Job") -> None:
     bare = settled(composed(["sweep.grid=null", f"experiment=judge/{asked.group}"]))["task"]
     for task, given in job.config["task"].items():
         theirs = bare.get(task, given)
-        for option in sorted({*given, *theirs}):
+        for option in sorted({*given, *theirs} - {*SPEED}):
             one, other = given.get(option), theirs.get(option)
             if one != other:
                 problem = f"the rows of {BASELINES[asked.group]} were asked with {other}"

@@ -108,6 +108,7 @@ def test_what_leaves_no_rank_is_refused_before_training(
         ("scheme=rope task=quick", r"task\.\w+\.\w+=.* were asked with"),
         ("extension=yarn task.repeat.documents=9", r"task\.repeat\.documents=9: .*extension were"),
         ("scheme=rope task=[nll,kv,gap] task.gap.documents=4", "the same questions"),
+        ("scheme=rope task.kv.batch_tokens=65536", "the same questions"),
     ],
 )
 def test_other_questions_than_those_of_the_rows_are_refused(elsewhere, monkeypatch, words, said):
