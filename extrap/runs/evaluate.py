@@ -198,7 +198,7 @@ def check_readers(job: Job, plain: GPT, extended: Reader) -> None:
     from extrap.pretrained.causal import CAUSAL, fault
 
     readers: dict[str, Reader] = {} if job.source.published else {"scheme": plain}
-    if extended is not plain:
+    if extended is not plain and not job.extension.looks_ahead:
         readers["extension"] = extended
     for option, reader in readers.items():
         if isinstance(reader, GPT) and has(reader.scheme, "looks_ahead"):

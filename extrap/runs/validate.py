@@ -135,7 +135,8 @@ def _pair(job: Job) -> None:
         problem = f"looks inside a model, and extension={name} reads with several windows of one"
     if problem:
         _leave_out(problem, [n for n, task in job.tasks.items() if isinstance(task, Diagnostic)])
-    elif has(extended.scheme, "looks_ahead"):
+    ahead = isinstance(extended, GPT) and has(extended.scheme, "looks_ahead")
+    if ahead or job.extension.looks_ahead:
         problem = f"scores tokens that depend on later ones under extension={name}"
         _leave_out(problem, [n for n, task in job.tasks.items() if task.inner])
         if job.config["finetune"]:

@@ -170,7 +170,7 @@ def test_a_task_that_knows_nothing_of_nan_has_no_rows_where_logits_are_no_number
 
 
 AHEAD = """
-from extrap import Scheme, SchemeExtension
+from extrap import Extension, Scheme, SchemeExtension
 
 class Ahead(Scheme):
     \"\"\"Kind: relative
@@ -189,25 +189,42 @@ class Ahead(Scheme):
 class Peek(SchemeExtension):
     def extend(self, scheme):
         return Ahead(scheme.shape, 0)
+
+class Glance(Extension):
+    looks_ahead = True
+
+    def __call__(self, model):
+        def read(tokens, last=None):
+            logits = model(tokens)
+            return (logits + logits[:, -1:])[:, -(last or tokens.shape[1]):]
+        return read
 """
+
+
+@pytest.fixture
+def theirs(elsewhere, monkeypatch) -> list[str]:
+    """Words that name a plug-in whose readers see later tokens."""
+    monkeypatch.setattr(sys, "path", [*sys.path, str(elsewhere)])
+    (elsewhere / "seeing").mkdir()
+    (elsewhere / "seeing" / "__init__.py").write_text(AHEAD)
+    for place, cls in (
+        ("scheme/ahead", "Ahead"),
+        ("extension/peek", "Peek"),
+        ("extension/glance", "Glance"),
+    ):
+        file = elsewhere / "theirs" / f"{place}.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# theirs\n_target_: seeing.{cls}\n")
+    return ["hydra.searchpath=[file://theirs]", "plugins=[seeing]"]
 
 
 @pytest.mark.parametrize(
     ("words", "option", "tokens"),
     [(["scheme=ahead"], "scheme", 128), (["scheme=nope", "extension=peek"], "extension", 8)],
 )
-def test_a_reader_of_a_plug_in_that_sees_later_tokens_is_refused(
-    elsewhere, monkeypatch, words, option, tokens
-):
+def test_a_reader_of_a_plug_in_that_sees_later_tokens_is_refused(theirs, words, option, tokens):
     """A scheme in long texts alone, where the check before the training has read a short one."""
-    monkeypatch.setattr(sys, "path", [*sys.path, str(elsewhere)])
-    (elsewhere / "seeing").mkdir()
-    (elsewhere / "seeing" / "__init__.py").write_text(AHEAD)
-    for group, name, cls in (("scheme", "ahead", "Ahead"), ("extension", "peek", "Peek")):
-        (folder := elsewhere / "theirs" / group).mkdir(parents=True)
-        (folder / f"{name}.yaml").write_text(f"# theirs\n_target_: seeing.{cls}\n")
-    named = ["hydra.searchpath=[file://theirs]", "plugins=[seeing]"]
-    this = job(*named, *words)
+    this = job(*theirs, *words)
     validate.check(this)
     train(this)
     with pytest.raises(UserError) as error:
@@ -215,6 +232,18 @@ def test_a_reader_of_a_plug_in_that_sees_later_tokens_is_refused(
     assert (error.value.option, error.value.value) == (option, words[-1].partition("=")[2])
     assert error.value.problem.startswith(f"sees later tokens (a text of {tokens} tokens)")
     assert not list((this.results / "rows").glob("*__nll.csv"))
+
+
+def test_a_plain_reader_that_looks_ahead_by_design_is_asked_the_ends_of_texts_alone(theirs):
+    words = [*theirs, "scheme=nope", "extension=glance"]
+    with pytest.raises(UserError, match=r"^task=nll: scores tokens that depend on later ones"):
+        validate.check(job(*words))
+    tiny = [word for word in TINY if not word.startswith("task.nll")]
+    this = job(*words, "task=[kv]", tiny=tiny)
+    validate.check(this)
+    train(this)
+    evaluate(this)
+    assert not entry(this).missing()
 
 
 @pytest.mark.parametrize("task", ["gap", "context-gain", "nll-position"])
