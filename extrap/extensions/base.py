@@ -41,8 +41,8 @@ class Extension(ABC):
     tuned_at: float | None = None
     """Length of the windows for tuning, in training lengths; None: the factor."""
     looks_ahead = False
-    """Whether a reader that is no GPT gives logits of a token that depend on later ones; a GPT has a
-    scheme that says so.
+    """Whether a reader that is no GPT gives logits of a token that depend on later ones; a GPT has
+    a scheme that says so.
     """
 
     @abstractmethod

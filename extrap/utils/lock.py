@@ -6,9 +6,10 @@ filelock's FileLock would do for waiting alone. This lock file also names its ho
 processes that cannot write there, and counts for nothing once its folder was removed.
 
 Where the file system has no locks (Lustre mounted without flock; NFS without a lock service on any
-node, if EXTRAP_LEASES=1 says so), filelock's SoftFileLease takes their place: a file beside the lock, which its holder touches three times in LEASE seconds. The
-lease of a process that was killed is free at once for processes of its machine, and for others once
-they have seen it untouched for LEASE seconds.
+node, if EXTRAP_LEASES=1 says so), filelock's SoftFileLease takes their place: a file beside the
+lock, which its holder touches three times in LEASE seconds. The lease of a process that was killed
+is free at once for processes of its machine, and for others once they have seen it untouched for
+LEASE seconds.
 """
 
 import errno
@@ -29,8 +30,8 @@ NAME, LEASE_NAME = ".lock", ".lease"
 SAID = 1000
 """Characters of a lock file that name its holder."""
 LACKING = (errno.ENOSYS, errno.EOPNOTSUPP)
-"""Errors of file systems without locks. ENOLCK alone is none: on NFS the lock service of one node is
-off, and a lease there keeps out nobody who locks elsewhere.
+"""Errors of file systems without locks. ENOLCK alone is none: on NFS the lock service of one node
+is off, and a lease there keeps out nobody who locks elsewhere.
 """
 LEASES = "EXTRAP_LEASES"
 """Environment variable: 1 says that no node locks there, so that ENOLCK takes a lease, too."""
