@@ -1,5 +1,6 @@
 """The jobs of a study as words of the command line, one job each."""
 
+import os
 import shlex
 import subprocess
 import sys
@@ -96,13 +97,22 @@ def foreign(words: Sequence[str]) -> list[str]:
 
 
 def listed(words: Sequence[str]) -> Listed:
-    """Returns a job. Raises UserError for words that do not compose."""
+    """Returns a job. Raises UserError for words that do not compose, and for a file of a task that
+    is not here: the hash of its rows holds the content.
+    """
     from extrap.cli import program
     from extrap.cli.composed import composed
-    from extrap.runs.evaluate import planned
+    from extrap.runs.evaluate import file_of, planned
 
     own = [*words]
     folder = Path(own[1]) if own[:1] == ["--config-dir"] else None
     options = own if folder is None else own[2:]
     job = program.job(composed([*options, "logger=none", "sweep.grid=null"], folder))
+    for task in job.task_names:
+        file = file_of(job.config["task"][task])
+        if file is not None and not os.access(file, os.R_OK):
+            problem = (
+                "there is no such file here to read, and the hash of its rows holds its content"
+            )
+            raise UserError(f"task.{task}.path", file, problem, "bring the file to this place")
     return Listed(tuple(words), job.run.name, job.extension_stem, planned(job), job)

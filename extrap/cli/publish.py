@@ -80,18 +80,21 @@ def main(args: Namespace) -> str:
 
 
 def _with_rows(folder: Path, study: str) -> list["Listed"]:
-    """Returns the jobs of a study that have rows. Raises UserError if no job makes any of them, and
-    for a job whose words a bundle may not hold.
+    """Returns the jobs of a study that have rows; a diverged run has its curve alone. Raises
+    UserError if no job makes any of them, and for a job whose words a bundle may not hold.
     """
     from extrap.cli.listed import foreign, of_study
 
     jobs = [(f"{job.run}__{job.extension}", job) for job in of_study(study)]
     names = [sheet.name.rpartition("__") for sheet in sheets(folder)]
     stems = {stem for stem, _, task in names if task != CURVE}
-    published = [job for stem, job in jobs if stem in stems]
+    measured = {stem.rpartition("__")[0] for stem in stems}
+    bare = {stem.rpartition("__")[0] for stem, _, _ in names} - measured
+    published = [job for stem, job in jobs if stem in stems or job.run in bare]
     if not published:
         remedy = "start the study again with its command, or remove these rows"
-        raise UserError("STUDY", study, f"no command makes {sorted(stems)[0]}", remedy)
+        lost = min(stems, default=study)
+        raise UserError("STUDY", study, f"no command makes {lost}", remedy)
     for job in published:
         if own := foreign(job.words):
             problem = f"its jobs need {shlex.join(own)}, which a bundle does not hold"

@@ -72,15 +72,20 @@ def identity(job: Job, task: str) -> dict[str, Any]:
         "task": options,
         "study": job.study,
     }
-    path = options.get("path") if isinstance(options, dict) else None
-    if isinstance(path, str):
-        file = Path(os.path.expanduser(path))
-        if os.path.isfile(file) and os.access(file, os.R_OK):  # the task names other problems
-            found["file"] = digest(file)
+    file = file_of(options)
+    # the task names other problems
+    if file is not None and os.path.isfile(file) and os.access(file, os.R_OK):
+        found["file"] = digest(file)
     beside = job.source.reference
     if beside is not None and task in job.tasks and job.tasks[task].asks == "reference":
         found["reference"] = beside
     return found
+
+
+def file_of(options: Any) -> Path | None:
+    """Returns the file that a task reads by its options, None without one."""
+    path = options.get("path") if isinstance(options, dict) else None
+    return Path(os.path.expanduser(path)) if isinstance(path, str) else None
 
 
 def entry(job: Job, command: str = "") -> Entry:
