@@ -488,6 +488,55 @@ def test_rows_that_no_job_makes_any_more_are_named_and_not_drawn(
         assert "STUDY=mine: no command" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("others", [True, False])
+def test_a_run_that_diverged_is_published_with_its_curve_alone(
+    bundle: Path, elsewhere: Path, monkeypatch, capsys, others: bool
+) -> None:
+    folder = Path(copytree(bundle.parents[2] / "results/mine/rows", "results/mine/rows"))
+    words = [WORDS, [*WORDS, "scheme=alibi"]][:: 1 if others else -1]
+    words = [tuple(one) for one in words[: 1 + others]]
+    lost = listed.listed([*WORDS, "scheme=alibi"])
+    (curve,) = folder.glob("*__train.csv")
+    (run,) = {row["run"] for row in csv.DictReader(curve.read_text().splitlines())}
+    row = read(folder.parent).query("task == 'train'").iloc[0].to_dict()
+    known = ("study", "seed", "data", "train_length", "task", "corpus", "commit", "factor")
+    own = {name: row[name] for name in known} | {"run": lost.run, "scheme": "alibi"}
+    own |= {"extension": "direct", "config": lost.tasks["train"], "params": lost.job.source.params}
+    own |= {"metric": "diverged_at", "value": 4.0, "status": "diverged"}
+    for path in [] if others else folder.glob(f"{run}__*"):
+        path.unlink()
+    write(folder / f"{lost.run}__direct__train.csv", [own])
+    monkeypatch.setattr(listed, "jobs", lambda study: words)
+    publish.main(["mine"])
+    made = Path(capsys.readouterr().out.strip())
+    assert lost.run in (made / publish.ROWS).read_text()
+    assert "no command makes" not in (made / "README.md").read_text()
+    assert told(made, capsys, "--cells", "0").startswith("0 sums, jobs, hashes, ")
+    monkeypatch.setattr(listed, "jobs", lambda study: [(*WORDS, "scheme=t5")])
+    with pytest.raises(SystemExit, match="2"):
+        publish.main(["mine"])
+    line = f"STUDY=mine: no command makes {f'{run}__direct' if others else 'mine'}; start"
+    assert line in capsys.readouterr().err
+
+
+def test_a_file_of_a_task_that_is_not_here_is_named(copy: Path, monkeypatch, capsys) -> None:
+    more = ["task=[nll,kv,multidoc-qa]", "task.multidoc-qa.path=asked.jsonl"]
+    path = copy / publish.JOBS
+    about = json.loads(path.read_text())
+    about["jobs"][0]["words"] += more
+    path.write_text(json.dumps(about))
+    summed(copy)
+    line = "task.multidoc-qa.path=asked.jsonl: there is no such file here"
+    assert line in told(copy, capsys)
+    copytree(copy.parent / "bundle", "results/mine/bundle")
+    write(Path("results/mine/rows/a.csv"), run_rows("rope"))
+    monkeypatch.setattr(listed, "jobs", lambda study: [(*WORDS, *more)])
+    for main in (publish.main, verify.main):
+        with pytest.raises(SystemExit, match="2"):
+            main(["mine"])
+        assert line in capsys.readouterr().err
+
+
 def test_a_second_bundle_has_no_file_of_the_first(tmp_path):
     (tmp_path / "mine.txt").write_text("beside it")
     publish.write(tmp_path, {"a.svg": b"1", "runs/r/weights.pt": b"2"})
