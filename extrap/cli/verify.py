@@ -285,12 +285,13 @@ def _beside(
 
 def measured(job: "Listed", task: str) -> pd.DataFrame | None:
     """Returns the rows of one evaluation, after the training of a run that is not here; None if the
-    run diverged.
+    run diverged. Raises UserError for a folder of a run with another configuration.
     """
     from extrap.runs.evaluate import completed, evaluations
     from extrap.runs.train import train
 
     if not job.job.run.trained:
         train(job.job)
+    job.job.run.check()
     measure = evaluations(job.job).get(task)
     return None if measure is None else table.as_read(completed(job.job, task, measure()))

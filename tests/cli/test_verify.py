@@ -33,7 +33,11 @@ WORDS = [*TINY, "study=mine", "scheme=rope", "task=[nll,kv]"]
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory) -> Path:
     """A bundle of one tiny run, with its weights."""
-    folder = tmp_path_factory.mktemp("study")
+    return bundled(tmp_path_factory.mktemp("study"))
+
+
+def bundled(folder: Path) -> Path:
+    """Makes a tiny run in a folder; returns its bundle."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         Experiment(job(*WORDS, tiny=()), "extrap " + " ".join(WORDS), says=False).run()
