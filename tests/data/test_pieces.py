@@ -156,11 +156,11 @@ def test_blocks_end_with_a_line_or_a_character(small):
             assert all(block.endswith(b"\n") for _, block in found)
 
 
-@pytest.mark.parametrize("size, told", [(3000, True), (2**24, False)])
-def test_many_bytes_are_read_with_progress(folder, monkeypatch, capsys, size, told):
-    monkeypatch.setattr(cutting, "SHARD", size)
+@pytest.mark.parametrize("quiet, told", [(0.0, True), (3600.0, False)])
+def test_bytes_that_take_long_are_read_with_progress(folder, monkeypatch, capsys, quiet, told):
+    monkeypatch.setattr(cutting, "QUIET", quiet)
     assert list(pieces(Files(path=str(folder)).documents(), BYTES, longest=100))
-    assert ("read: " in capsys.readouterr().err) == told
+    assert ("MiB of text read: " in capsys.readouterr().err) == told
 
 
 def test_an_error_in_a_process_is_its_line(encoder, folder, small, monkeypatch):

@@ -201,7 +201,7 @@ class Named:
     """An encoder of so many ids with these tokens at the end."""
 
     def __init__(self, *last: str):
-        self.last, self.ids = last, 70 + len(last)
+        self.last, self.ids, self.special = last, 70 + len(last), frozenset[int]()
 
     def word(self, i: int) -> str:
         return self.last[i - 70]

@@ -4,6 +4,7 @@ Bytes are cut as they are read. A tokenizer reads whole documents, or blocks of 
 with a line (shards.py); its tokens are cut afterwards.
 """
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import chain, starmap
@@ -11,13 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from extrap.data.corpora.shards import SHARD, Piece, encoded
+from extrap.data.corpora.shards import Piece, encoded
 from extrap.data.encoder import Encoder
 from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress
 
 BLOCK = 2**22
 """Bytes of text that a tokenizer reads at once."""
+QUIET = 3.0
+"""Seconds of reading bytes before its progress is shown."""
 
 Text = bytes | Iterator[bytes]
 """The text of a document, or of a long one its blocks."""
@@ -80,16 +83,16 @@ def _in_bytes(
 
 
 def _told(found: Iterable[Piece]) -> Iterator[Piece]:
-    """Yields pieces, with progress from SHARD bytes on: less is read in no time."""
+    """Yields pieces, with progress once they have taken QUIET seconds."""
     with ExitStack() as stack:
-        size, progress = 0, None
+        began, size, progress = time.monotonic(), 0, None
         for piece in found:
             yield piece
             size += len(piece.text)
-            if progress is None and size >= SHARD:
-                progress = stack.enter_context(Progress("read"))
+            if progress is None and time.monotonic() - began >= QUIET:
+                progress = stack.enter_context(Progress("MiB of text read"))
             if progress is not None:
-                progress(size // 2**20, note=f"{size // 2**20:,} MiB")
+                progress(size // 2**20)
 
 
 def _cut_tokens(piece: Piece, longest: int) -> Iterator[Piece]:
