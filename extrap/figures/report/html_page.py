@@ -66,7 +66,8 @@ def page(
     with styled(rows):
         drawn_as = [style_of(s) for s in all_series]
     # name of the colour, marker and line, as figures have them
-    styles = [(NAMES[one.colour], one.marker, LINES.index(one.line)) for one in drawn_as]
+    lines: list[object] = [*LINES]
+    styles = [(NAMES[one.colour], one.marker, lines.index(one.line)) for one in drawn_as]
     names, traits = [s.label for s in all_series], _traits(all_series)
     lead, board = leaderboard(shown, all_series)
     lengths = sorted(int(n) for n in rows["train_length"].unique())
