@@ -52,7 +52,6 @@ FETCHED: dict[str, str] = {
 """Experiments of which no job can be made in a test."""
 
 RUNNING: dict[str, str] = {
-    "prose": "18 jobs; the rows come seed by seed",
     "reference-gpu-short": "declared, waits for a GPU",
 }
 """Studies with jobs that are not measured yet."""
