@@ -84,9 +84,9 @@ def _missing(
     rules: Sequence[Rule] | None,
     kinds: Set[tuple[str, str]],
 ) -> tuple[int, int]:
-    """Returns how many computed rows nobody published, of those that no rule leaves out: rows of
-    the published kinds, which were dropped, and rows of other kinds, which a later version
-    measures.
+    """Returns how many computed rows were not published although no rule leaves them out: first the
+    rows of published kinds, which somebody dropped, then those of other kinds, which a later
+    version measures.
     """
     if rules is None:
         return 0, 0

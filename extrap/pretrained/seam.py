@@ -115,8 +115,8 @@ def _mask(
 
 
 class Before:
-    """A cache of transformers that holds a number alone: of the tokens in front of those that the
-    model reads. Some models count positions from it.
+    """A cache of transformers without keys and values: it holds the number of tokens that the model
+    has read before. Some models count positions from this number.
     """
 
     is_compileable = False

@@ -91,9 +91,9 @@ def too_large(job: Job, error: torch.OutOfMemoryError) -> UserError:
 
 
 def warn(job: Job, training: Training) -> None:
-    """Prints the time and the memory of a training that is worth a calibration. More than a day, or
-    more memory than there is, is told to a sweep as well, whose log nobody reads. Of a model in
-    shards one device holds a part, which nothing here measures.
+    """Prints the time and the memory of a training that is worth a calibration. A sweep
+    also shows the line if the training takes more than a day or lacks memory. A model in shards
+    has no line: nothing here measures the part that one device holds.
     """
     tell("")
     options = job.source.trainer

@@ -185,9 +185,9 @@ def by_pace(jobs: Sequence[Process], n_jobs: int) -> str | None:
 
 
 def _pace(job: Process, now: float) -> tuple[float, float | None]:
-    """Returns the seconds that a running job has taken so far, and those that it will take for the
-    rest of its phase, by the pace of its first steps; None before these. At that pace its earlier
-    attempts took what this one has not done.
+    """Returns (seconds that a running job has taken, seconds to the end of its phase). The second is
+    an estimate from the pace of its first steps, and None before these. Steps of earlier attempts
+    count as seconds at the same pace.
     """
     own, report = now - job.began, job.progress()
     done, total, rest = (_number(report.get(name)) for name in ("done", "total", "left"))
@@ -199,7 +199,7 @@ def _pace(job: Process, now: float) -> tuple[float, float | None]:
 
 
 def _number(value: Any) -> float | None:
-    """Returns a number of a progress file, None for what is none or would overflow."""
+    """Returns a number of a progress file; None for another type or a number that overflows."""
     return value if type(value) in (int, float) and 0 <= value < LARGEST else None
 
 

@@ -1,8 +1,8 @@
 """How a series is drawn: one colour and marker a scheme, one line style a condition; and
 matplotlib's settings.
 
-Where one scheme is read under several extensions, the colour is that of the extension. A series
-whose colour, line and marker another one of the same rows has takes the next marker.
+If the rows hold several extensions of one scheme, each series has the colour of its extension. If
+two series have one colour, line and marker, the second takes the next marker.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -168,7 +168,7 @@ def _told_in(rows: pd.DataFrame) -> list[Told]:
 
 
 def _looks(known: Sequence[Told]) -> dict[Told, Look]:
-    """Returns the look of every series that cannot have that of its scheme."""
+    """Returns the looks of the series that cannot keep the look of their scheme."""
     schemes = {told.scheme for told in known}
     of_scheme: dict[str, set[str]] = {name: set() for name in schemes}
     for told in known:
