@@ -185,9 +185,9 @@ def by_pace(jobs: Sequence[Process], n_jobs: int) -> str | None:
 
 
 def _pace(job: Process, now: float) -> tuple[float, float | None]:
-    """Returns (seconds that a running job has taken, seconds to the end of its phase). The second is
-    an estimate from the pace of its first steps, and None before these. Steps of earlier attempts
-    count as seconds at the same pace.
+    """Returns (seconds that a running job has taken, seconds to the end of its phase). The second
+    is an estimate from the pace of its first steps, and None before these. Steps of earlier
+    attempts count as seconds at the same pace.
     """
     own, report = now - job.began, job.progress()
     done, total, rest = (_number(report.get(name)) for name in ("done", "total", "left"))
