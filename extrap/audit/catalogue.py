@@ -15,8 +15,7 @@ from extrap.results import rows
 from extrap.results.places import has_rows
 from extrap.results.summary import LEARNED, learning
 from extrap.runs.build import find
-from extrap.utils import files as atomic
-from extrap.utils import markdown
+from extrap.utils import atomic, markdown
 from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir

@@ -11,7 +11,7 @@ import pandas as pd
 from extrap.audit import cost, distance, logits, outputs
 from extrap.audit.column import Column
 from extrap.audit.subject import Subject
-from extrap.utils import files as atomic
+from extrap.utils import atomic
 from extrap.utils.errors import UserError, choose
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_yaml

@@ -17,8 +17,8 @@ from extrap.results.sheets import Sheet, packed_of
 from extrap.runs.layout import CURVE, ResultFile
 from extrap.runs.study import Entry, State, entries, standings, uses
 from extrap.utils import lock
+from extrap.utils.atomic import check_way
 from extrap.utils.errors import UserError
-from extrap.utils.files import check_way
 
 STATES = [state.value for state in State if state is not State.RUNNING]
 

@@ -22,7 +22,7 @@ from extrap.runs.dashboard.series_table import COLUMNS
 from extrap.runs.dashboard.study import DRAWN, Study, read
 from extrap.runs.dashboard.trackio import Trackio
 from extrap.runs.layout import RESULTS
-from extrap.utils import files as atomic
+from extrap.utils import atomic
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import PAGE, read_text
 

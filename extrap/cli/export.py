@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from extrap.cli.shared import argument, command
-from extrap.utils import files as atomic
+from extrap.utils import atomic
 from extrap.utils.errors import UserError
 
 BYTES = "extrap.data.vocabulary.Vocabulary"

@@ -15,7 +15,7 @@ from extrap.cli.shared import argument, as_json, command, need_study, plain
 from extrap.results.findings.design import limit
 from extrap.results.findings.markdown_pages import ALL, judged, number, reason, summary, written
 from extrap.results.findings.verdict import Finding
-from extrap.utils import files as atomic
+from extrap.utils import atomic
 from extrap.utils.errors import UserError
 
 HEADER = ("verdict", "effect", "low", "high", "bound", "seeds", "below", "statement")

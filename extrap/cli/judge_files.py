@@ -27,8 +27,8 @@ from extrap.figures.report.verdict import (
 from extrap.results import series
 from extrap.results.beside import Beside
 from extrap.results.effective import Effective
-from extrap.utils import files as atomic
-from extrap.utils.files import check_links
+from extrap.utils import atomic
+from extrap.utils.atomic import check_links
 
 PAPER = ("kv_depth", "kv_length", "loss_length")
 SHOWN = 6

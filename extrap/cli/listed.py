@@ -111,8 +111,11 @@ def listed(words: Sequence[str]) -> Listed:
     for task in job.task_names:
         file = file_of(job.config["task"][task])
         if file is not None and not os.access(file, os.R_OK):
+            place = file.parent.absolute()
             problem = (
-                "there is no such file here to read, and the hash of its rows holds its content"
+                f"there is no such file here to read, in {place}; the hash of its rows holds its "
+                "content"
             )
-            raise UserError(f"task.{task}.path", file, problem, "bring the file to this place")
+            remedy = "bring the file to this place, or start the command where the path leads to it"
+            raise UserError(f"task.{task}.path", file, problem, remedy)
     return Listed(tuple(words), job.run.name, job.extension_stem, planned(job), job)

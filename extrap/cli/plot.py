@@ -21,8 +21,8 @@ from extrap.figures.drawing.part import Chosen
 from extrap.results.places import has_rows, place
 from extrap.results.rows import open_study, studies
 from extrap.results.together import together, travels
+from extrap.utils.atomic import check_links
 from extrap.utils.errors import UserError, choose, printable
-from extrap.utils.files import check_links
 
 FLAGS = {
     "--list": "list the figures and end",

@@ -31,10 +31,9 @@ from extrap.results.places import place
 from extrap.results.series import whole
 from extrap.results.sheets import sheets
 from extrap.runs.layout import CURVE, RUNS, SAFE
-from extrap.utils import files as atomic
-from extrap.utils import markdown
+from extrap.utils import atomic, markdown
+from extrap.utils.atomic import check_links
 from extrap.utils.errors import UserError
-from extrap.utils.files import check_links
 from extrap.utils.untrusted import read_json
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ from extrap.runs.published import Reading
 from extrap.runs.served import Serving
 from extrap.runs.training.optim import Optim
 from extrap.runs.training.options import TrainerOptions
-from extrap.utils import files as atomic
-from extrap.utils import markdown
+from extrap.utils import atomic, markdown
 from extrap.utils.docs import options
 from extrap.utils.hints import describe
 from extrap.utils.paths import conf_dir

@@ -19,9 +19,9 @@ from extrap.results.findings.verdict import findings
 from extrap.results.places import place
 from extrap.results.rows import open_study, studies
 from extrap.results.together import together
-from extrap.utils import files as atomic
+from extrap.utils import atomic
+from extrap.utils.atomic import check_links
 from extrap.utils.errors import UserError
-from extrap.utils.files import check_links
 
 NAME = "report.html"
 

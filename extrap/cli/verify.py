@@ -12,6 +12,7 @@ import random
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import chdir
+from dataclasses import is_dataclass, replace
 from itertools import product
 from pathlib import Path
 from shutil import copytree, rmtree
@@ -27,12 +28,13 @@ from extrap.results import left_out
 from extrap.results import rows as table
 from extrap.results.places import place
 from extrap.runs.layout import RUNS
+from extrap.utils.atomic import make_folder
 from extrap.utils.errors import UserError, printable
-from extrap.utils.files import make_folder
 from extrap.utils.untrusted import read_json
 
 if TYPE_CHECKING:
     from extrap.cli.listed import Listed
+    from extrap.runs.job import Job
 
 WHAT = "name of a study, or the folder of a bundle that extrap publish made"
 LARGEST = 2**28
@@ -242,10 +244,10 @@ def again(published: Published, job: "Listed", task: str, train: bool = False) -
     """Measures an evaluation again. Returns what its rows are beside the published ones, in words,
     and whether they hold. train: with weights that are trained again.
     """
-    _ = job.job.source.corpus  # opened before the working folder changes
     if published.folder is None and not train:
         kept = _noted(job, task)
         return _beside(published, job, task, measured(job, task), kept)
+    _open(job.job)  # before the working folder changes
     make_folder(RUNS)
     place = Path(mkdtemp(prefix=".verify-", dir=RUNS)).absolute()
     try:
@@ -258,6 +260,19 @@ def again(published: Published, job: "Listed", task: str, train: bool = False) -
     finally:
         rmtree(place, ignore_errors=True)
     return _beside(published, job, task, found, kept)
+
+
+def _open(job: "Job") -> None:
+    """Opens the text of a job, and lets its tasks read their files wherever the working folder is.
+    The hashes of its evaluations keep the paths as they are written.
+    """
+    from extrap.runs.evaluate import file_of
+
+    _ = job.source.corpus
+    for name, task in job.tasks.items():
+        file = file_of(job.config["task"][name])
+        if file is not None and is_dataclass(task):
+            job.tasks[name] = replace(task, path=str(file.absolute()))
 
 
 def _noted(job: "Listed", task: str) -> bool:

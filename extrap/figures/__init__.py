@@ -25,9 +25,9 @@ from extrap.figures.drawing.paper import FAMILIES, HOUSE, Paper
 from extrap.figures.drawing.style import RC, styled
 from extrap.results.schema import SCHEMA
 from extrap.results.series import select, steps
+from extrap.utils.atomic import replace
 from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError, first_line
-from extrap.utils.files import replace
 from extrap.utils.plugins import fault, imported
 
 KINDS = ("svg", "png")

@@ -30,7 +30,7 @@ from extrap.pretrained.loading import load
 from extrap.pretrained.scaling import GIVEN
 from extrap.pretrained.seam import installed, one_line, reason, transformers
 from extrap.pretrained.size import as_large_as
-from extrap.utils import files as atomic
+from extrap.utils import atomic
 from extrap.utils.errors import UserError
 from extrap.utils.lock import alone
 from extrap.utils.untrusted import LARGER, fits_memory

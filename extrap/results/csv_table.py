@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from extrap.utils import files as atomic
+from extrap.utils import atomic
 from extrap.utils.errors import UserError, escaped
 from extrap.utils.untrusted import TABLE as LARGEST
 

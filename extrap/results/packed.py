@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from extrap.results.csv_table import REAL, TEXT, WHOLE, Damaged
 from extrap.results.schema import KEY, REQUIRED, ROWS, SCHEMA, STATUSES
-from extrap.utils import files as atomic
+from extrap.utils import atomic
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import TABLE
 

@@ -7,8 +7,8 @@ from extrap.results import left_out, packed, rows
 from extrap.results.places import PACKED
 from extrap.results.schema import ROWS
 from extrap.results.sheets import in_order, sheets
+from extrap.utils.atomic import check_way
 from extrap.utils.errors import UserError
-from extrap.utils.files import check_way
 
 Content = tuple[str, list[dict]]
 """The digest and the rows of a sheet."""

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from extrap.runs.folder import Folder, Run, read_json
-from extrap.utils import files as atomic
+from extrap.utils import atomic
 from extrap.utils.errors import UserError, disk_fault
 from extrap.utils.untrusted import LARGER, fits_memory
 

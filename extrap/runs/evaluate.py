@@ -32,8 +32,7 @@ from extrap.tasks.base import AtLengths, Diagnostic, Result, Task
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.tasks.scoring.checked import checked
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.utils import files as atomic
-from extrap.utils import lock
+from extrap.utils import atomic, lock
 from extrap.utils import versions as schema
 from extrap.utils.errors import UserError
 from extrap.utils.paths import repository

@@ -25,8 +25,7 @@ from typing import Any
 from extrap.results.sheets import DIGITS, Sheet
 from extrap.runs.identity import identity_hash
 from extrap.runs.layout import DIRECT, RUNS
-from extrap.utils import files as atomic
-from extrap.utils import lock, untrusted
+from extrap.utils import atomic, lock, untrusted
 from extrap.utils import versions as schema
 from extrap.utils.errors import UserError
 

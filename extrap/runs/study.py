@@ -18,8 +18,7 @@ from extrap.results.places import place, with_rows
 from extrap.results.sheets import sheets
 from extrap.runs.folder import Named, as_json, read_json
 from extrap.runs.layout import CURVE, RESULTS, RUNS, SAFE, USED, ResultFile, of_rows
-from extrap.utils import files as atomic
-from extrap.utils import lock
+from extrap.utils import atomic, lock
 from extrap.utils.errors import UserError, escaped
 from extrap.utils.progress import MOST
 

@@ -24,7 +24,7 @@ from typing import TextIO
 
 from filelock import LeaseCompromise, SoftFileLease, Timeout, lock_descriptor
 
-from extrap.utils.files import no_link
+from extrap.utils.atomic import no_link
 
 NAME, LEASE_NAME = ".lock", ".lease"
 SAID = 1000

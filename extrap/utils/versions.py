@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from extrap.utils import files as atomic
+from extrap.utils import atomic
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json
 

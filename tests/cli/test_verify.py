@@ -36,12 +36,12 @@ def bundle(tmp_path_factory) -> Path:
     return bundled(tmp_path_factory.mktemp("study"))
 
 
-def bundled(folder: Path) -> Path:
+def bundled(folder: Path, words: Sequence[str] = WORDS) -> Path:
     """Makes a tiny run in a folder; returns its bundle."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        Experiment(job(*WORDS, tiny=()), "extrap " + " ".join(WORDS), says=False).run()
-        patch.setattr(listed, "jobs", lambda study: [tuple(WORDS)])
+        Experiment(job(*words, tiny=()), "extrap " + " ".join(words), says=False).run()
+        patch.setattr(listed, "jobs", lambda study: [tuple(words)])
         publish.main(["mine", "--weights"])
     return folder / "results" / "mine" / "bundle"
 
@@ -531,7 +531,9 @@ def test_a_file_of_a_task_that_is_not_here_is_named(copy: Path, monkeypatch, cap
     path.write_text(json.dumps(about))
     summed(copy)
     line = "task.multidoc-qa.path=asked.jsonl: there is no such file here"
-    assert line in told(copy, capsys)
+    said = told(copy, capsys)
+    assert line in said
+    assert f"in {copy.parent};" in said, "where it looked"
     copytree(copy.parent / "bundle", "results/mine/bundle")
     write(Path("results/mine/rows/a.csv"), run_rows("rope"))
     monkeypatch.setattr(listed, "jobs", lambda study: [(*WORDS, *more)])
@@ -539,6 +541,20 @@ def test_a_file_of_a_task_that_is_not_here_is_named(copy: Path, monkeypatch, cap
         with pytest.raises(SystemExit, match="2"):
             main(["mine"])
         assert line in capsys.readouterr().err
+
+
+def test_a_relative_file_of_a_task_is_read_from_where_the_command_starts(
+    elsewhere: Path, capsys
+) -> None:
+    told_by = [{"title": "a", "text": "b", "isgold": True}, {"title": "c", "text": "d"}]
+    asked = {"question": "a?", "answers": ["b"], "ctxs": told_by}
+    (elsewhere / "own").mkdir()
+    (elsewhere / "own" / "asked.jsonl").write_text(json.dumps(asked))
+    own = ["path=own/asked.jsonl", "documents=2", "trials=1", "generate=2", "depths=[0,1]"]
+    options = [f"task.multidoc-qa.{one}" for one in own]
+    made = bundled(elsewhere, [*TINY, "study=mine", "task=multidoc-qa", *options])
+    said = told(made, capsys)
+    assert said.startswith("0 ") and re.search(r"same bits .* multidoc-qa", said), said
 
 
 def test_a_second_bundle_has_no_file_of_the_first(tmp_path):

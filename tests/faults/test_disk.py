@@ -13,8 +13,7 @@ import pytest
 from extrap.cli.plot import main as plot
 from extrap.runs.evaluate import evaluate
 from extrap.runs.train import train
-from extrap.utils import errors
-from extrap.utils import files as atomic
+from extrap.utils import atomic, errors
 from extrap.utils.errors import UserError
 from tests.support.jobs import job
 

@@ -26,8 +26,8 @@ from extrap.runs import experiment, train
 from extrap.runs.folder import write_json
 from extrap.runs.job import make
 from extrap.utils import lock
+from extrap.utils.atomic import make_folder
 from extrap.utils.errors import UserError
-from extrap.utils.files import make_folder
 from tests.support import jobs
 from tests.support.plausible import run_rows
 from tests.support.program import typed

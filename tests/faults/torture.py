@@ -25,7 +25,7 @@ from typing import Any
 from extrap import figures
 from extrap.cli import plot, program
 from extrap.runs import evaluate, train
-from extrap.utils import files as atomic
+from extrap.utils import atomic
 from tests.support.jobs import TINY
 
 OPTIONS = [*TINY, "study=torture", "data/corpus=files", "data.corpus.path=text.txt"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from extrap.utils import files, lock
+from extrap.utils import atomic, lock
 from extrap.utils.errors import disk_fault
 
 
@@ -22,7 +22,7 @@ def failing(number: int):
 @pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOTSUP])
 def test_a_disk_without_fsync(number, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", failing(number))
-    files.replace(tmp_path / "a", b"content")
+    atomic.replace(tmp_path / "a", b"content")
     assert (tmp_path / "a").read_bytes() == b"content"
 
 
@@ -31,7 +31,7 @@ def test_a_rename_that_fails(number, tmp_path, monkeypatch):
     (tmp_path / "a").write_bytes(b"before")
     monkeypatch.setattr(os, "replace", failing(number))
     with pytest.raises(OSError) as found:
-        files.replace(tmp_path / "a", b"after")
+        atomic.replace(tmp_path / "a", b"after")
     line = disk_fault(found.value)
     assert line and line.startswith(f"{tmp_path / 'a'}: ") and len(line.splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
@@ -45,11 +45,11 @@ def test_two_containers_with_one_id_write_one_file(tmp_path, monkeypatch):
 
     def late(draft, path):
         monkeypatch.setattr(os, "replace", rename)
-        files.replace(tmp_path / "a", b"second")
+        atomic.replace(tmp_path / "a", b"second")
         rename(draft, path)
 
     monkeypatch.setattr(os, "replace", late)
-    files.replace(tmp_path / "a", b"first")
+    atomic.replace(tmp_path / "a", b"first")
     assert (tmp_path / "a").read_bytes() == b"first"
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
@@ -78,13 +78,13 @@ def test_a_disk_whose_lock_service_is_off_on_every_node_takes_leases(tmp_path, m
     assert lock.holder(tmp_path) is None
 
 
-@pytest.mark.parametrize("number", files.UNWRITABLE)
+@pytest.mark.parametrize("number", atomic.UNWRITABLE)
 def test_what_is_left_in_a_folder_of_others_stays(number, tmp_path, monkeypatch):
     """A shared cache of tokens, to be read alone."""
     left = tmp_path / ".a.7.tmp"
     left.touch()
     monkeypatch.setattr(Path, "touch", failing(number))
-    files.sweep(tmp_path, ".*.tmp", files.HOUR)
+    atomic.sweep(tmp_path, ".*.tmp", atomic.HOUR)
     assert left.exists()
 
 
@@ -92,10 +92,10 @@ def test_what_is_left_in_a_folder_of_others_stays(number, tmp_path, monkeypatch)
 def test_clocks_that_differ_by_an_hour(hours, tmp_path, monkeypatch):
     """The age of a file that another machine writes is taken by the clock of the disk."""
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + hours * files.HOUR)
+    monkeypatch.setattr(time, "time", lambda: now + hours * atomic.HOUR)
     young, old = tmp_path / ".young.7.tmp", tmp_path / ".old.7.tmp"
     young.touch()
     old.touch()
-    os.utime(old, (now - 2 * files.HOUR,) * 2)
-    files.sweep(tmp_path, ".*.tmp", files.HOUR)
+    os.utime(old, (now - 2 * atomic.HOUR,) * 2)
+    atomic.sweep(tmp_path, ".*.tmp", atomic.HOUR)
     assert list(tmp_path.iterdir()) == [young]

@@ -17,8 +17,8 @@ from extrap.runs.folder import read_json
 from extrap.runs.study import Entry
 from extrap.runs.study import progress as newest
 from extrap.utils import progress
+from extrap.utils.atomic import make_folder, no_link
 from extrap.utils.errors import UserError
-from extrap.utils.files import make_folder, no_link
 
 LAST = 2**16
 """Bytes of a log in which the last line of a job is looked for."""

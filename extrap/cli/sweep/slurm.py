@@ -20,8 +20,8 @@ from typing import Any
 from extrap.cli.sweep.node import Work
 from extrap.cli.sweep.process import LAST
 from extrap.cli.sweep.slurm_options import Place, SlurmOptions
+from extrap.utils.atomic import make_folder
 from extrap.utils.errors import UserError
-from extrap.utils.files import make_folder
 from extrap.utils.interrupts import held_back
 
 MOST = 1000

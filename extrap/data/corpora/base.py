@@ -27,7 +27,7 @@ from extrap.data.corpora import token_map as tokens
 from extrap.data.corpora.pieces import Text, pieces
 from extrap.data.corpora.shards import SHARD
 from extrap.data.encoder import BYTES, Encoder
-from extrap.utils import files as atomic
+from extrap.utils import atomic
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_text
 

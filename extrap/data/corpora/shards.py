@@ -25,7 +25,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from extrap.data.encoder import Encoder
-from extrap.utils import files as atomic
+from extrap.utils import atomic
 from extrap.utils.cores import cores
 from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress

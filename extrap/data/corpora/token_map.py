@@ -28,7 +28,7 @@ from filelock import lock_descriptor
 
 from extrap.data.corpora.shards import Piece
 from extrap.data.encoder import BYTES, Encoder
-from extrap.utils import files as atomic
+from extrap.utils import atomic
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json
 

@@ -12,8 +12,8 @@ from extrap.results.sheets import Sheet
 from extrap.runs.dashboard import library, view
 from extrap.runs.dashboard.library import reason
 from extrap.runs.dashboard.page import BEST, Page
+from extrap.utils.atomic import check_local, make_folder
 from extrap.utils.errors import UserError, printable
-from extrap.utils.files import check_local, make_folder
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,8 +12,8 @@ from typing import Any
 from extrap.runs.dashboard import WandB
 from extrap.runs.dashboard.page import Page
 from extrap.runs.dashboard.view import LENGTH
+from extrap.utils.atomic import check_local
 from extrap.utils.errors import UserError
-from extrap.utils.files import check_local
 from extrap.utils.pip import install_extra
 
 
