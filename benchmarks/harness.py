@@ -127,7 +127,8 @@ def main(folder: str, python: str, tokens: int = 256, trials: int = 4, pairs: in
                     print(depths, file=process.stdin, flush=True)
                     said = json.loads(answered(process, '{"seconds"'))
                     seconds[side].append(said["seconds"])
-                    accuracy[side] = list(said["accuracy"].values())
+                    by_depth = sorted(said["accuracy"].items(), key=lambda pair: float(pair[0]))
+                    accuracy[side] = [value for _, value in by_depth]
             if accuracy["ours"] != accuracy["theirs"]:
                 raise SystemExit(f"other accuracies at {depths} depths: {accuracy}")
             own, other = (np.array(seconds[side][1:]) for side in sides)
