@@ -15,7 +15,7 @@ import torch
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from extrap.cli import schema
+from extrap.cli import config_schema
 from extrap.runs.job import Job, make
 from extrap.runs.training.batch_shares import share
 from extrap.runs.training.lightning_module import Lit
@@ -26,7 +26,7 @@ RESULTS = Path(__file__).parents[1] / "results" / "bench"
 
 def job(words: Iterable[str]) -> Job:
     """The job of `extrap <words>`."""
-    schema.register()
+    config_schema.register()
     with initialize_config_dir(conf_dir(), version_base="1.3"):
         cfg = compose("config", [*words, "logger=none"], return_hydra_config=True)
     plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)

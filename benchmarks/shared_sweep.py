@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import sweep_checks
-from extrap.cli import schema
+from extrap.cli import config_schema
 from extrap.cli.sweep import pool
 from extrap.cli.sweep.process import Process, State
 from extrap.runs import study
@@ -62,7 +62,7 @@ class Counted(Process):
 
 def worker(jobs: int) -> None:
     """Works on the sweep, and writes what it counted."""
-    schema.register()
+    config_schema.register()
     os.environ[FILE] = "progress.json"  # so that no bar is drawn
     look = pool._now
 

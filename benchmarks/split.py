@@ -23,14 +23,14 @@ def train(words: list[str], threads: int, start, seconds) -> None:
     from hydra import compose, initialize_config_dir
     from omegaconf import OmegaConf
 
-    from extrap.cli import schema as config
+    from extrap.cli import config_schema
     from extrap.runs.job import make
     from extrap.runs.training.batch_shares import share
     from extrap.runs.training.lightning_module import Lit
     from extrap.utils.paths import conf_dir
 
     torch.set_num_threads(threads)
-    config.register()
+    config_schema.register()
     with initialize_config_dir(conf_dir(), version_base="1.3"):
         cfg = compose("config", [*words, "logger=none"], return_hydra_config=True)
     plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)

@@ -20,7 +20,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.types import HydraContext
 from hydra_plugins.extrap_local.launcher import LocalLauncher
 
-from extrap.cli import app, program, schema
+from extrap.cli import app, config_schema, program
 from extrap.runs import experiment
 from extrap.runs.evaluate import entry, planned
 from extrap.runs.folder import write_json
@@ -78,7 +78,7 @@ def finish(batch: list[list[str]]) -> None:
 
 
 def main(n: int) -> None:
-    schema.register()
+    config_schema.register()
     os.environ[FILE] = "progress.json"  # so that no bar is drawn
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -13,7 +13,7 @@ from hydra.core.utils import setup_globals
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from extrap.cli import config_guard, schema
+from extrap.cli import config_guard, config_schema
 from extrap.cli.apart import own_hydra
 from extrap.cli.config_budget import counted
 from extrap.cli.config_files import limited
@@ -116,7 +116,7 @@ def composed(words: Sequence[str], config_dir: Path | None = None) -> Composed:
     """
     words = readable(list(words))
     with own_hydra(), explained(words, conf_dir()), limited():
-        schema.register()
+        config_schema.register()
         cfg = config_guard.checked(conf_dir(), words, config_dir)
         parsed = OverridesParser.create().parse_overrides(words)
         swept = [one.input_line for one in parsed if one.is_sweep_override()]

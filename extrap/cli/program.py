@@ -6,8 +6,7 @@ from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from extrap.cli import app as cli
-from extrap.cli import schema as config
+from extrap.cli import app, config_schema
 from extrap.cli.composed import Composed, composed
 from extrap.cli.hydra_errors import groups
 from extrap.cli.shared import advise
@@ -47,7 +46,7 @@ def job(found: Composed, given: Any = None) -> "Job":
             remedy = "name tasks, as in task=[nll,kv], or give stage=train"
             raise UserError("task", "[]", "nothing to measure", remedy)
         plain["task"] = {}
-    known = [option.name for option in fields(config.Config)]
+    known = [option.name for option in fields(config_schema.Config)]
     for name in plain.keys() - set(known):
         raise UserError(f"+{name}", problem="no such option", remedy=choose(name, known))
     for name in known:
@@ -96,7 +95,7 @@ def _check_steps(plain: dict[str, Any], overrides: list[str]) -> None:
         raise UserError("train.steps", given["train.steps"], problem, "add train.tokens=null")
 
 
-def prepare(found: Composed, command: str = "extrap") -> cli.Work:
+def prepare(found: Composed, command: str = "extrap") -> app.Work:
     """Returns the work of a configuration; command: as a person typed it."""
     with held_back():
         from extrap.runs.experiment import Experiment
@@ -105,6 +104,6 @@ def prepare(found: Composed, command: str = "extrap") -> cli.Work:
 
 
 def main(words: list[str]) -> None:
-    config.register()
+    config_schema.register()
     command = shlex.join(["extrap", *words])
-    cli.main(cli.Program(partial(prepare, command=command)), words)
+    app.main(app.Program(partial(prepare, command=command)), words)

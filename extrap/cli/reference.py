@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 from extrap.cli.apart import find_plugins
-from extrap.cli.schema import Config
+from extrap.cli.config_schema import Config
 from extrap.cli.sweep.grid import Sweep
 from extrap.cli.sweep.slurm_options import SlurmOptions
 from extrap.model.decoder import Decoder

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from extrap.cli.composed import Composed
-from extrap.cli.schema import Config
+from extrap.cli.config_schema import Config
 from extrap.cli.sweep.varied import parsed, put
 from extrap.cli.words import number, written
 from extrap.runs.build import find

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from extrap.cli.commands import COMMANDS
-from extrap.cli.schema import Config
+from extrap.cli.config_schema import Config
 from extrap.runs.training.optim import Optim
 from extrap.utils.errors import shown
 from tests.support.program import python

@@ -14,7 +14,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import HydraContext
 
-from extrap.cli import app, program, schema
+from extrap.cli import app, config_schema, program
 from extrap.cli.apart import find_plugins
 from extrap.cli.composed import plain
 from extrap.cli.sweep import grid
@@ -40,7 +40,7 @@ NAMES = [
 def hydra(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     find_plugins()
-    schema.register()
+    config_schema.register()
     runs._CHECKED.clear()
     with initialize_config_dir(conf_dir(), version_base="1.3"):
         yield GlobalHydra.instance()

@@ -9,7 +9,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extrap.cli import schema as config
+from extrap.cli import config_schema
 from extrap.cli.composed import plain
 from extrap.cli.sweep.grid import chosen, overrides
 from extrap.cli.sweep.varied import Varied
@@ -133,7 +133,7 @@ class Counted:
 
 @pytest.fixture
 def loader():
-    config.register()
+    config_schema.register()
     with initialize_config_dir(conf_dir(), version_base="1.3"):
         yield Counted(GlobalHydra.instance().config_loader())
 

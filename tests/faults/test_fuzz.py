@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from extrap.cli import schema as config
+from extrap.cli import config_schema
 from extrap.cli.composed import plain
 from extrap.cli.hydra_errors import explain
 from extrap.cli.program import job
@@ -113,7 +113,7 @@ PLAIN = st.recursive(
 def base() -> Any:
     tasks = "task=[nll,kv,kv-query,kv-wide,multidoc,haystack,repeat,algorithmic]"
     words = ["data=suite", tasks, "logger=none", "finetune=lora", "extension=yarn"]
-    config.register()
+    config_schema.register()
     with initialize_config_dir(conf_dir(), version_base="1.3"):
         return compose("config", words, return_hydra_config=True)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 from hydra import compose, initialize_config_dir
 
-from extrap.cli import schema as config
+from extrap.cli import config_schema
 from extrap.utils.paths import conf_dir
 
 
@@ -17,7 +17,7 @@ def test_every_combination_composes():
     values = {
         name: given.get("values") or [given["value"]] for name, given in said["parameters"].items()
     }
-    config.register()
+    config_schema.register()
     seen = set()
     for chosen in product(*values.values()):
         words = [f"{name}={value}" for name, value in zip(values, chosen, strict=True)]
