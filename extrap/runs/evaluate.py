@@ -32,8 +32,7 @@ from extrap.tasks.base import AtLengths, Diagnostic, Result, Task
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.tasks.scoring.checked import checked
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.utils import atomic, lock
-from extrap.utils import versions as schema
+from extrap.utils import atomic, lock, versions
 from extrap.utils.errors import UserError
 from extrap.utils.paths import repository
 from extrap.utils.progress import FILE, Progress
@@ -131,7 +130,7 @@ def evaluate(job: Job) -> None:
     if job.training is None:
         job.source.note()
     atomic.check_links(job.results)
-    schema.check_rows(job.results)
+    versions.check_rows(job.results)
     this = entry(job)
     with _current(job.source.device):
         for task, measure in evaluations(job).items():
@@ -286,7 +285,7 @@ def _publish(job: Job, task: str, measure: Callable[[], Result], file: ResultFil
     meter = Meter(_gpus(job))
     result = measure()
     found = completed(job, task, result)
-    schema.claim_rows(job.results)
+    versions.claim_rows(job.results)
     for path in (file.items, file.rows, job.run.done(file.note)):
         atomic.sweep(path.parent, f".{path.name}.*.tmp")
     if result.items:

@@ -25,8 +25,7 @@ from typing import Any
 from extrap.results.sheets import DIGITS, Sheet
 from extrap.runs.identity import identity_hash
 from extrap.runs.layout import DIRECT, RUNS
-from extrap.utils import atomic, lock, untrusted
-from extrap.utils import versions as schema
+from extrap.utils import atomic, lock, untrusted, versions
 from extrap.utils.errors import UserError
 
 LARGEST = 2**28
@@ -99,7 +98,7 @@ class Folder:
     @property
     def state(self) -> dict[str, Any]:
         """How training ended, {} before its end. Raises UserError for a later version."""
-        return schema.run_state(read_json(self.ended), self.ended)
+        return versions.run_state(read_json(self.ended), self.ended)
 
     @property
     def trained(self) -> bool:
@@ -147,7 +146,7 @@ class Folder:
         cost: as extrap.runs.cost names it.
         """
         files = {path.name: digest(path) for path in (self.weights, self.curve)}
-        content = {"schema": schema.RUN, "state": state, "steps": steps, "files": files}
+        content = {"schema": versions.RUN, "state": state, "steps": steps, "files": files}
         write_json(self.ended, content | _spent(cost))
 
     def unmark(self) -> None:
@@ -236,7 +235,7 @@ class Run(Folder):
         """Writes config.json. Raises UserError as `check`."""
         self.check()
         own = {"label": self.label, "seed": self.seed, "identity": self.identity}
-        write_json(self.folder / "config.json", self.about | own | {"schema": schema.RUN})
+        write_json(self.folder / "config.json", self.about | own | {"schema": versions.RUN})
 
 
 def not_trained_yet(

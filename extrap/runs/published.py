@@ -37,8 +37,8 @@ from extrap.runs.training import options
 from extrap.runs.training.finetune import OWN
 from extrap.runs.training.optim import identity
 from extrap.tasks.base import Progress
+from extrap.utils import versions
 from extrap.utils.errors import UserError
-from extrap.utils.versions import RUN
 
 PRECISIONS = {"fp32": "32-true", "bf16": "bf16-true"}
 KEPT = "checkpoint", "loaded"
@@ -83,7 +83,7 @@ class PublishedRun(Run):
 
     @property
     def state(self) -> dict[str, Any]:
-        return {"schema": RUN, "state": PUBLISHED, "steps": 0, "files": {}}
+        return {"schema": versions.RUN, "state": PUBLISHED, "steps": 0, "files": {}}
 
     def claim(self) -> None:
         """Writes config.json, and a state.json without files."""

@@ -109,10 +109,10 @@ class Entry:
 
     def busy(self) -> bool:
         """True if another process does this work, or trains a run that it needs."""
-        others = [run for run in self.untrained() if run != self.run]
+        others = [run for run in self.to_train() if run != self.run]
         return self.holder() is not None or any(Named(run).holder() for run in others)
 
-    def untrained(self) -> list[str]:
+    def to_train(self) -> list[str]:
         """Returns the runs that are to be trained first: its own and the parent of that."""
         if self.folder.trained:
             return []

@@ -9,7 +9,7 @@ from extrap.results import rows
 from extrap.runs.evaluate import evaluate
 from extrap.runs.experiment import work
 from extrap.runs.folder import write_json
-from extrap.utils import versions as schema
+from extrap.utils import versions
 from extrap.utils.errors import UserError
 from tests.runs.test_study import finished
 from tests.support.jobs import job
@@ -20,16 +20,16 @@ pytestmark = pytest.mark.usefixtures("elsewhere")
 def test_nothing_is_trained_over_a_later_version():
     this = job("scheme=rope")
     this.run.folder.mkdir(parents=True)
-    write_json(this.run.folder / "state.json", {"schema": schema.RUN + 1, "state": "new"})
+    write_json(this.run.folder / "state.json", {"schema": versions.RUN + 1, "state": "new"})
     this.run.weights.write_bytes(b"of a later program")
-    with pytest.raises(UserError, match=f"a run folder of version {schema.RUN + 1}"):
+    with pytest.raises(UserError, match=f"a run folder of version {versions.RUN + 1}"):
         work(this)
     assert this.run.weights.read_bytes() == b"of a later program"
 
 
 @pytest.mark.parametrize("said", [{"schema": 2}, {"state": "trained", "steps": 8, "files": {}}])
 def test_a_state_that_says_nothing_is_none(said):
-    assert schema.run_state(said, Path("state.json")) == {}
+    assert versions.run_state(said, Path("state.json")) == {}
 
 
 def test_rows_carry_their_version_and_those_without_are_of_the_first(capsys):
@@ -37,8 +37,8 @@ def test_rows_carry_their_version_and_those_without_are_of_the_first(capsys):
     study = done.file("kv").rows.parents[1]
     assert not (study / "schema.json").exists()
     assert len(rows.read(study))
-    schema.claim_rows(study)
-    assert json.loads((study / "schema.json").read_text()) == {"rows": schema.ROWS}
+    versions.claim_rows(study)
+    assert json.loads((study / "schema.json").read_text()) == {"rows": versions.ROWS}
     assert len(rows.read(study))
 
 

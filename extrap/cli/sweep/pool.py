@@ -111,7 +111,7 @@ def _now(job: Process, running: list[Process], slots: Slots | None = None) -> St
     try:
         if not entry.missing():
             return State.SKIPPED
-        trains = not set().union(*map(_runs, running)).isdisjoint(entry.untrained())
+        trains = not set().union(*map(_runs, running)).isdisjoint(entry.to_train())
         reports = entry.log in [other.entry.log for other in running]  # both into one file
         if trains or reports or entry.busy():
             return State.HELD

@@ -46,7 +46,7 @@ class SlurmLauncher(Reader):
         which a training may save nothing.
         """
         self.options.check(Place.of(jobs))
-        trained = [job for job in jobs if job.save_minutes and job.entry.untrained()]
+        trained = [job for job in jobs if job.save_minutes and job.entry.to_train()]
         self.options.check_time(max((job.save_minutes or 0 for job in trained), default=0))
 
     def run(self, jobs: list[Process]) -> None:
