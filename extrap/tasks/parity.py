@@ -10,7 +10,7 @@ the wrong layers, adds a token or cuts the prompt makes more, at some lengths an
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar
@@ -60,7 +60,8 @@ class EngineParity(AtLengths):
     same      records: share of trials in which both give the same answer
     from      the first length that is apart; no row if none is
 
-    One line says from which length, at which depth and by how much they part.
+    One line says from which length, at which depth and by how much they part, and at which lengths
+    nothing could be compared.
     """
 
     name: ClassVar[str] = "parity"
@@ -110,7 +111,7 @@ class EngineParity(AtLengths):
             of_records = self._records(model, trials)
             plan.append(Cell(where, cost, of_records))
         recorder = recorded(plan, progress)
-        self._say(recorder)
+        self._say(recorder, plan)
         return recorder.result()
 
     def _windows(self, setting: Setting, n: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -169,7 +170,7 @@ class EngineParity(AtLengths):
 
         return measure
 
-    def _say(self, recorder: Recorder) -> None:
+    def _say(self, recorder: Recorder, plan: Sequence[Cell]) -> None:
         found = [row for row in recorder.rows if row["metric"] == "apart"]
         whole = [row for row in found if "depth" not in row]
         parted = [row for row in found if row["value"] > self.tolerance]
@@ -190,7 +191,25 @@ class EngineParity(AtLengths):
             where = f"from {first} tokens on, most at depth {deep['depth']:.2g} of "
             apart = f"{deep['protocol']}: {value:.2g} nats ({low:.2g} to {high:.2g})"
             line = f"the engine parts from its model {where}{apart}"
-        warnings.warn(f"task.{self.name}: {line}", UserWarning, stacklevel=2)
+        silent = _silent(plan, whole) if whole else ""
+        warnings.warn(f"task.{self.name}: {line}{silent}", UserWarning, stacklevel=2)
+
+
+def _silent(plan: Sequence[Cell], whole: Sequence[dict]) -> str:
+    """Returns the end of a line: the cells without a score of both, by protocol and length."""
+    compared = {(row["protocol"], row["length"]) for row in whole}
+    lost: dict[str, list[int]] = {}
+    for protocol, length in sorted((cell.where["protocol"], cell.where["length"]) for cell in plan):
+        if (protocol, length) not in compared:
+            lost.setdefault(protocol, []).append(length)
+    line = ""
+    for protocol, lengths in lost.items():
+        read = [length for of, length in compared if of == protocol]
+        first = lengths[0]
+        named = ", ".join(map(str, lengths))
+        where = f"from {first} tokens on" if max(read, default=0) < first else f"at {named} tokens"
+        line += f"; {where} nothing can be said of {protocol}: one of the two gives no number"
+    return line
 
 
 def _bins(change: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:

@@ -4,11 +4,12 @@ none in the engine that is right.
 
 import re
 
+import numpy as np
 import pytest
 
 import extrap
-from extrap.tasks.parity import EngineParity
-from extrap.tasks.scoring.recorder import Recorder
+from extrap.tasks.parity import EngineParity, _record
+from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from tests.support.engine_server import Serving, serving
 
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}
@@ -85,4 +86,22 @@ def test_layers_without_positions_that_an_engine_turns_are_found(place):
 
 def test_an_engine_of_which_nothing_could_be_read_does_not_agree():
     with pytest.warns(UserWarning, match="nothing is compared"):
-        EngineParity()._say(Recorder())
+        EngineParity()._say(Recorder(), [])
+
+
+@pytest.mark.parametrize(
+    ("scored", "says"),
+    [
+        ((8, 16), r"agree, to 0 nats a token$"),
+        ((8,), r"agree, to 0 nats a token; from 16 tokens on nothing can be said of text: "),
+        ((16,), r"agree, to 0 nats a token; at 8 tokens nothing can be said of text: "),
+    ],
+)
+def test_lengths_without_numbers_are_no_agreement(scored, says):
+    def measured(n):
+        change = np.zeros((2, n)) if n in scored else np.full((2, n), np.nan)
+        return lambda cells, counter: _record(cells, change)
+
+    plan = [Cell({"protocol": "text", "length": n}, n, measured(n)) for n in (8, 16)]
+    with pytest.warns(UserWarning, match=says):
+        EngineParity()._say(recorded(plan, lambda *_: None), plan)
