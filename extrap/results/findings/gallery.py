@@ -7,7 +7,8 @@
     draw                        [study, figure]: ours, drawn by `extrap plot`
     command                     instead: the command that would draw it
     ours                        our sentence, with a place for each number of `each`
-    common, each                the numbers: fields of extrap.results.findings.numbers
+    common, each                the numbers: fields of extrap.results.findings.numbers; study: one,
+                                or several where each of `terms` names its own
     expect                      rising or falling: their order; {above: x}, {below: x}: a bound of
                                 all of them; with judged: n, of the first n alone
     by, why                     formula: a test holds our figure to the numbers of the paper; none:
@@ -22,6 +23,8 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pandas as pd
 
 from extrap.results.findings import numbers
 from extrap.results.places import place
@@ -107,8 +110,9 @@ def shown(entry: dict[str, Any], rows: numbers.Rows, where: str) -> Shown:
     values = []
     for one in entry.get("each", []):
         own = (entry.get("common") or {}) | one
-        of_study = rows(own["study"])
-        values.append(numbers.value_of(own, of_study, where))
+        studies = own["study"] if isinstance(own["study"], list) else [own["study"]]
+        read = pd.concat(map(rows, studies))
+        values.append(numbers.value_of(own, read, where))
     forms = PLACE.findall(entry["ours"])
     if len(forms) != len(values):
         raise UserError(where, problem=f"{len(forms)} places for {len(values)} numbers")

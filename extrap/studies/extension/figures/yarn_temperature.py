@@ -1,7 +1,7 @@
 """The temperature of YaRN: loss against the slope of 1/sqrt(t) = slope ln s + 1, a line per length.
 
-arXiv 2309.00071, section 3.3. The paper finds 0.1 for models of billions of weights; the least of
-every line is marked.
+Means of the seeds that have every slope. arXiv 2309.00071, section 3.3: the paper finds 0.1 for
+models of billions of weights; the least of every line is marked.
 """
 
 from itertools import cycle
@@ -40,7 +40,9 @@ def draw(rows):
     slope = given.mask(options == "", PAPER)
     rows = rows.assign(slope=slope).dropna(subset="slope")
     rows = rows[rows["parent"] == min(rows["parent"])]
-    rows = rows[rows["seed"] == rows["seed"].min()]
+    slopes = rows.groupby("seed")["slope"].nunique()
+    whole = slopes.index[slopes == slopes.max()]
+    rows = rows[rows["seed"].isin(whole)]
     names = {n: f"{n} tokens" for n in sorted(rows["length"].unique())}
     labels = [*names.values()]
     figure, ((panel,),) = panels((1, 1), (3.2, 2.5), labels=labels, top=0.5)
