@@ -7,7 +7,7 @@ Conventions of Lost in the Middle (arXiv 2307.03172, figures 1, 5, 7, 9 and 10),
 a needle in a haystack.
 """
 
-from typing import Any
+from itertools import product
 
 from extrap.figures.drawing import style_of
 from extrap.figures.drawing.depth_panels import MARKS, depth_figure
@@ -20,6 +20,7 @@ HOPS = {n: f"{n} hop" + "s" * (n != 1) for n in range(9)}
 READINGS = {"": "", "-first": "\nwithout first", "-other": "\nwithout other"}
 FORMS = {"records": "records", "padded": "in text", "alias": "by alias"}
 QUERIES = {"last": "query last", "both": "query first\nand last", "first": "query first"}
+HIDDEN = {f"{form}{end}": FORMS[form] + READINGS[end] for form, end in product(FORMS, READINGS)}
 REFERENCES = {"oracle": (0, (4, 2)), "closed_book": (0, (4, 1.5, 1, 1.5))}
 
 
@@ -29,11 +30,11 @@ add(
     "and where.",
     {"task": "kv", "metric": "accuracy", "seen": "retrieval"},
     depth_figure,
-    {
+    protocols={
         "records": "records: pairs\ngrow with length",
         "padded": "padded: fixed\npairs, more filler",
     },
-    "Retrieval accuracy by depth",
+    title="Retrieval accuracy by depth",
 )
 add(
     "kv_query_depth",
@@ -41,8 +42,8 @@ add(
     "the question?",
     {"task": "kv-query", "metric": "accuracy", "seen": "retrieval"},
     depth_figure,
-    QUERIES,
-    "Where the query stands",
+    protocols=QUERIES,
+    title="Where the query stands",
     make=" data=query",
 )
 add(
@@ -51,13 +52,13 @@ add(
     "overlap, what is left?",
     {"task": "alias", "metric": "accuracy"},
     depth_figure,
-    {
+    protocols={
         "literal": "by the name\nitself",
         "one-hop": "by its alias",
         "two-hops": "by the alias\nof the alias",
         "two-hops-unseen": "the same,\nnever asked",
     },
-    "Retrieval by an alias",
+    title="Retrieval by an alias",
     make=" data=alias task=[alias]",
 )
 add(
@@ -66,9 +67,9 @@ add(
     "start and from the end.",
     {"task": "nth", "metric": "accuracy"},
     depth_figure,
-    {"start": "n-th from\nthe start", "end": "n-th from\nthe end"},
-    "The n-th record of a key",
-    "dotted: chance; wide dots: any value of the key",
+    protocols={"start": "n-th from\nthe start", "end": "n-th from\nthe end"},
+    title="The n-th record of a key",
+    marks="dotted: chance; wide dots: any value of the key",
     make=" data=nth task=[nth]",
 )
 add(
@@ -76,9 +77,9 @@ add(
     "Recall of the items of a list by their place in it: free recall and running span.",
     {"task": "recall", "metric": "recall"},
     depth_figure,
-    {"recall": "all items", "span": "last items"},
-    "Recall of a list",
-    "dotted: chance; wide dots: any items of the list, which is all that recall wants",
+    protocols={"recall": "all items", "span": "last items"},
+    title="Recall of a list",
+    marks="dotted: chance; wide dots: any items of the list, which is all that recall wants",
     make=" data=recall task=[recall]",
 )
 add(
@@ -86,12 +87,8 @@ add(
     "Retrieval accuracy by depth, as it is and with one token hidden: the first, or another.",
     {"task": "sinks", "metric": "accuracy", "seen": "retrieval"},
     depth_figure,
-    {
-        f"{form}{r}": f"{words}{more}"
-        for form, words in FORMS.items()
-        for r, more in READINGS.items()
-    },
-    "Retrieval without the first token",
+    protocols=HIDDEN,
+    title="Retrieval without the first token",
 )
 add(
     "trace_depth",  # variable tracking of RULER (arXiv 2404.06654), this one and the next
@@ -99,9 +96,9 @@ add(
     "hops.",
     {"task": "trace", "metric": "accuracy"},
     depth_figure,
-    {f"hops-{n}": words for n, words in HOPS.items()},
-    "Chains of assignments",
-    "dotted: chance; wide dots: the value of any chain",
+    protocols={f"hops-{n}": words for n, words in HOPS.items()},
+    title="Chains of assignments",
+    marks="dotted: chance; wide dots: the value of any chain",
     make=" data=trace task=[trace]",
 )
 add(
@@ -110,9 +107,9 @@ add(
     "hops.",
     {"task": "trace-written", "metric": "accuracy"},
     depth_figure,
-    {f"written-{n}": words for n, words in HOPS.items()},
-    "Chains of assignments, written out",
-    "dotted: chance; wide dots: any of the chains",
+    protocols={f"written-{n}": words for n, words in HOPS.items()},
+    title="Chains of assignments, written out",
+    marks="dotted: chance; wide dots: any of the chains",
     make=" data=trace-written task=[trace-written]",
 )
 
@@ -151,19 +148,26 @@ add(
     "lost in the middle?",
     {"task": "multidoc", "metric": "accuracy", "seen": "retrieval"},
     depth_figure,
-    {"ordered": "hard distractors\nfirst", "shuffled": "distractors\nin no order"},
-    "Question answering by place of the document",
-    f"dashed: gold document alone, dash-dotted: none · {MARKS}",
-    _answers,
-    "K",
+    protocols={"ordered": "hard distractors\nfirst", "shuffled": "distractors\nin no order"},
+    title="Question answering by place of the document",
+    marks=f"dashed: gold document alone, dash-dotted: none · {MARKS}",
+    lines=_answers,
+    items="K",
     make=" data=suite",
 )
 
 
 def _documents(rows, needs: dict):
-    form: dict[str, Any] = {"lines": _answers, "items": "documents", "counted": True}
-    marks = "dashed: gold document alone, dash-dotted: none"
-    return depth_figure(rows, needs, QUERIES, "Answers from documents", marks, **form)
+    return depth_figure(
+        rows,
+        needs,
+        QUERIES,
+        "Answers from documents",
+        marks="dashed: gold document alone, dash-dotted: none",
+        lines=_answers,
+        items="documents",
+        counted=True,
+    )
 
 
 add(
@@ -179,9 +183,15 @@ add(
 def _lost(rows, needs: dict):
     """One record has no other place."""
     rows = rows[(rows["task"] != needs["task"]) | (rows["at"] != 1)]
-    form: dict[str, Any] = {"items": "records", "counted": True}
-    marks = "wide dots: a record at random"
-    return depth_figure(rows, needs, QUERIES, "Lost in the middle", marks, **form)
+    return depth_figure(
+        rows,
+        needs,
+        QUERIES,
+        "Lost in the middle",
+        marks="wide dots: a record at random",
+        items="records",
+        counted=True,
+    )
 
 
 add(
@@ -200,8 +210,8 @@ add(
     "to the query?",
     {"task": "kv", "metric": "accuracy", "seen": "retrieval"},
     heat_maps,
-    ("records", "padded"),
-    "Retrieval accuracy over depth and length",
+    protocols=("records", "padded"),
+    title="Retrieval accuracy over depth and length",
 )
 add(
     "haystack_heatmap",
@@ -209,6 +219,6 @@ add(
     "of other keys.",
     {"task": "haystack", "metric": "accuracy", "seen": "retrieval"},
     heat_maps,
-    ("single", "multikey"),
-    "Needles in a haystack",
+    protocols=("single", "multikey"),
+    title="Needles in a haystack",
 )

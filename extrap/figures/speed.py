@@ -5,8 +5,6 @@ Bars are means over runs, lines the slowest and the fastest repeat of one run; t
 machine. Conventions of ALiBi (arXiv 2108.12409, figure 2), with tokens for its words.
 """
 
-from typing import Any
-
 import numpy as np
 
 from extrap.figures.drawing import entitle, note, panels, style_of
@@ -24,33 +22,53 @@ SHOWN = (
 def draw(rows):
     rows = select(rows, task="speed").assign(status="ok")
     found = series(rows)[::-1]
+    labels = [s.label for s in found]
     lengths = sorted(rows["length"].unique())
-    margins: dict[str, Any] = {"right": 0.5, "gap": 0.45, "between": 0.62, "top": 0.8}
-    margins["left"] = 0.35 + 0.065 * max(len(s.label) for s in found)
-    figure, axes = panels((len(lengths), 3), (2.1, 0.2 * len(found)), **margins)
+    figure, axes = _grid(len(lengths), labels)
     for (i, j), panel in np.ndenumerate(axes):
+        length = lengths[i]
         protocol, metric, words = SHOWN[j]
         for place, s in enumerate(found):
-            here = s.rows[s.rows["length"] == lengths[i]]
-            measured = (here["protocol"] == protocol) & (here["metric"] == metric)
-            _bar(panel, place, s, here[measured])
+            here = s.rows["length"] == length
+            here &= s.rows["protocol"] == protocol
+            here &= s.rows["metric"] == metric
+            _bar(panel, place, s, s.rows[here])
+        first = j == 0
+        last = i == len(lengths) - 1
         panel.set(yticks=range(len(found)), ylim=(-0.6, len(found) - 0.4))
-        panel.set_yticklabels([s.label for s in found] if j == 0 else [])
-        panel.set_xlabel(words if i == len(lengths) - 1 else "")
-        panel.set_title(f"windows of {lengths[i]:g} tokens" if j == 0 else "", loc="left")
+        panel.set_yticklabels(labels if first else [])
+        panel.set_xlabel(words if last else "")
+        panel.set_title(f"windows of {length:g} tokens" if first else "", loc="left")
         panel.grid(visible=False, axis="y")
     below = "lines: slowest and fastest repeat; without the step of the optimiser"
     entitle(figure, "Speed and memory", f"{note(rows)} · {below}")
     return figure
 
 
+def _grid(lines: int, labels: list[str]):
+    """Returns a figure and its axes: a line of panels per length, with room for the labels."""
+    longest = max(map(len, labels))
+    height = 0.2 * len(labels)
+    return panels(
+        (lines, len(SHOWN)),
+        (2.1, height),
+        left=0.35 + 0.065 * longest,
+        right=0.5,
+        gap=0.45,
+        between=0.62,
+        top=0.8,
+    )
+
+
 def _bar(panel, place: int, s, rows) -> None:
-    """Draws the mean of some rows; nothing for a length past a table."""
+    """Draws the mean of some rows, in thousands; nothing for a length past a table."""
     if rows.empty:
         return
     value = end = rows["value"].mean() / 1000
-    panel.barh(place, value, height=0.7, color=style_of(s).colour, alpha=0.75, label=s.label)
+    colour = style_of(s).colour
+    panel.barh(place, value, height=0.7, color=colour, alpha=0.75, label=s.label)
     if len(rows) == 1 and rows["low"].notna().all():
-        start, end = rows["low"].item() / 1000, rows["high"].item() / 1000
+        start = rows["low"].item() / 1000
+        end = rows["high"].item() / 1000
         panel.plot([start, end], [place, place], color="black", linewidth=0.8, label="_repeats")
     panel.text(max(value, end), place, f" {value:.3g}", va="center", fontsize=6)

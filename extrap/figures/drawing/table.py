@@ -16,15 +16,17 @@ class Table(dict[str, SimpleNamespace]):
         self.module = module
 
     def add(
-        self, name: str, caption: str, needs: dict, form: Callable, *words, make="", own=(), **more
+        self, name: str, caption: str, needs: dict, form: Callable, *, make="", own=(), **options
     ) -> None:
-        """Adds a figure. form(rows, needs, *words, **more) draws it.
+        """Adds a figure. form(rows, needs, **options) draws it.
 
         Args:
             make: MAKE of the figure
             own: its other names, as a module has them
         """
-        named = {"__name__": f"{self.module}.{name}", "__doc__": caption, "NEEDS": needs}
-        self[name] = SimpleNamespace(
-            **named, MAKE=make, draw=lambda rows: form(rows, needs, *words, **more), **dict(own)
-        )
+
+        def draw(rows):
+            return form(rows, needs, **options)
+
+        named = {"__name__": f"{self.module}.{name}", "__doc__": caption}
+        self[name] = SimpleNamespace(**named, NEEDS=needs, MAKE=make, draw=draw, **dict(own))
