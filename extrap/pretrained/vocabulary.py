@@ -6,6 +6,7 @@ vocabulary.
 """
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -86,8 +87,6 @@ class PublishedVocabulary(Vocabulary):
     want keys.
     """
 
-    encoder = text = size = bos = turns = None  # type: ignore[assignment]  set by the constructor
-
     def __init__(self, tokens: Encoder, size: int, bos: int, place: str):
         if type(bos) is not int or not 0 <= bos < size:
             raise UserError("model.bos", bos, f"expected an id from 0 to {size - 1}")
@@ -95,8 +94,10 @@ class PublishedVocabulary(Vocabulary):
             raise UserError(place, problem=f"a tokenizer of {tokens.ids} ids, a model of {size}")
         if isinstance(tokens, Pieces) and tokens.ids > size:
             tokens = tokens.below(size)
-        self.encoder, self.text, self.size, self.bos = tokens, size, size, bos
-        self.turns = Turns((bos,))
+        self._encoder = tokens
+        self._size = size
+        self._bos = bos
+        self._turns = Turns((bos,))
         self._place = place
 
     @classmethod
@@ -109,8 +110,29 @@ class PublishedVocabulary(Vocabulary):
             raise UserError(place, problem=problem, remedy="put it there")
         made = cls(encoder(str(folder), f"{place}: its tokenizer.json"), size, bos, place)
         if chat:
-            made.turns = turns(folder, made.encoder, place)
+            made._turns = turns(folder, made.encoder, place)
         return made
+
+    @property
+    def encoder(self) -> Encoder:
+        return self._encoder
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    @property
+    def text(self) -> int:  # type: ignore[override]
+        """Returns the number of ids of text, which is all of them."""
+        return self._size
+
+    @property
+    def bos(self) -> int:
+        return self._bos
+
+    @property
+    def turns(self) -> Turns:
+        return self._turns
 
     @cached_property
     def words(self) -> "WordVocabulary":
@@ -118,13 +140,27 @@ class PublishedVocabulary(Vocabulary):
         return WordVocabulary(self)
 
     @property
-    def keys(self) -> Any:  # type: ignore[override]
+    def keys(self) -> int:  # type: ignore[override]
+        raise self._no_keys()
+
+    @property
+    def values(self) -> int:  # type: ignore[override]
+        raise self._no_keys()
+
+    @property
+    def key_ids(self) -> Sequence[int]:  # type: ignore[override]
+        raise self._no_keys()
+
+    @property
+    def value_ids(self) -> Sequence[int]:  # type: ignore[override]
+        raise self._no_keys()
+
+    def _no_keys(self) -> UserError:
+        """Returns the error of a task that wants ids for keys and values."""
         problem = "needs keys and values with ids of their own, on which a published checkpoint "
         tasks = "task=[nll,gap,kv,haystack,multidoc,multidoc-qa,nth,trace,lost-in-the-middle]"
         remedy = f"ask for {tasks}, or diagnostics with task.diagnostics.contents=[text]"
-        raise UserError("task", problem=f"{problem}was not trained", remedy=remedy)
-
-    values = key_ids = value_ids = keys  # type: ignore[assignment]
+        return UserError("task", problem=f"{problem}was not trained", remedy=remedy)
 
 
 class WordVocabulary(PublishedVocabulary):
@@ -137,23 +173,37 @@ class WordVocabulary(PublishedVocabulary):
     word.
     """
 
-    keys = values = 0  # type: ignore[assignment]
-    key_ids = value_ids = ()  # type: ignore[assignment]
-
     def __init__(self, plain: PublishedVocabulary):
-        vars(self).update(vars(plain))
-        tokens = map(self.encoder.word, range(self.encoder.ids))
+        super().__init__(plain.encoder, plain.size, plain.bos, plain._place)
+        self._turns = plain.turns
+        tokens = [self.encoder.word(i) for i in range(self.encoder.ids)]
         found = {token[1:]: i for i, token in enumerate(tokens) if WORD.fullmatch(token)}
         ordinals = [found.pop(name) for name in ORDINALS if name in found]
         others = list(found.values())
         if len(others) < FEWEST:
             problem = f"only {len(others)} words of one token, too few for keys and values"
             raise UserError(self._place, problem=problem, remedy=f"{FEWEST} are needed")
-        keys = [*ordinals, *(i for n, i in enumerate(others) if n % EACH != EACH - 1)]
-        values = others[EACH - 1 :: EACH]
-        vars(self).update(keys=len(keys), values=len(values), key_ids=keys, value_ids=values)
+        self._value_ids = others[EACH - 1 :: EACH]
+        apart = {*self._value_ids}
+        self._key_ids = [*ordinals, *(i for i in others if i not in apart)]
         self.ordinals = len(ordinals) == len(ORDINALS)
         self.layout = self._layout()
+
+    @property
+    def keys(self) -> int:  # type: ignore[override]
+        return len(self._key_ids)
+
+    @property
+    def values(self) -> int:  # type: ignore[override]
+        return len(self._value_ids)
+
+    @property
+    def key_ids(self) -> Sequence[int]:  # type: ignore[override]
+        return self._key_ids
+
+    @property
+    def value_ids(self) -> Sequence[int]:  # type: ignore[override]
+        return self._value_ids
 
     def _layout(self) -> RecordLayout:
         """Returns the tokens between and behind the words of a record."""
