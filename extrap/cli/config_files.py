@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from typing import Any
 
+import yaml
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import ConfigRepository
 from hydra.core.default_element import ResultDefault
@@ -24,7 +25,7 @@ from omegaconf.basecontainer import BaseContainer
 from extrap.cli.config_budget import counted
 from extrap.cli.sweep.grid import COMMAND_LINE_ONLY, NAMES, check_name
 from extrap.utils.errors import UserError
-from extrap.utils.untrusted import MALFORMED, check_yaml, malformed
+from extrap.utils.untrusted import LOADER, MALFORMED, check_yaml, malformed, read_text
 
 OWN = "main"
 """Hydra's name for the program's folder; no option of the command line chooses another one."""
@@ -72,7 +73,8 @@ def _checked_read(repository: ConfigRepository, config_path: str) -> ConfigResul
 
 def _checked_merge(loader: ConfigLoaderImpl, default: ResultDefault, repo: Any) -> ConfigResult:
     """Loads a file and puts its options at its package, as Hydra does. Raises UserError if a file
-    holds an option that only the command line may set (`COMMAND_LINE_ONLY`) or a number as a name.
+    holds an option that only the command line may set (`COMMAND_LINE_ONLY`), or as a name a number
+    of another spelling than its file's: 7 is a name, 1e3 would be 1000.0.
 
     Exempt are the program's and Hydra's files, each at the package that its folder names: a foreign
     file may choose them, but put none elsewhere.
@@ -85,6 +87,9 @@ def _checked_merge(loader: ConfigLoaderImpl, default: ResultDefault, repo: Any) 
     content: Any = found.config._value()
     for option in NAMES if isinstance(content, dict) else ():
         if (node := content.get(option)) is not None:
+            value = node._value()
+            if type(value) in (int, float) and str(value) == _spelled(Path(file), option):
+                node._set_value(str(value))
             check_name(f"{file}: {option}", node._value())
     if not (ours and (default.package or "") in (natural, natural.partition(".")[0])):
         for option in COMMAND_LINE_ONLY:
@@ -93,6 +98,13 @@ def _checked_merge(loader: ConfigLoaderImpl, default: ResultDefault, repo: Any) 
                     f"{file}: sets {option}; only extrap and the command line may set it"
                 )
     return found
+
+
+def _spelled(file: Path, option: str) -> str | None:
+    """Returns a value of the top level of a file as it is written there, None without one."""
+    root = yaml.compose(read_text(file), Loader=LOADER)
+    pairs = root.value if isinstance(root, yaml.MappingNode) else []
+    return next((value.value for name, value in pairs if name.value == option), None)
 
 
 def _sets(node: Any, option: str) -> bool:

@@ -83,6 +83,15 @@ def test_a_number_of_an_experiment_names_one_run_in_each_spelling(tmp_path: Path
         assert repr(found[group]) == repr(expected[group])
 
 
+@pytest.mark.parametrize("name", ["7", "2024", "0.5"])
+def test_a_number_is_a_name_of_a_file_if_it_is_spelled_alike(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "experiment" / "mine.yaml"
+    file.parent.mkdir()
+    file.write_text(f"# @package _global_\nstudy: {name}\nlabel: {name}\n")
+    found = settled(composed(["experiment=mine"], tmp_path))
+    assert (found["study"], found["label"]) == (name, name)
+
+
 def test_a_number_of_an_experiment_of_extrap_keeps_the_form_of_its_rows() -> None:
     """The runs of the study `tasks` were named with kept=1."""
     words = ("experiment=tasks", "sweep.grid=null")
