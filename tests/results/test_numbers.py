@@ -146,6 +146,23 @@ def test_a_sentence_is_written_with_its_numbers(tmp_path, says, each, written):
     assert sentence(tmp_path, says, *each) == written
 
 
+def test_a_sentence_may_name_the_effect_that_its_rows_detect(tmp_path):
+    """With two degrees of freedom, t of .975 and of .8, over the standard error of three seeds."""
+    values = {("alibi", 0.8): 0.0, ("rope", 0.34): 0.04}
+    rows = [
+        row(scheme, seed, 4, value + apart * (seed - 1))
+        for (scheme, value), apart in values.items()
+        for seed in range(3)
+    ]
+    entry = {"says": "{:.2f}", "multiple": 4, "take": "mde"}
+    entry["each"] = [{"terms": [ALIBI, ROPE | {"times": -1}]}]
+    given = {"common": {"task": "kv", "metric": "accuracy"}, "found": [entry]}
+    (tmp_path / numbers.FILE).write_text(yaml.safe_dump(given))
+    told = table(frame(rows))
+    page = numbers.filled(PAGE, tmp_path, lambda study: told, lambda *place: None)
+    assert page.splitlines()[1] == f"- {0.04 / 3**0.5 * (4.303 + 1.061):.2f}".replace("0.", ".")
+
+
 @pytest.mark.parametrize(
     "says, each, said",
     [

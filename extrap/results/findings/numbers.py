@@ -12,9 +12,9 @@ study's README, between `<!-- found -->` and `<!-- /found -->`, and likewise of 
 Each pair of braces is one entry of `each`, joined with the other fields of the sentence and with
 `common`: columns of rows and fields of a statement (extrap.results.findings.statement), and
 
-take        effect (the default), low or high of its interval, exp: a perplexity, params:
-            parameters; least, greatest: of its seeds or units; beyond: how many of them lie
-            beyond the bound
+take        effect (the default), low or high of its interval, exp: a perplexity, mde: the minimum
+            detectable effect, params: parameters; least, greatest: of its seeds or units; beyond:
+            how many of them lie beyond the bound
 count       a column: how many of its values have a mean (`take: low, high`: a least, a greatest
             number) above or below a bound, or any rows at all. `take: share` is their share of
             all of its values, share_low and share_high are the ends of its exact interval
@@ -58,7 +58,7 @@ from extrap.utils.hints import fits
 from extrap.utils.untrusted import read_yaml
 
 FILE = "numbers.yaml"
-TAKES = {"effect": "effect", "low": "low", "high": "high", "exp": "effect"}
+TAKES = {"effect": "effect", "low": "low", "high": "high", "exp": "effect", "mde": "detectable"}
 COUNTED = {"low": "min", "high": "max"}
 OF_EACH = ("least", "greatest", "beyond")
 SHARES = ("share", "share_low", "share_high")
