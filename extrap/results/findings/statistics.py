@@ -264,33 +264,48 @@ def _sum(parts: list[pd.DataFrame], weights: list[float]) -> pd.DataFrame:
 
 
 def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
-    """COLUMNS by seed; nan where a seed lacks one of the values that are compared."""
+    """Returns COLUMNS by seed; nan where a seed lacks one of the values that are compared."""
     if statement.statistic == SUM:
         return sums[0]
-    table: Any  # its columns are pairs: a name of COLUMNS, and a contrast or a value of `over`
-    if statement.over is None:
-        common = reduce(pd.Index.intersection, [part.index for part in sums])
-        numbered = pd.concat(dict(enumerate(sums)), names=["contrast"])
-        table = numbered.unstack("contrast").loc[common]
-    else:
-        table = sums[0].unstack(statement.over)
+    table = _compared(statement, sums)
     values = table["value"].round(TIED)
     whole = values.notna().all(axis=1)
     if statement.statistic in OF_UNITS:
         return _of_units(statement.statistic, values[whole])
     if statement.statistic == "rank":
-        names = {f"{name:g}" if isinstance(name, float) else str(name): name for name in values}
-        if statement.of not in names:
-            raise NotMeasured(f"no rows of {statement.over}={statement.of}")
-        ranks = values.rank(axis=1)
-        own = ranks[names[statement.of]]
-        return _exact(own.where(whole))
+        return _ranked(statement, values).where(whole)
     filled = values.fillna(0).to_numpy()
     least = _picked(table, filled.argmin(1)).where(whole)
     greatest = _picked(table, filled.argmax(1)).where(whole)
+    ends = {"least": least, "lowest": least, "greatest": greatest, "highest": greatest}
     if statement.statistic == "spread":
         return _sum([least, greatest], [-1, 1])
-    return least if statement.statistic in ("least", "lowest") else greatest
+    return ends[statement.statistic]
+
+
+def _compared(statement: Statement, sums: list[pd.DataFrame]) -> Any:
+    """Returns a table by seed of all that is compared. Its columns are pairs: a name of COLUMNS,
+    and a contrast or a value of `over`.
+    """
+    if statement.over is not None:
+        return sums[0].unstack(statement.over)
+    indices = [part.index for part in sums]
+    common = reduce(pd.Index.intersection, indices)
+    numbered = pd.concat(dict(enumerate(sums)), names=["contrast"])
+    return numbered.unstack("contrast").loc[common]
+
+
+def _ranked(statement: Statement, values: pd.DataFrame) -> pd.DataFrame:
+    """Returns COLUMNS by seed of the rank of `of` among the values of `over`."""
+    names = {}
+    for name in values:
+        words = f"{name:g}" if isinstance(name, float) else str(name)
+        names[words] = name
+    if statement.of not in names:
+        raise NotMeasured(f"no rows of {statement.over}={statement.of}")
+    ranks = values.rank(axis=1)
+    own = ranks[names[statement.of]]
+    return _exact(own)
 
 
 def _picked(table: pd.DataFrame, at: np.ndarray) -> pd.DataFrame:
