@@ -2,10 +2,9 @@
 
     written-h   h assignments; the answer is h keys and a value
 
-Right is an answer whose every token is the most likely one, told what comes before it, which is
-what greedy decoding says as well. Sequences: extrap.data.trace; the same chains with the
-value alone as their answer: extrap.tasks.trace. Source: variable tracking of RULER, arXiv
-2404.06654.
+An answer is right if greedy decoding writes all of its tokens. Sequences: extrap.data.trace; the
+same chains with the value alone as their answer: extrap.tasks.trace. Source: variable tracking of
+RULER, arXiv 2404.06654.
 """
 
 from dataclasses import dataclass
@@ -18,12 +17,16 @@ from extrap.utils.bounds import OneOrMore
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenTracking(VariableTracking):
-    """Accuracy by length, depth of the value and number of hops, a protocol each.
+    """The task that asks for a chain of assignments, written out in full. A protocol is a number of
+    hops; accuracy is by length and depth of the value.
 
-    The options and the rows: extrap.tasks.trace, extrap.tasks.scoring.retrieval. guess = 1 / c
-    with c chains of so many hops, of whoever writes one of them down (without a hop 1 / c + (1 -
-    1/c) / values, as they may share a value); chance = 1 / (keys^h values). Items: accuracy of each
-    trial.
+    The options and the rows: extrap.tasks.trace, extrap.tasks.scoring.retrieval.
+
+    guess = 1 / c for a model that writes down one of the c chains of so many hops; without a hop
+    1 / c + (1 - 1/c) / values, as they may share a value
+    chance = 1 / (keys^h values)
+
+    Items: accuracy of each trial.
     """
 
     name: ClassVar[str] = "trace-written"
