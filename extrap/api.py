@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from extrap.cli.judge import Judged
+    from extrap.results.comparison.pairs import Found
     from extrap.runs.job import Job
 
 
@@ -150,12 +151,14 @@ def evaluate(
 def rows(study: str, results: Path | str = "results") -> pd.DataFrame:
     """Returns the rows of a study on disk. Raises UserError for an unknown study."""
     from extrap.results import rows as results_rows
+    from extrap.results.comparison.cells import on_disk
 
     folder = results_rows.folder(results, study)
     found = results_rows.read_with_sheets(folder)
+    scores = on_disk(folder)
     row: Any
     for row in found.drop_duplicates("sheet").itertuples():
-        _ITEMS[row.run, row.config] = folder / "items" / f"{row.sheet}.csv"
+        _ITEMS[row.run, row.config] = partial(scores, row.sheet)
     return found.drop(columns=results_rows.SHEET)
 
 
@@ -215,9 +218,9 @@ def judge(
         return judged(candidate(words, folder, paper, recipes))
 
 
-_ITEMS: dict[tuple[str, str], pd.DataFrame | Path] = {}
+_ITEMS: "dict[tuple[str, str], pd.DataFrame | Found]" = {}
 """Scores of single documents and trials by run and hash of the evaluation, for `compare`. A study
-on disk has a file instead.
+on disk has a function that reads them.
 """
 
 

@@ -11,7 +11,8 @@ same sheets are the same bytes under the same version of pyarrow.
 import io
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -42,21 +43,16 @@ LONGEST = 4096
 NAME = re.compile(r"[A-Za-z0-9][^/]*")
 """Names of sheets, which become parts of paths."""
 
-TYPES = {TEXT: pa.string(), WHOLE: pa.int64(), REAL: pa.float64()}
+PLAIN = {TEXT: pa.string(), WHOLE: pa.int64(), REAL: pa.float64()}
+CODED = PLAIN | {TEXT: pa.dictionary(pa.int32(), pa.string())}
 EMPTY = {name: "" if kind is TEXT else None for name, kind in SCHEMA.items()}
 OWN = SCHEMA | {SHEET: TEXT, DIGEST: TEXT}
-TEXTS = [name for name, kind in OWN.items() if kind is TEXT]
-REALS = [name for name, kind in OWN.items() if kind is REAL]
-DICTIONARY = pa.dictionary(pa.int32(), pa.string())
-PLAIN = pa.schema([(name, TYPES[kind]) for name, kind in OWN.items()])
-CODES = TYPES | {TEXT: DICTIONARY}
-CODED = pa.schema([(name, CODES[kind]) for name, kind in OWN.items()])
 AGAIN = "fetch the file again, or pack the study again"
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
-    """The content of a packed file.
+class Sheets:
+    """The sheets of a packed file.
 
     Args:
         columns: its Arrow table, text as dictionaries
@@ -82,11 +78,18 @@ class Packed:
         first, _ = self.sheets[sheet]
         return self.columns[DIGEST][first].as_py()
 
+    def table(self, sheet: str) -> pa.Table:
+        """Returns the columns of a sheet."""
+        start, end = self.sheets[sheet]
+        return self.columns.slice(start, end - start).drop_columns([SHEET, DIGEST])
+
+
+class Packed(Sheets):
+    """The content of a file of packed rows."""
+
     def records(self, sheet: str) -> list[dict[str, Any]]:
         """Returns the rows of a sheet as dicts, None for a missing value."""
-        start, end = self.sheets[sheet]
-        own = self.columns.slice(start, end - start)
-        found = own.drop_columns([SHEET, DIGEST]).to_pylist()
+        found = self.table(sheet).to_pylist()
         return [row for row in found if row["run"]]
 
     @cached_property
@@ -114,8 +117,12 @@ class Packed:
     def frame(self) -> pd.DataFrame:
         """Returns all rows and their sheet, typed as `Table.frame` types them."""
         real = pc.not_equal(self.columns["run"], "")
-        kept = self.columns.drop_columns([DIGEST]).filter(real)
-        return pd.DataFrame({name: _column(kept[name]) for name in kept.column_names})
+        return framed(self.columns.drop_columns([DIGEST]).filter(real))
+
+
+def framed(columns: pa.Table) -> pd.DataFrame:
+    """Returns columns typed as `Table.frame` types them."""
+    return pd.DataFrame({name: _column(columns[name]) for name in columns.column_names})
 
 
 def _column(column: pa.ChunkedArray) -> Any:
@@ -136,10 +143,21 @@ def write(path: Path, sheets: Mapping[str, tuple[str, Sequence[dict]]]) -> None:
             listed[DIGEST].append(digest)
             for column in SCHEMA:
                 listed[column].append(row[column])
-    coded: Any = TEXTS  # pyarrow takes names as well, and its default is a bool
+    save(path, pa.table(listed, schema=schema(OWN)))
+
+
+def schema(own: Mapping[str, str], types: Mapping[str, pa.DataType] = PLAIN) -> pa.Schema:
+    """Returns the columns of a file, of these types by their kinds."""
+    return pa.schema([(name, types[kind]) for name, kind in own.items()])
+
+
+def save(path: Path, table: pa.Table) -> None:
+    """Writes a packed file. Its options are fixed, so that the same table is the same bytes."""
+    # pyarrow takes names as well, and its default is a bool
+    coded: Any = [field.name for field in table.schema if field.type == PLAIN[TEXT]]
     out = io.BytesIO()
     pq.write_table(
-        pa.table(listed, schema=PLAIN),
+        table,
         out,
         compression="zstd",
         compression_level=19,
@@ -155,6 +173,14 @@ def read(path: Path) -> Packed | None:
     """Returns the content of a packed file, None without the file. Raises UserError for a damaged
     file and for a row that `rows.write` would not write.
     """
+    version = version_of(path)
+    return None if version is None else _read(path, version)
+
+
+def version_of(path: Path) -> tuple[int, ...] | None:
+    """Returns what changes with the content of a packed file, None without the file. Raises
+    UserError for what is no file, and for one that is too large.
+    """
     try:
         about = path.stat()
     except FileNotFoundError:
@@ -164,35 +190,52 @@ def read(path: Path) -> Packed | None:
     if about.st_size > TABLE:
         problem = f"larger than {TABLE // 2**20} MiB, the most for its kind"
         raise UserError(path, problem=problem, remedy=AGAIN)
-    version = (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns)
-    return _read(path, version)
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
 
 
 @lru_cache(maxsize=64)
 def _read(path: Path, version: tuple[int, ...]) -> Packed:
     del version  # a file that changes is another entry of the cache
-    try:
-        _check_shape(pq.read_metadata(path))
-        file = pq.ParquetFile(path, read_dictionary=TEXTS)
-        if not file.schema_arrow.remove_metadata().equals(CODED):
-            raise pa.ArrowInvalid("a column has another type")
-        columns = file.read().unify_dictionaries()
-        found = Packed(path, columns.combine_chunks())
-        _check_cells(found.columns)
+    with sound(path, "rows"):
+        found = Packed(path, load(path, OWN))
         frame = found.frame()
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        reason = type(error).__name__
-        if str(error):
-            reason = str(error).splitlines()[0][:200]
-        raise UserError(path, problem=f"no packed rows ({reason})", remedy=AGAIN) from None
     _check_rows(path, frame)
     return found
 
 
-def _check_shape(about: pq.FileMetaData) -> None:
+@contextmanager
+def sound(path: Path, what: str) -> Iterator[None]:
+    """Raises UserError if Arrow finds a packed file damaged."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        reason = type(error).__name__
+        if str(error):
+            reason = str(error).splitlines()[0][:200]
+        raise UserError(path, problem=f"no packed {what} ({reason})", remedy=AGAIN) from None
+
+
+def load(path: Path, own: Mapping[str, str]) -> pa.Table:
+    """Returns the columns of a packed file, text as dictionaries. Raises an error of Arrow for a
+    damaged file, other columns, and cells that no file of a job holds.
+    """
+    _check_shape(pq.read_metadata(path), own)
+    file = pq.ParquetFile(path, read_dictionary=_of_kind(own, TEXT))
+    if not file.schema_arrow.remove_metadata().equals(schema(own, CODED)):
+        raise pa.ArrowInvalid("a column has another type")
+    columns = file.read().unify_dictionaries().combine_chunks()
+    _check_cells(columns, own)
+    return columns
+
+
+def _of_kind(own: Mapping[str, str], kind: str) -> list[str]:
+    return [name for name, its in own.items() if its is kind]
+
+
+def _check_shape(about: pq.FileMetaData, own: Mapping[str, str]) -> None:
     """Raises ArrowInvalid for other columns, no rows, and more bytes or rows than a study has."""
-    if about.schema.names != [*OWN]:
-        raise pa.ArrowInvalid(f"wrong columns; columns are {','.join(OWN)}")
+    if about.schema.names != [*own]:
+        raise pa.ArrowInvalid(f"wrong columns; columns are {','.join(own)}")
     if not about.num_rows:
         raise pa.ArrowInvalid("the file is without any")
     if about.num_rows > MOST:
@@ -206,25 +249,25 @@ def _check_shape(about: pq.FileMetaData) -> None:
         raise pa.ArrowInvalid(f"unpacks to more than {4 * TABLE // 2**20} MiB")
 
 
-def _check_cells(columns: pa.Table) -> None:
+def _check_cells(columns: pa.Table, own: Mapping[str, str]) -> None:
     """Raises ArrowInvalid for a missing, an unprintable or a longer text, and for nan."""
-    for name in TEXTS:
+    for name in _of_kind(own, TEXT):
         if columns[name].null_count:
             raise pa.ArrowInvalid(f"{name}: a text is missing")
-        for value in _values(columns[name]):
+        for value in values(columns[name]):
             if not value.isprintable():
                 raise pa.ArrowInvalid(f"{name}: {value!r:.60} holds unprintable characters")
             if len(value) > LONGEST:
                 raise pa.ArrowInvalid(f"{name}: a text of {len(value)} characters")
-    for name in _values(columns[SHEET]):
+    for name in values(columns[SHEET]):
         if not NAME.fullmatch(name):
             raise pa.ArrowInvalid(f"{name!r:.60} names no sheet")
-    for name in REALS:
+    for name in _of_kind(own, REAL):
         if pc.any(pc.is_nan(columns[name])).as_py():
             raise pa.ArrowInvalid(f"{name}: nan, where a missing number is empty")
 
 
-def _values(column: pa.ChunkedArray) -> set[str]:
+def values(column: pa.ChunkedArray) -> set[str]:
     """Returns the different texts of a column."""
     found = set()
     for chunk in cast(list[pa.DictionaryArray], column.chunks):

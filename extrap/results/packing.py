@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from extrap.results import left_out, packed, rows
+from extrap.results import left_out, packed, packing_items, rows
 from extrap.results.places import PACKED
 from extrap.results.schema import ROWS
 from extrap.results.sheets import in_order, sheets
@@ -38,13 +38,14 @@ def pack(study: Path, others: Sequence[Path] = ()) -> int:
 
 
 def remove(study: Path, names: set[str]) -> None:
-    """Removes sheets from rows.parquet."""
+    """Removes sheets from rows.parquet, and their scores from items.parquet."""
     found = packed.read(study / PACKED)
     if found is None:
         return
     kept = [name for name in found.sheets if name not in names]
     sheets = {name: (found.digest(name), found.records(name)) for name in kept}
     _write(study / PACKED, sheets)
+    packing_items.keep_known(study)
 
 
 def _write(path: Path, sheets: Mapping[str, Content]) -> None:

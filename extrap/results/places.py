@@ -10,6 +10,8 @@ from pathlib import Path
 
 PACKED = "rows.parquet"
 LOOSE = "rows"
+PACKED_ITEMS = "items.parquet"
+LOOSE_ITEMS = "items"
 
 
 def has_rows(folder: Path) -> bool:

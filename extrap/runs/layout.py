@@ -2,7 +2,7 @@
 
 runs/<run>/done/<study>__<extension>__<task>.json    which evaluation wrote which rows
 results/<study>/rows/<run>__<extension>__<task>.csv     packed: results/<study>/rows.parquet
-results/<study>/items/<run>__<extension>__<task>.csv
+results/<study>/items/<run>__<extension>__<task>.csv    packed: results/<study>/items.parquet
 
 A part of a study lies in the folder of the whole (extrap.results.places).
 """

@@ -22,7 +22,7 @@ from extrap.data.corpora.files import Files
 from extrap.engine import client
 from extrap.pretrained import chat
 from extrap.pretrained.checkpoint import Checkpoint
-from extrap.results import packed, rows
+from extrap.results import packed, packed_items, rows
 from extrap.results.findings import numbers
 from extrap.runs import checkpoint
 from extrap.runs.folder import digest
@@ -112,6 +112,9 @@ def packed_rows() -> None:
     pq.write_table(table, "rows.parquet", row_group_size=len(alike))
     assert Path("rows.parquet").stat().st_size < 2**18
     one_line(lambda: packed.read(Path("rows.parquet")), f"{packed.MOST} are the most")
+    table = pa.table(dict.fromkeys(packed_items.OWN, alike))
+    pq.write_table(table, "items.parquet", row_group_size=len(alike))
+    one_line(lambda: packed_items.read(Path("items.parquet")), f"{packed.MOST} are the most")
 
 
 def replacements() -> None:
@@ -200,7 +203,7 @@ BUDGET = {
     "references in a configuration": references,
     "jobs of the grids of a file": grids,
     "rows, items, a tokenizer": tables,
-    "packed rows": packed_rows,
+    "packed rows, packed items": packed_rows,
     "what a tokenizer writes for a text": replacements,
     "weights": weights,
     "what a checkpoint's configuration builds": checkpoints,

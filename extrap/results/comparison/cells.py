@@ -16,7 +16,9 @@ import pandas as pd
 
 from extrap.results import rows
 from extrap.results.cells import cells, counted
+from extrap.results.places import LOOSE_ITEMS, PACKED_ITEMS
 from extrap.results.series import Series, whole
+from extrap.results.sheets import Sheet
 from extrap.results.stats.intervals import depth_contrasts
 from extrap.utils.errors import UserError
 
@@ -86,13 +88,18 @@ they are missing.
 
 
 def on_disk(study: Path) -> Scores:
-    """The items in the folder of a study."""
+    """The items in the folder of a study: in the file of a job, else packed."""
 
     def scores(stem: str) -> tuple[Path, pd.DataFrame | None]:
-        path = study / "items" / f"{stem}.csv"
-        if not path.exists():
+        path = study / LOOSE_ITEMS / f"{stem}.csv"
+        if path.exists():
+            return path, rows.read_items(path)
+        packed = study / PACKED_ITEMS
+        if not packed.exists():
             return path, None
-        return path, rows.read_items(path)
+        from extrap.results import packed_items  # imports pyarrow
+
+        return packed, packed_items.scores(Sheet(study, stem))
 
     return scores
 

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -11,9 +11,11 @@ import pandas as pd
 
 from extrap.results.comparison.cells import Cell, Scores, items, measured
 from extrap.results.comparison.contrasts import Contrast, adjusted, contrasts
-from extrap.results.rows import read_items
 from extrap.results.series import Series, whole
 from extrap.utils.errors import UserError
+
+Found = Callable[[], tuple[Path, pd.DataFrame | None]]
+"""Where the items of one evaluation are, and a table, as a `Scores` returns them."""
 
 FACTOR = re.compile(r"(?<=\w)x[\d.]+$")
 """The factor at the end of the name of a series."""
@@ -102,18 +104,16 @@ def _fits(words: str, cell: Cell) -> bool:
 
 
 def in_memory(
-    rows: pd.DataFrame, names: list[str], kept: Mapping[tuple[str, str], pd.DataFrame | Path]
+    rows: pd.DataFrame, names: list[str], kept: Mapping[tuple[str, str], pd.DataFrame | Found]
 ) -> pd.DataFrame:
     """Compares rows in memory: a row for each pair and cell, unrounded, in the columns of
-    `cell_values`. kept: items, or their file, by run and hash of the evaluation.
+    `cell_values`. kept: items, or a function that finds them, by run and hash of the evaluation.
     """
 
     def scores(key: str) -> tuple[Path, pd.DataFrame | None]:
         run, config = key.split(" ")
         found = kept.get((run, config))
-        if isinstance(found, Path):
-            return found, read_items(found) if found.exists() else None
-        return Path(run), found
+        return found() if callable(found) else (Path(run), found)
 
     sheets = rows["run"] + " " + rows["config"]
     known = whole(rows.assign(sheet=sheets))
