@@ -17,9 +17,9 @@ from extrap.figures.report.html_page import page
 from extrap.figures.report.text import number
 from extrap.figures.report.verdict import (
     NOT_CHECKED,
-    NOTE,
     ON_PURPOSE,
     RECIPES,
+    pairing,
     parts,
     section,
     sentence,
@@ -75,7 +75,7 @@ def text(of: Verdict) -> str:
         for other, values in zip(frame.index, frame.to_numpy(), strict=True):
             lines.append([str(other), *values])
         blocks.append([title, *aligned(lines)])
-    blocks.append([NOTE])
+    blocks.append([pairing(of.differences)])
     return "\n\n".join("\n".join(block) for block in blocks)
 
 

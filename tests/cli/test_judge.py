@@ -1,6 +1,7 @@
 """`extrap judge`: a candidate is trained, checked and set beside the schemes whose rows travel."""
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,17 +11,20 @@ import torch
 
 import extrap
 from extrap import figures
+from extrap.audit import extension_contracts as contracts
+from extrap.audit.subject import Subject
 from extrap.cli import judge, judge_candidate, judge_files, judge_recipes, report
 from extrap.figures.drawing.palette import COLOURS, colour_and_marker
 from extrap.figures.report import html_page, verdict
-from extrap.results import baselines
-from extrap.results.rows import write
+from extrap.results import baselines, packing, packing_items
+from extrap.results.rows import write, write_items
 from extrap.runs import foreseen
 from extrap.runs.evaluate import config_hash
 from extrap.runs.job import Job
 from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
+from tests.cli.test_compare import items_of
 from tests.support.jobs import TINY, job
 from tests.support.plausible import run_rows, study_rows
 from tests.support.program import python
@@ -191,11 +195,46 @@ def invented(elsewhere: Path, frame, monkeypatch) -> None:
         own = others[others["scheme"] == "alibi"].assign(scheme=asked.label, study=asked.study)
         own["config"] = config_hash(this, "kv")
         own["run"] = own["run"].str.replace("alibi", asked.label)
-        for task, rows in own.drop(columns="sheet").groupby("task"):
-            file = f"{asked.label}__direct__{task}.csv"
+        for (run, task), rows in own.drop(columns="sheet").groupby(["run", "task"]):
+            file = f"{run}__direct__{task}.csv"
             write(Path("results", asked.study, "rows", file), rows.to_dict("records"))
 
     monkeypatch.setattr(judge, "train", train)
+
+
+@pytest.mark.usefixtures("invented")
+def test_pairs_rest_on_documents_and_trials_whose_scores_travel(tmp_path, monkeypatch) -> None:
+    """The page says so, and says of which series only seeds are paired."""
+    known = {one["run"]: one for one in study_rows(("rope", "alibi", "nope"), SEEDS)}
+    travels = tmp_path / "baselines" / "reference"
+    for run in known:
+        for task in ("kv", "nll"):
+            own = [row for row in study_rows(("rope", "alibi", "nope"), SEEDS) if row["run"] == run]
+            own = [row for row in own if row["task"] == task]
+            stem = f"{run}__direct__{task}"
+            write(travels / "rows" / f"{stem}.csv", own)
+            write_items(travels / "items" / f"{stem}.csv", items_of(own))
+            if "alibi" in run:
+                mine = stem.replace("alibi", "t5")
+                write_items(Path("results/judge/items", f"{mine}.csv"), items_of(own))
+    (travels / "items" / f"{stem}.csv").unlink()  # of NoPE
+    packing.pack(travels)
+    packing_items.pack(travels)
+    shutil.rmtree(travels / "items")
+    monkeypatch.setattr(baselines, "INSTALLED", tmp_path / "baselines")
+    monkeypatch.setattr(judge, "_cost", lambda *_: [])
+    monkeypatch.setattr(judge_files, "drawn", lambda *_: [])
+    found = judge.judged(judge_candidate.candidate(["scheme=t5"]))
+    pairs = found.differences.groupby(["other", "task"])["items"]
+    assert {place: {*items} for place, items in pairs if items.notna().any()} == {
+        ("rope", "kv"): {200},
+        ("rope", "nll"): {64},
+        ("alibi", "kv"): {200},
+        ("alibi", "nll"): {64},
+        ("nope", "kv"): {200},
+    }
+    said = "Pairs rest on the same documents, trials and seeds; on seeds alone: nope (nll)."
+    assert said in found.text and said in Path("results/judge/report.html").read_text()
 
 
 @pytest.mark.usefixtures("invented")
@@ -208,6 +247,7 @@ def test_a_verdict_is_a_table_a_page_and_a_paper(monkeypatch) -> None:
     assert set(found.differences["other"]) == {"rope", "alibi", "nope"}
     assert not any(found.contracts.values()) and len(found.contracts) > 5
     assert found.text.startswith(f"{label} has rank 1 to ")
+    assert found.text.endswith("Pairs rest on seeds alone.")
     assert "Trained otherwise than the others: train.steps=9." in found.text
     paths = [path.relative_to("results/judge").as_posix() for path in found.files]
     assert {"report.html", "differences.csv", "paper/leaderboard.tex", "paper/kv_depth.pdf"} <= {
@@ -258,7 +298,7 @@ def test_a_colour_in_ones_own_conf_is_that_of_the_page_and_of_the_paper(monkeypa
     assert re.search(r'<label class="c-olive">(?:(?!</label>).)*<span>ours</span>', page)
 
 
-def test_the_page_of_an_extension_says_what_is_not_told(elsewhere, frame, monkeypatch) -> None:
+def test_the_page_of_an_extension_has_its_contracts_and_cost(elsewhere, frame, monkeypatch) -> None:
     known = [
         row
         for name, factor in (("direct", 1), ("ntk", 8), ("yarn", 8))
@@ -282,11 +322,15 @@ def test_the_page_of_an_extension_says_what_is_not_told(elsewhere, frame, monkey
     monkeypatch.setattr(judge, "train", train)
     found = judge.judged(judge_candidate.candidate(["extension=pi", "extension.factor=8"]))
     assert {*found.differences["other"]} == {"rope", "rope + ntk x8", "rope + yarn x8"}
-    assert found.contracts == {} and judge.OF_SCHEMES in found.text
+    names = (contracts.inside.__doc__, contracts.MEMORY)
+    inside, memory = (found.contracts[str(says)] for says in names)
+    assert inside.startswith(verdict.ON_PURPOSE) and memory.startswith(verdict.NOT_CHECKED)
+    assert [why for why in found.contracts.values() if why] == [inside, memory]
     page = Path("results/judge-extension/report.html").read_text()
-    (verdict,) = re.findall(r'<section id="verdict">.*?</section>', page, re.DOTALL)
-    assert "rope + pi x8" in verdict and "Contracts, cost and kernel are told of schemes" in verdict
-    assert "Contracts of the scheme" not in verdict
+    (section,) = re.findall(r'<section id="verdict">.*?</section>', page, re.DOTALL)
+    assert "rope + pi x8" in section and "a fixed factor slows the pairs" in section
+    cost = section.partition("Cost beside NoPE")[2]
+    assert all(name in cost for name in ("rope + pi x8", "rope + ntk x8", "rope + yarn x8"))
 
 
 def test_recipes_are_foreseen_in_one_sum_before_the_first_training(
@@ -320,7 +364,7 @@ def test_a_training_in_other_numbers_than_the_others_is_told() -> None:
 def test_a_cost_that_a_shape_has_not_is_no_end_of_a_verdict() -> None:
     """The audit measures at 256 tokens, which these positions do not reach."""
     node = {"_target_": "extrap.schemes.randomised.RandomisedPositions", "maximum": 128}
-    _, own = judge._cost("mine", node, [], [])
+    _, own = judge._cost([Subject("mine", node)])
     assert own == ["mine", "0", "-", "-", "-"]
 
 

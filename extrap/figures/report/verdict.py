@@ -13,10 +13,7 @@ from extrap.figures.report.text import Html, number, table
 from extrap.results.beside import Beside
 from extrap.results.ranking import RETRIEVAL
 
-NOTE = (
-    "The candidate less each other series; * marks a 95 % interval without 0. Pairs rest on the "
-    "same documents, trials and seeds where scores of items are at hand, on seeds elsewhere."
-)
+NOTE = "The candidate less each other series; * marks a 95 % interval without 0."
 NOT_CHECKED = "not checked: "
 """How what is said of a contract begins that could not be checked."""
 ON_PURPOSE = "broken on purpose: "
@@ -64,6 +61,18 @@ def _not_ranked(of: Beside) -> str:
     said = f"{of.found[of.candidate].label} was not read as far as {of.multiple:g} L, where "
     said += f"{count} others are ranked by retrieval accuracy (records)"
     return f"{said}: at L it has {words(RETRIEVAL, of.place.near)}"
+
+
+def pairing(differences: pd.DataFrame) -> str:
+    """Returns what a difference is, and by what its series were paired."""
+    by_item = differences["items"].notna()
+    if by_item.all():
+        return f"{NOTE} Pairs rest on the same documents, trials and seeds."
+    if not by_item.any():
+        return f"{NOTE} Pairs rest on seeds alone."
+    pairs = differences[~by_item].groupby("other", sort=False)["task"].unique()
+    listed = ", ".join(f"{other} ({', '.join(tasks)})" for other, tasks in pairs.items())
+    return f"{NOTE} Pairs rest on the same documents, trials and seeds; on seeds alone: {listed}."
 
 
 def cell(difference: float, low: float, high: float) -> str:
@@ -118,7 +127,7 @@ def section(
     """
     name = escape(of.found[of.candidate].label)
     body = [f'<section id="verdict"><h2>{name}</h2>', f"<p>{escape(sentence(of, differences))}</p>"]
-    body += [f"<p>{escape(note)}</p>" for note in (*notes, NOTE)]
+    body += [f"<p>{escape(note)}</p>" for note in (*notes, pairing(differences))]
     if recipes:
         body.append(table(recipes[0], recipes[1:], RECIPES))
     for title, frame in parts(of, differences).items():
@@ -129,7 +138,7 @@ def section(
         body.append(table(head, lines, title, kind="sorts"))
     if contracts:
         lines = [(says, Html(_held(why))) for says, why in contracts.items()]
-        body.append(table(("contract", "holds"), lines, "Contracts of the scheme"))
+        body.append(table(("contract", "holds"), lines, "Contracts"))
     if cost:
         body.append(table(cost[0], cost[1:], "Cost beside NoPE, and the kernel of attention"))
     return "".join([*body, "</section>"])
