@@ -88,7 +88,8 @@ def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...
 
 def _check_steps(plain: dict[str, Any], overrides: list[str]) -> None:
     """Raises UserError for steps in place of the tokens of an experiment, which give the steps."""
-    given = {name.lstrip("+"): value for name, _, value in (o.partition("=") for o in overrides)}
+    words = [override.lstrip("+").partition("=") for override in overrides]
+    given = {name: value for name, _, value in words}
     tokens = plain["train"].get("tokens")
     if tokens is not None and "train.steps" in given and "train.tokens" not in given:
         problem = f"train.tokens={tokens:g} gives the steps"

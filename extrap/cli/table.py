@@ -233,7 +233,9 @@ def _recipes(models: dict[str, list[dict[str, object]]]) -> Iterator[str]:
     for option in _differing([*chain.from_iterable(models.values())]):
         if not option.startswith(RECIPE):
             continue
-        values = {name: {str(own.get(option)) for own in all_} for name, all_ in models.items()}
+        values = {}
+        for name, of_scheme in models.items():
+            values[name] = {str(own.get(option)) for own in of_scheme}
         if len({*map(frozenset, values.values())}) == 1:
             continue  # each scheme was trained under all of them
         said = []

@@ -66,15 +66,22 @@ def of_each_kind(made: nn.Module, layers: list[Layer]) -> nn.Module:
             continue
         first: dict[str, int] = {}
         options = [_options(block) for block in blocks]
-        each = range(len(blocks))
-        own = {word for word in options[0] if all(options[n].get(word) == n for n in each)}
-        for n in each:
+        own = _numbers(options)
+        for n in range(len(blocks)):
             plain = {word: x for word, x in options[n].items() if word not in own}
             kind = _kind(blocks[n], n, found.get(f"{name}.{n}"), len(blocks))
             first.setdefault(repr((plain, kind)), n)
         parent, _, last = name.rpartition(".")
         setattr(fewer.get_submodule(parent), last, blocks[: max(first.values()) + 1])
     return fewer
+
+
+def _numbers(options: list[dict[tuple[str, str], Any]]) -> set[tuple[str, str]]:
+    """Returns the options that hold the number of their layer in every layer."""
+    found = {word for word, value in options[0].items() if value == 0}
+    for n, own in enumerate(options):
+        found = {word for word in found if own.get(word) == n}
+    return found
 
 
 def _options(block: nn.Module) -> dict[tuple[str, str], Any]:

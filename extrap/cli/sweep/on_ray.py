@@ -93,7 +93,7 @@ def unheld(nodes: Iterable[dict[str, Any]], jobs: Sequence[Process]) -> str | No
     wait for a larger node, and says nothing. nodes: as `ray.nodes()` lists them.
     """
     sizes = [node.get("Resources", {}) for node in nodes if node.get("Alive")]
-    large = [job for job in jobs if not any(_holds(size, job) for size in sizes)]
+    large = [job for job in jobs if not _held(sizes, job)]
     if not large:
         return None
     most = max(job.processes * job.threads for job in large)
@@ -102,9 +102,10 @@ def unheld(nodes: Iterable[dict[str, Any]], jobs: Sequence[Process]) -> str | No
     return f"{jobs_wait} for a node that this cluster lacks (at most cores {most}, GPUs {gpus})"
 
 
-def _holds(size: dict[str, float], job: Process) -> bool:
+def _held(sizes: Iterable[dict[str, float]], job: Process) -> bool:
+    """True if a node of one of these sizes can hold a job."""
     least = job.processes * job.threads
-    return size.get("CPU", 0) >= least and size.get("GPU", 0) >= job.gpus
+    return any(size.get("CPU", 0) >= least and size.get("GPU", 0) >= job.gpus for size in sizes)
 
 
 def _called(work: Work) -> tuple[str, str]:

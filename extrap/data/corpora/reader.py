@@ -111,7 +111,8 @@ def saved(paths: Sequence[Path]) -> list[Path]:
             problem = f"holds the splits {', '.join(splits)}, which would be read as one text"
             first = "train" if "train" in splits else splits[0]
             raise UserError(PATH, folder, problem, f"give {PATH}={folder / first}")
-    listed = {folder: _listed(folder) for folder in {path.parent for path in paths}}
+    folders = {path.parent for path in paths}
+    listed = {folder: _listed(folder) for folder in folders}
     kept = list[Path]()
     for path in paths:
         names = listed[path.parent]

@@ -142,14 +142,14 @@ def _in_order(value: str) -> tuple[int, str]:
 
 def _switches(found: Sequence[Series], styles, traits: Sequence[dict[str, str]]) -> str:
     """A check box per series, with a sample of its colour and mark, and its traits."""
-    data = ["".join(f' data-{n}="{escape(value)}"' for n, value in of.items()) for of in traits]
-    boxes = [
-        f'<label class="c-{colour}"><input type="checkbox" checked data-s="{i}"{data[i]}>'
-        f'<svg viewBox="-9 -6 18 12" width="18" height="12" aria-hidden="true">'
-        f'<path class="line" d="M-9,0H9"/><use href="#m{mark(marker)}"/></svg>'
-        f"<span>{escape(s.label)}</span></label>"
-        for i, (s, (colour, marker, _)) in enumerate(zip(found, styles, strict=True))
-    ]
+    boxes = []
+    for i, (s, (colour, marker, _)) in enumerate(zip(found, styles, strict=True)):
+        data = "".join(f' data-{name}="{escape(value)}"' for name, value in traits[i].items())
+        box = f'<input type="checkbox" checked data-s="{i}"{data}>'
+        sample = '<svg viewBox="-9 -6 18 12" width="18" height="12" aria-hidden="true">'
+        sample += f'<path class="line" d="M-9,0H9"/><use href="#m{mark(marker)}"/></svg>'
+        name = f"<span>{escape(s.label)}</span>"
+        boxes.append(f'<label class="c-{colour}">{box}{sample}{name}</label>')
     return "".join(boxes)
 
 

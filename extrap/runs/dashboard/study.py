@@ -147,7 +147,9 @@ def _of_records(jobs: Jobs, records: Rows) -> Jobs:
     shown = {id(record) for record in records}
     left: Jobs = []
     for entry, own in jobs:
-        chosen = {task: [row for row in some if id(row) in shown] for task, some in own.items()}
+        chosen: dict[str, Rows] = {}
+        for task, some in own.items():
+            chosen[task] = [row for row in some if id(row) in shown]
         if any(chosen.values()):
             left.append((entry, chosen))
     return left
