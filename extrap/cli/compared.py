@@ -5,7 +5,7 @@ from collections.abc import Sequence, Set
 import numpy as np
 import pandas as pd
 
-from extrap.results import rows as table
+from extrap.results import schema
 from extrap.results.left_out import Rule, left
 from extrap.results.series import SHARES
 
@@ -24,7 +24,7 @@ COUNTED = ("n", "tokens")
 """Columns that no machine changes."""
 TOLD = ("study", "params", "corpus")
 """Columns that a job decides, and that no row leaves empty unless the computed row does."""
-KEY = [name for name in table.KEY if name != "study"]
+KEY = [name for name in schema.KEY if name != "study"]
 
 
 def compared(

@@ -11,8 +11,8 @@ import pandas as pd
 
 from extrap.cli.part import words
 from extrap.cli.shared import argument, command
-from extrap.results import rows as table
 from extrap.results.csv_table import TEXT
+from extrap.results.rows import MULTIPLE, open_study
 from extrap.results.schema import COLUMNS, ROWS, SCHEMA
 from extrap.utils.errors import UserError, choose
 
@@ -23,11 +23,11 @@ CSV = argument("--csv", action="store_true", help="print CSV, the only form and 
 
 @command("study results", WHERE, CSV)
 def main(args: Namespace) -> Iterator[str]:
-    rows = table.open_study(args.results, args.study)
+    rows = open_study(args.results, args.study)
     every = rows
     for word in args.where:
         rows = rows[_fits(rows, word, every)]
-    rows = rows.drop(columns=table.MULTIPLE)
+    rows = rows.drop(columns=MULTIPLE)
     yield ROWS.encoded(rows.to_dict("records")).decode().rstrip("\n")
 
 

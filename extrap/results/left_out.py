@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from extrap.results import rows as table
+from extrap.results.schema import COLUMNS
 from extrap.utils.errors import UserError
 from extrap.utils.hints import fits
 from extrap.utils.untrusted import read_yaml
@@ -51,8 +51,8 @@ def _check(where: str, rule: Any) -> None:
     if not isinstance(rule, dict) or not {*rule} - {BETWEEN}:
         raise UserError(where, problem="expected columns and their values, as in metric: format")
     columns = {*rule} - {BETWEEN}
-    for name in sorted(columns - {*table.COLUMNS}, key=str):
-        remedy = f"there are {', '.join(table.COLUMNS)}"
+    for name in sorted(columns - {*COLUMNS}, key=str):
+        remedy = f"there are {', '.join(COLUMNS)}"
         raise UserError(where, problem=f"{name}: no column", remedy=remedy)
     for name in columns:
         if not all(fits(value, str | float | bool) for value in _values(rule[name])):

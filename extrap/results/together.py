@@ -9,9 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from extrap.results import baselines
-from extrap.results import rows as table
 from extrap.results.places import place
-from extrap.results.rows import comparable, open_study, read_file, studies
+from extrap.results.rows import SHEET, comparable, no_rows, open_study, read, read_file, studies
 from extrap.results.series import SHARES
 from extrap.utils.errors import UserError
 
@@ -30,15 +29,15 @@ def opened(results: Path, name: str) -> pd.DataFrame:
     """
     path = Path(name)
     if travels(results, name):
-        return baselines.rows(name).drop(columns=table.SHEET)
+        return baselines.rows(name).drop(columns=SHEET)
     if name in studies(results) or not path.exists():
         return open_study(results, name)
     if path.is_dir() and not (path / BUNDLE).is_file():
-        return table.read(path)
+        return read(path)
     file = path / BUNDLE if path.is_dir() else path
     rows = read_file(file)
     if rows.empty:
-        raise table.no_rows(name)
+        raise no_rows(name)
     return rows
 
 

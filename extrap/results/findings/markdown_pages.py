@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from extrap.results import rows as table
 from extrap.results.findings import gallery, numbers
 from extrap.results.findings.numbers import Missing
 from extrap.results.findings.statement import FILE
@@ -16,6 +15,7 @@ from extrap.results.findings.verdict import VERDICTS, Finding, findings
 from extrap.results.findings.verdict import table as prepared
 from extrap.results.leaderboard import leaderboard, tuned
 from extrap.results.places import has_rows, having, place
+from extrap.results.rows import open_study, read, studies
 from extrap.results.stats.intervals import LEVEL
 from extrap.results.stats.paired import benjamini_hochberg, holm
 from extrap.utils import markdown
@@ -61,7 +61,7 @@ def judged(results: Path, study: str) -> list[Finding]:
         listed = f"studies with one: {', '.join(declared(results)) or 'none yet'}"
         raise UserError("STUDY", study, f"no {FILE} of it in {results}", listed)
     folder = place(results, study)
-    rows = table.read(folder) if study in table.studies(results) else None
+    rows = read(folder) if study in studies(results) else None
     return findings(folder, rows)
 
 
@@ -142,7 +142,7 @@ def written(results: Path) -> dict[Path, str]:
     def rows(study: str) -> pd.DataFrame:
         if study in found and not has_rows(place(results, study)):
             raise Missing(place(results, study) / FILE, problem="no rows yet")
-        return prepared(table.open_study(results, study))
+        return prepared(open_study(results, study))
 
     def finding(study: str, name: str) -> Finding:
         known = {one.statement.id: one for one in found.get(study, [])}
