@@ -41,7 +41,7 @@ from extrap.utils import versions
 from extrap.utils.errors import UserError
 
 PRECISIONS = {"fp32": "32-true", "bf16": "bf16-true"}
-KEPT = "checkpoint", "loaded"
+KEPT = "checkpoint", "loaded", "vocabulary"
 TEXT = f"{Text.__module__}.{Text.__name__}"
 
 
@@ -169,8 +169,8 @@ class Published(Source):
         return made if spread(getattr(made, "net", made)) else made.to(self.device)
 
     def again(self, config: Mapping[str, Any], choices: Mapping[str, str]) -> "Published":
-        """Returns the source of another evaluation of this checkpoint, with the model and the hash
-        of this one where the options are the same.
+        """Returns the source of another evaluation of this checkpoint, with the model, the hash and
+        the vocabulary of this one where the options are the same: advice on them is given once.
         """
         made = type(self)(config, choices)
         if made.config["model"] == self.config["model"] and made.device == self.device:

@@ -154,6 +154,8 @@ def test_a_checkpoint_is_asked_in_its_turns(elsewhere):
     kv = rows.read(this.results)
     kv = kv[(kv.task == "kv") & (kv.metric == "guess") & (kv.protocol == "records")]
     assert kv.length.tolist() == [48, 64]
+    again = this.source.again(this.config, this.choices)
+    assert again.vocabulary is this.source.vocabulary, "under each extension a line told it again"
     turns = this.source.vocabulary.turns
     held = [(n - turns.extra - 3) // 4 for n in (48, 64)]
     values = this.source.vocabulary.words.values
