@@ -550,9 +550,10 @@ def test_a_relative_file_of_a_task_is_read_from_where_the_command_starts(
     asked = {"question": "a?", "answers": ["b"], "ctxs": told_by}
     (elsewhere / "own").mkdir()
     (elsewhere / "own" / "asked.jsonl").write_text(json.dumps(asked))
-    own = ["path=own/asked.jsonl", "documents=2", "trials=1", "generate=2", "depths=[0,1]"]
+    own = ["path=own/asked.jsonl", "documents=[2]", "trials=1", "generate=2", "depths=[0,1]"]
     options = [f"task.multidoc-qa.{one}" for one in own]
-    made = bundled(elsewhere, [*TINY, "study=mine", "task=multidoc-qa", *options])
+    tiny = [word for word in TINY if not word.startswith("task.")]
+    made = bundled(elsewhere, [*tiny, "study=mine", "task=multidoc-qa", *options])
     said = told(made, capsys)
     assert said.startswith("0 ") and re.search(r"same bits .* multidoc-qa", said), said
 
