@@ -78,7 +78,7 @@ class StreamingLLM(Streaming):
         sinks: S, first tokens (BOS among them) that stay visible
         recent: R, null stands for L - S
 
-    Refuses more than L tokens together.
+    Raises an error if sinks and recent together exceed L.
     """
 
     def __init__(self, sinks: Annotated[int, Ge(0)] = 4, recent: Count | None = None):
@@ -104,7 +104,7 @@ class LMInfinite(Streaming):
         sinks: S, first tokens (BOS among them) that stay visible, 10 to 100 in the authors' code
         recent: R, null stands for L
 
-    Refuses more than L recent tokens. We know the authors' code, not the text of the paper.
+    Raises an error if recent exceeds L. We know the authors' code, not the text of the paper.
     Source: arXiv 2308.16137; github.com/Glaciohound/LM-Infinite
     """
 

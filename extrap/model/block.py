@@ -44,7 +44,12 @@ def norm_of(kind: Norm, config: Decoder, width: int) -> nn.Module:
 
 
 class Block(nn.Module):
-    """x + attention(norm(x)), then x + mlp(norm(x)). If they are parallel, both read the same x."""
+    """A layer of the GPT: attention, then an MLP, each behind a norm.
+
+    x <- x + attention(norm(x)),   x <- x + mlp(norm(x))
+
+    If attention and MLP are parallel, both read the same x.
+    """
 
     def __init__(self, config: Decoder):
         super().__init__()

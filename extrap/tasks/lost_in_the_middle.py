@@ -197,7 +197,8 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class LostInTheMiddle(Task):
-    """Accuracy by index of the record asked for and number of records.
+    """The task that asks for one of many JSON records: accuracy by its index and by the number of
+    records.
 
     Args:
         path: a jsonl or jsonl.gz file in the published format, null for generated records

@@ -20,14 +20,19 @@ from extrap.utils.bounds import Multiples, OneOrMore
 
 @dataclass(frozen=True, kw_only=True)
 class VariableTracking(Grid):
-    """Accuracy by length, depth of the value and number of hops, a protocol each.
+    """The task that follows a chain of assignments to its value. A protocol is a number of hops;
+    accuracy is by length and depth of the value.
 
     Args:
         hops: numbers of hops, 0 is plain retrieval
 
-    The other options and the rows: extrap.tasks.scoring.retrieval; the status of a number of hops
-    follows its own gate. guess = 1 / c + (1 - 1/c) / values with c chains of so many hops, of
-    whoever names the value of one at random; chance = 1 / values. Items: accuracy of each trial.
+    The other options and the rows: extrap.tasks.scoring.retrieval. Each number of hops has a gate.
+
+    guess = 1 / c + (1 - 1/c) / values for a model that names the value of one of the c chains of
+    so many hops at random
+    chance = 1 / values
+
+    Items: accuracy of each trial.
     """
 
     name: ClassVar[str] = "trace"

@@ -25,7 +25,7 @@ Gigabytes = Annotated[float, Gt(0)]
 
 @dataclass(frozen=True, kw_only=True)
 class SlurmOptions:
-    """What each job of a sweep asks of the cluster; null leaves an option to the cluster.
+    """The resources that each job of a sweep requests from SLURM; null leaves one to the cluster.
 
     Args:
         submitit_folder: each sweep makes a private folder in it for its logs and pickles; parts

@@ -27,9 +27,11 @@ class View:
 
     Args:
         kind: length (x in tokens) or depth (x from 0 to 1, read at `length` tokens)
-        points: the table, with the columns of the next lines
+        points: the table, by series and x
 
-    x
+    Columns of the table:
+
+    x                   length in tokens, or depth
     value, low, high    mean over the seeds that count with its interval, nan where nothing supports
                         one
     seeds               number of all seeds
