@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shutil
 import sys
 import tarfile
 import tomllib
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from hatchling.builders.sdist import SdistBuilder
+from hatchling.builders.wheel import WheelBuilder
 
 from tests.support.program import python
 
@@ -48,6 +50,25 @@ def test_the_source_distribution_is_what_a_wheel_is_made_of(tmp_path):
     files = {name for name in build["targets"]["wheel"]["force-include"] if "." in name}
     assert {*files, "conf/config.yaml", "extrap/api.py", "constraints.txt", "LICENSE"} <= names
     assert "Makefile" not in names
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_packed_items_of_the_baselines_travel_if_they_are_there(tmp_path, packed):
+    wheel = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    forced = wheel["targets"]["wheel"]["force-include"]
+    for name in (*forced, "extrap/__init__.py", *["results/reference/items.parquet"] * packed):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("") if "." in name else path.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(REPOSITORY / name, tmp_path)
+    for builder, there in (
+        (WheelBuilder, "extrap/baselines/reference/items.parquet"),
+        (SdistBuilder, "results/reference/items.parquet"),
+    ):
+        found = {one.distribution_path for one in builder(str(tmp_path)).recurse_included_files()}
+        assert "extrap/__init__.py" in found and (there in found) == packed
+        assert sum(name.endswith("items.parquet") for name in found) == packed
 
 
 def names(requirements: Iterable[str]) -> set[str]:
