@@ -7,6 +7,7 @@ NotChecked, if the options of the scheme allow no other shape than its own.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -252,26 +253,31 @@ def broken(make: Make) -> dict[str, str]:
     """
     found = {}
     for name, contract in CONTRACTS.items():
-        with torch.no_grad():
-            says = str(contract.__doc__)
-            try:
-                contract(make)
-                found[says] = ""
-            except NotChecked as error:
-                found[says] = f"{NOT_CHECKED}{error}"
-            except Broken as error:
-                reason = _excuse(make().scheme, name)
-                found[says] = f"{ON_PURPOSE}{reason}" if reason else first_line(error)
-            except (UserError, ValueError, RuntimeError) as error:
-                found[says] = first_line(error)
-            except Exception as error:  # of a class of yours
-                found[says] = f"{type(error).__name__}: {first_line(error)}"
+        says = str(contract.__doc__)
+        found[says] = outcome(partial(contract, make), partial(_excuse, make, name))
     return found
 
 
-def _excuse(scheme: Scheme, contract: str) -> str | None:
+def outcome(check: Callable[[], None], excuse: Callable[[], str | None]) -> str:
+    """Returns how a check of a contract fails, as `broken` says it. excuse: returns why it may."""
+    with torch.no_grad():
+        try:
+            check()
+            return ""
+        except NotChecked as error:
+            return f"{NOT_CHECKED}{error}"
+        except Broken as error:
+            reason = excuse()
+            return f"{ON_PURPOSE}{reason}" if reason else first_line(error)
+        except (UserError, ValueError, RuntimeError) as error:
+            return first_line(error)
+        except Exception as error:  # of a class of yours
+            return f"{type(error).__name__}: {first_line(error)}"
+
+
+def _excuse(make: Make, contract: str) -> str | None:
     """Returns why a part of a scheme breaks a contract on purpose, None without a reason."""
-    reasons = (EXCUSED.get((type(part), contract)) for part in parts(scheme))
+    reasons = (EXCUSED.get((type(part), contract)) for part in parts(make().scheme))
     return next(filter(None, reasons), None)
 
 

@@ -11,12 +11,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from extrap.extensions.base import Extension
 from extrap.model.attention import for_every_head
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape, Where, attention_weights, logits, weights
 from extrap.model.stack import Only
 from extrap.runs.build import build
+from extrap.utils.errors import NotApplicable
 
 SHAPE = Shape(dim=32, heads=4, layers=2, length=64, vocab=64)
 
@@ -71,6 +73,24 @@ class Subject:
                 spread = 0.1 if p.numel() == 1 else 0.3 + float(values.std())
                 nn.init.normal_(values, mean, spread)
         return gpt(scheme).double()
+
+
+class Extended(Subject):
+    """A scheme with an extension on it. `scheme` raises NotApplicable if the extension does not
+    suit it, and for one that gives no other scheme, as it reads a text in several windows.
+    """
+
+    def __init__(
+        self, name: str, node: Mapping[str, Any], plugins: Sequence[str], extension: Extension
+    ):
+        super().__init__(name, node, plugins)
+        self.extension = extension
+
+    def scheme(self, shape: Shape = SHAPE) -> Scheme:
+        reader = self.extension(gpt(super().scheme(shape)))
+        if not isinstance(reader, GPT):
+            raise NotApplicable(f"{self.name}: it reads a text in several windows")
+        return reader.scheme
 
 
 def gpt(scheme: Scheme) -> GPT:

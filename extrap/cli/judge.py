@@ -1,5 +1,4 @@
 """Train a scheme or an extension of your own and set it beside those whose rows travel with extrap.
-Contracts, cost and kernel are told of a scheme alone, not of an extension.
 
     extrap judge scheme=mine --config-dir my_conf plugins=[my_package]
 
@@ -9,9 +8,9 @@ paper into results/judge. Other options are a second candidate.
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
@@ -38,11 +37,6 @@ PRECISION = "32-true"
 SPEED = ("batch_tokens",)
 """Options of tasks that change speed and memory only."""
 
-OF_SCHEMES = (
-    "Contracts, cost and kernel are told of schemes alone; `pytest tests/contracts` checks an "
-    "extension in a clone (CONTRIBUTING.md, Under contract)."
-)
-
 RECIPES = "also train it under this many recipes of the study grid, 1 to 4: a rank for each"
 
 PAPER = f"page of the figures in paper/: {', '.join(PAPERS)} (default: {COLUMN})"
@@ -64,8 +58,8 @@ class Judged(NamedTuple):
 
     Args:
         board, differences: of extrap.results.beside
-        contracts: how the scheme breaks each, empty if it holds, `not checked: ...` if its options
-            allow no shape that the contract needs, `broken on purpose: ...` if extrap knows why
+        contracts: how the scheme or extension breaks each, empty if it holds, `not checked: ...`
+            and why, `broken on purpose: ...` if extrap knows why
         text: the verdict in words
         files: what was written, the page first
     """
@@ -82,7 +76,7 @@ def judged(asked: Candidate) -> Judged:
     others. Raises UserError for a mistake before any work, and if a run fails.
     """
     from extrap import figures
-    from extrap.audit.contracts import broken, maker
+    from extrap.audit import contracts, extension_contracts
     from extrap.cli import judge_recipes, program
     from extrap.results import baselines
     from extrap.runs import validate
@@ -101,10 +95,12 @@ def judged(asked: Candidate) -> Judged:
         others = _like(asked, job, others)
         validate.check(job)
         figures.available(plugins)  # a mistake in one of theirs comes before the training
-        contracts = {}
+        shape = job.source.model("meta").scheme.shape
+        make = contracts.maker(job.config["scheme"], plugins, shape)
         if asked.group == "scheme":
-            shape = job.source.model("meta").scheme.shape
-            contracts = broken(maker(job.config["scheme"], plugins, shape))
+            broken = contracts.broken(make)
+        else:
+            broken = extension_contracts.broken(asked.name, job.extension, make)
         recipes = judge_recipes.prepared(asked)
         if recipes:
             under = [(one.job, one.seeds) for one in recipes]
@@ -114,7 +110,7 @@ def judged(asked: Candidate) -> Judged:
         line = "sets it beside the others and draws, a minute of a core or two"
         print(f"extrap judge: {line}", file=sys.stderr, flush=True)
         ranks = judge_recipes.ranks(asked, recipes) if recipes else None
-        return _verdict(asked, others, contracts, job, ranks)
+        return _verdict(asked, others, broken, job, ranks)
 
 
 def _composed(asked: Candidate) -> "Composed":
@@ -225,9 +221,10 @@ def _verdict(
     found = beside(rows, asked.study, job.label, config_hash(job, RETRIEVAL.task))
     scores = either(on_disk(folder), baselines.items(BASELINES[asked.group]))
     plugins = job.config["plugins"]
-    cost = []
     if asked.group == "scheme":
-        cost = _cost(asked.label, job.config["scheme"], found.others, plugins)
+        cost = _cost(_schemes(asked.label, job, found.others))
+    else:
+        cost = _cost(_extensions(found.found[found.candidate].label, job, found.others))
     spread, recipes = ranks or ("", [])
     notes = [*_notes(asked, job), *_set_for(job, others), *filter(None, [spread])]
     apart = differences(found, scores)
@@ -240,15 +237,12 @@ def _verdict(
 
 
 def _notes(asked: Candidate, job: "Job") -> list[str]:
-    """Returns a sentence about options of training that the others do not share, and one about
-    what is not told of an extension.
-    """
+    """Returns a sentence about options of training that the others do not share."""
     own = [word for word in asked.words if word.lstrip("+").startswith(("train.", "model", "data"))]
     precision = job.source.precision
     if precision != PRECISION:
         own.append(f"in {precision}, they in {PRECISION}")
-    notes = [f"Trained otherwise than the others: {', '.join(own)}."] if own else []
-    return notes + ([OF_SCHEMES] if asked.group == "extension" else [])
+    return [f"Trained otherwise than the others: {', '.join(own)}."] if own else []
 
 
 def _set_for(job: "Job", others: pd.DataFrame) -> list[str]:
@@ -262,28 +256,48 @@ def _set_for(job: "Job", others: pd.DataFrame) -> list[str]:
     return [f"Set for {factor:g} L, the others for {theirs:g} L: ranks compare both at one length."]
 
 
-def _cost(
-    label: str, node: Mapping[str, Any], others: Sequence["Series"], plugins: Sequence[str]
-) -> list[list[str]]:
-    """Returns the cost of the candidate and of the others that are schemes of extrap, as cells."""
-    from extrap.audit.cost import COLUMNS
+def _schemes(label: str, job: "Job", others: Sequence["Series"]) -> list["Subject"]:
+    """Returns the candidate and the others that are schemes of extrap."""
     from extrap.audit.subject import Subject
     from extrap.runs.choices import node as of_name
 
-    nodes = {label: node}
+    nodes = {label: job.config["scheme"]}
     for other in others:
         if (own := of_name("scheme", other.scheme)) is not None:
             nodes[other.scheme] = own
+    return [Subject(name, own, job.config["plugins"]) for name, own in nodes.items()]
+
+
+def _extensions(label: str, job: "Job", others: Sequence["Series"]) -> list["Subject"]:
+    """Returns the candidate and the others that are extensions of extrap, on the same scheme."""
+    from extrap.audit.subject import Extended
+    from extrap.extensions.base import Extension
+    from extrap.runs.build import build
+    from extrap.runs.choices import node as of_name
+
+    made = {label: job.extension}
+    for other in others:
+        if (node := of_name("extension", other.extension)) is not None:
+            factor = float(other.rows["factor"].iloc[0])
+            own = node | ({"factor": factor} if node.get("factor") and factor != 1 else {})
+            made[other.label] = build(own, "extension", [], Extension)
+    scheme, plugins = job.config["scheme"], job.config["plugins"]
+    return [Extended(name, scheme, plugins, extension) for name, extension in made.items()]
+
+
+def _cost(subjects: Sequence["Subject"]) -> list[list[str]]:
+    """Returns the cost of schemes, plain or extended, as cells."""
+    from extrap.audit.cost import COLUMNS
+
     lines = [["series", *(column.head for column in COLUMNS)]]
-    for name, own in nodes.items():
-        subject = Subject(name, own, plugins)
-        lines.append([name, *(_cell(column, subject) for column in COLUMNS)])
+    for subject in subjects:
+        lines.append([subject.name, *(_cell(column, subject) for column in COLUMNS)])
     return lines
 
 
 def _cell(column: "Column", subject: "Subject") -> str:
-    """Returns a measured cost, - for a scheme that the shape of the cost does not suit: its runs
-    are trained, and their verdict waits.
+    """Returns a measured cost, - for a scheme that the shape of the cost does not suit, and for an
+    extension that reads a text in several windows: runs are trained, and their verdict waits.
     """
     try:
         return column.cell(column.measure(subject))

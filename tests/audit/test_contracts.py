@@ -1,13 +1,19 @@
 """A scheme that breaks a contract is told which one; `extrap judge` shows the line."""
 
+import pytest
 import torch
 from torch import nn
 
+from extrap.audit import extension_contracts
 from extrap.audit.contracts import EXCUSED, NOT_CHECKED, ON_PURPOSE, around, broken, maker
+from extrap.audit.subject import Extended
+from extrap.extensions.base import SchemeExtension, with_parts
+from extrap.extensions.nbce import NBCE
 from extrap.figures.report import verdict
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.fire import FIRE
+from extrap.utils.errors import NotApplicable
 
 
 class Ahead(Scheme):
@@ -40,6 +46,21 @@ class Deep(Scheme):
     def distance_bias(self, d, layer):
         slopes = [0.1]
         return (-slopes[layer] * d).expand(self.shape.heads, *d.shape)
+
+
+class Late(Scheme):
+    """Kind: relative
+    Past L: defined
+    """
+
+    def distance_bias(self, d, layer):
+        far = torch.where(d > self.shape.length, torch.nan, -1.0 * d)
+        return far.expand(self.shape.heads, *d.shape)
+
+
+class Wrong(SchemeExtension):
+    def extend(self, scheme: Scheme) -> Scheme:
+        return with_parts(scheme, Late(scheme.shape))
 
 
 def told(kind: type[Scheme]) -> set[str]:
@@ -82,3 +103,24 @@ def test_a_contract_that_is_broken_on_purpose_comes_with_the_reason() -> None:
     (why,) = filter(None, found.values())
     assert why == f"{ON_PURPOSE}{EXCUSED[FIRE, 'shifted']}"
     assert verdict._held(why) == why and verdict.ON_PURPOSE == ON_PURPOSE
+
+
+def test_a_contract_that_an_extension_breaks_is_named() -> None:
+    make = maker({"_target_": "extrap.schemes.rope.RoPE"})
+    found = extension_contracts.broken("mine", Wrong(), make)
+    wrong = {says for says, why in found.items() if why and not why.startswith(NOT_CHECKED)}
+    inside, outside = (
+        str(extension_contracts.CONTRACTS[one].__doc__) for one in ("inside", "outside")
+    )
+    assert wrong >= {inside, outside}
+    assert found[outside] == "not finite" and found[inside].startswith("differs by")
+
+
+def test_an_extension_in_windows_holds_its_contracts_and_has_no_cost() -> None:
+    node = {"_target_": "extrap.schemes.rope.RoPE"}
+    windows = NBCE()
+    found = extension_contracts.broken("nbce", windows, maker(node))
+    starts = {why.partition(": ")[0] for why in found.values()}
+    assert starts == {"", ON_PURPOSE.rstrip(": "), NOT_CHECKED.rstrip(": ")}
+    with pytest.raises(NotApplicable, match="several windows"):
+        Extended("mine", node, (), windows).scheme()

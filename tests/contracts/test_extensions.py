@@ -14,6 +14,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from extrap.audit import extension_contracts as contracts
+from extrap.audit.extension_contracts import Pair
 from extrap.extensions.base import Extension, Reader
 from extrap.model import attention as kernels
 from extrap.model.decoder import Decoder
@@ -111,56 +113,50 @@ def model(name: str) -> GPT:
 
 
 @cache
+def plain(name: str) -> dict[int, Tensor | None]:
+    """Logits of the plain model by length, which all extensions share."""
+    return {}
+
+
+@cache
+def pair(extension_name: str, name: str) -> Pair:
+    return Pair(model(name), extension(extension_name), plain(name))
+
+
 def reader(extension_name: str, name: str) -> Reader | None:
     try:
-        return extension(extension_name)(model(name))
+        return pair(extension_name, name).reader
     except NotApplicable:
         return None
 
 
-def text(T: int, batch: int = 1) -> Tensor:
-    return torch.randint(VOCAB, (batch, T), generator=torch.Generator().manual_seed(0))
+def text(T: int) -> Tensor:
+    return torch.randint(VOCAB, (1, T), generator=torch.Generator().manual_seed(0))
 
 
-@cache
-@torch.no_grad()
-def read(extension_name: str, name: str, T: int) -> Tensor | None:
-    """Logits of the first T tokens of the text; None where that is undefined."""
-    try:
-        return reader(extension_name, name)(text(3 * L)[:, :T])
-    except OutOfRange:
-        return None
-
-
-def close(a: Tensor, b: Tensor, tolerance: float = 1e-10) -> None:
-    torch.testing.assert_close(a, b, atol=tolerance, rtol=tolerance)
-
-
-def on(check: str, named: Callable[[str], list[str]]) -> Callable[[Callable], Callable]:
-    """Makes a check of an extension and a scheme a test of every extension, on the named schemes
-    that it takes. An excuse that is not needed fails as well.
+def on(contract: Callable[[Pair], None], named: Callable[[str], list[str]]) -> Callable:
+    """Makes a contract a test of every extension, on the named schemes that it takes. An excuse
+    that is not needed fails as well.
     """
+    check = contract.__name__
 
-    def test_of(test: Callable[[str, str], None]) -> Callable[[str], None]:
-        @pytest.mark.parametrize("name", EXTENSIONS)
-        @torch.no_grad()
-        def over_schemes(name: str) -> None:
-            failed = {}
-            for scheme in named(name):
-                if reader(name, scheme) is not None:
-                    try:
-                        test(name, scheme)
-                    except AssertionError as error:
-                        failed[scheme] = (str(error).strip() or "assertion").splitlines()[0]
-            if (name, check) in EXCUSED_EXTENSIONS:
-                assert failed, "the excuse is not needed"
-                return
-            excused = {s for e, s, c in EXCUSED_PAIRS if (e, c) == (name, check)}
-            assert set(failed) == excused & set(named(name)), failed
+    @pytest.mark.parametrize("name", EXTENSIONS)
+    @torch.no_grad()
+    def over_schemes(name: str) -> None:
+        failed = {}
+        for scheme in named(name):
+            if reader(name, scheme) is not None:
+                try:
+                    contract(pair(name, scheme))
+                except AssertionError as error:
+                    failed[scheme] = (str(error).strip() or "assertion").splitlines()[0]
+        if (name, check) in EXCUSED_EXTENSIONS:
+            assert failed, "the excuse is not needed"
+            return
+        excused = {s for e, s, c in EXCUSED_PAIRS if (e, c) == (name, check)}
+        assert set(failed) == excused & set(named(name)), failed
 
-        return over_schemes
-
-    return test_of
+    return over_schemes
 
 
 def few(extension_name: str) -> list[str]:
@@ -182,69 +178,12 @@ def test_takes_some_schemes_and_refuses_the_others_in_a_line(name):
     assert not set(APART.get(name, [])) & set(taken)
 
 
-@on("inside", schemes)
-def test_inside_the_window_it_is_the_plain_model(name, scheme):
-    close(read(name, scheme, L), read("direct", scheme, L))
-
-
-@on("outside", schemes)
-def test_outside_it_is_finite_and_different(name, scheme):
-    ours, plain = read(name, scheme, 3 * L), read("direct", scheme, 3 * L)
-    assert ours is not None, "undefined"
-    assert ours.isfinite().all(), "not finite"
-    assert plain is None or not torch.allclose(ours[:, L:], plain[:, L:], atol=1e-11, rtol=0), (
-        "the plain model"
-    )
-
-
-def keeps(name: str, scheme: str) -> bool:
-    """True if a prefix has the logits that it has in the longer text."""
-    part, whole = read(name, scheme, 2 * L - 5), read(name, scheme, 3 * L)
-    return whole is None or torch.allclose(part, whole[:, : 2 * L - 5], atol=1e-9, rtol=0)
-
-
-@on("prefix", schemes)
-def test_prefixes_keep_their_logits(name, scheme):
-    """Where the plain model keeps them; the shorter text ends where no window does."""
-    assert keeps(name, scheme) or not keeps("direct", scheme), "it moves with the text"
-
-
-@on("repeats", few)
-def test_reading_again_is_the_same_and_last_is_the_tail(name, scheme):
-    if (whole := read(name, scheme, 3 * L)) is not None:
-        again = extension(name)(model(scheme))
-        assert torch.equal(again(text(3 * L)), whole), "not repeatable"
-        close(again(text(3 * L), last=3), whole[:, -3:])
-        if isinstance(again, GPT):
-            other = text(3 * L).clone()
-            other[:, 50:] = other[:, 50:].flip(1)
-            alike = again.endings(torch.stack([other, text(3 * L)]), 3)
-            close(alike, torch.stack([again(other, last=3), whole[:, -3:]]))
-
-
-@on("batch", few)
-def test_texts_of_a_batch_do_not_meet(name, scheme):
-    if read(name, scheme, 3 * L) is not None:
-        one, two = reader(name, scheme), text(2 * L, batch=2)
-        close(one(two), torch.cat([one(two[:1]), one(two[1:])]))
-
-
-@on("untouched", few)
-def test_nothing_is_left_behind_on_the_model(name, scheme):
-    """After a reading, and after every number of an extended model was changed, the plain one is
-    what it was.
-    """
-    plain = gpt(scheme, **SHAPE)
-    state, held = {k: v.clone() for k, v in plain.state_dict().items()}, plain.scheme
-    before = plain(text(L))
-    extended = extension(name)(plain)
-    extended(text(2 * L if read(name, scheme, 3 * L) is not None else L))
-    if isinstance(extended, GPT) and extended is not plain:
-        for p in extended.parameters():
-            p.zero_()
-    assert plain.scheme is held and not plain.training
-    assert torch.equal(plain(text(L)), before)
-    assert all(torch.equal(state[k], v) for k, v in plain.state_dict().items())
+test_inside_the_window_it_is_the_plain_model = on(contracts.inside, schemes)
+test_outside_it_is_finite_and_different = on(contracts.outside, schemes)
+test_prefixes_keep_their_logits = on(contracts.prefix, schemes)
+test_reading_again_is_the_same_and_last_is_the_tail = on(contracts.repeats, few)
+test_texts_of_a_batch_do_not_meet = on(contracts.batch, few)
+test_nothing_is_left_behind_on_the_model = on(contracts.untouched, few)
 
 
 @pytest.mark.sample(10)

@@ -2,7 +2,7 @@
 not needed fails.
 """
 
-from extrap.audit import contracts
+from extrap.audit import contracts, extension_contracts
 from tests.support.discover import calls, names, node
 
 SHIFT, PREFIX = "shift_invariance_is_what_the_card_says", "prefix_consistency"
@@ -56,40 +56,7 @@ RUNNING: dict[str, str] = {
 }
 """Studies with jobs that are not measured yet."""
 
-EXCUSED_EXTENSIONS: dict[tuple[str, str], str] = {
-    ("direct", "outside"): "changes nothing: the baseline",
-    ("rerope", "inside"): "distances past w = L / 2 are others than in training",
-    ("rerope-log-n", "inside"): "distances past w = L / 2 are others than in training",
-    ("leaky-rerope", "inside"): "distances past w = L / 4 are others than in training",
-    ("self-extend", "inside"): "distances past W = L / 2 are others than in training",
-    ("string", "inside"): "made for texts within L: distances past S = L / 3 are others",
-    ("dual-chunk", "inside"): "pairs of different chunks meet at other distances",
-    ("drope", "inside"): "positions are dropped; tuning at L follows",
-    ("clipped-rope", "inside"): "slow pairs stand still in short texts as well",
-    ("clipped-rope-hard", "inside"): "slow pairs stand still in short texts as well",
-    ("layer-factors", "inside"): "made for texts within L: distances are divided there",
-    ("jet-long", "prefix"): "far keys lie in groups of T / L",
-    ("wave-prune", "inside"): "fast pairs turn more than once within L",
-    ("ms-poe", "inside"): "made for texts within L: heads are interpolated there",
-    ("ms-poe", "prefix"): "heads are ranked by what the last query reads",
-    ("randomised-stride", "inside"): "another choice among the trained positions",
-    ("randomised-sampled", "inside"): "another choice among the trained positions",
-    ("bias-interpolation", "prefix"): "distances are divided by T / L",
-    ("learned-interpolate", "prefix"): "a longer text is squeezed more",
-    ("crop", "prefix"): "windows are laid from the end of the text",
-    ("nbce", "prefix"): "contexts are laid from the end of the text",
-    ("parallel-windows", "prefix"): "windows are laid from the end of the text",
-    ("pi-adaptive", "prefix"): "coordinates are divided by T / L",
-    ("ntk-dynamic", "prefix"): "frequencies follow T / L; mode=row follows each query",
-    ("yarn-dynamic", "prefix"): "frequencies and temperature follow T / L",
-}
-SLOWED = ["pi", "pi-pair", "pose", "pose-yarn", "end-prompt", "randomised-yarn", "ntk", "llama3"]
-SLOWED += ["ntk-by-parts"]
-SLOWED += ["yarn", "yarn-all-layers", "yarn-turns", "ntk-su-old", "ntk-su-fixed", "ntk-su-mixed"]
-SLOWED += ["ntk-log-n", "ntk-su-old-log-n", "ntk-su-fixed-log-n", "ntk-su-mixed-log-n"]
-EXCUSED_EXTENSIONS |= {
-    (name, "inside"): "a fixed factor slows the pairs in short texts as well" for name in SLOWED
-}
+EXCUSED_EXTENSIONS = extension_contracts.EXCUSED
 """{(extension, check): reason} of tests/contracts/test_extensions.py: by design, on some or all
 schemes that it takes.
 """
