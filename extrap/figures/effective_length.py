@@ -14,8 +14,8 @@ import numpy as np
 from matplotlib import colormaps
 
 from extrap.figures.drawing import POINT, WIDTH, entitle, note, panels, style_of, text_width
-from extrap.results.effective import Effective
-from extrap.results.series import series
+from extrap.results.effective import Effective, effective_lengths
+from extrap.results.series import series, whole
 from extrap.results.summary import reach
 
 NEEDS = {"task": "kv", "metric": "accuracy", "extension": "direct", "seen": "retrieval"}
@@ -28,7 +28,7 @@ MOST = 16
 
 
 def enough(rows) -> bool:
-    return reach(rows).size > 0
+    return any(effective_lengths(s) for s in whole(rows))  # up to the first that has one
 
 
 def draw(rows):

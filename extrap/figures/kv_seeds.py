@@ -40,9 +40,9 @@ def draw(rows):
     for panel, s in zip(axes, found, strict=True):
         train_lengths = sorted(s.rows["train_length"].unique())
         table = seeds(s.rows, "length")
-        alike = {}
+        alike, reads = {}, reader(s)
         for run in table:
-            alike.setdefault(styles[run, reader(s)], []).append(run)
+            alike.setdefault(styles[run, reads], []).append(run)
         for style, runs in alike.items():
             stroke = {"color": style.colour, "linestyle": style.line}
             seed_paths(panel, table[runs], linewidth=0.8, alpha=0.9, **stroke)

@@ -78,7 +78,7 @@ def judged(part: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     gates = rows[(rows["metric"] == "gate") & (rows["extension"] == "direct")]
     passed = set(gates.loc[gates["status"] == "ok", "run"])
     failed = gates[~gates["run"].isin(passed)].set_index("run")["status"].to_dict()
-    pairs = zip(part["run"], part["status"], strict=True)
+    pairs = zip(*(part[name].to_numpy(object) for name in ("run", "status")), strict=True)
     return part.assign(status=[failed.get(run, status) for run, status in pairs])
 
 

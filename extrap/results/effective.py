@@ -138,7 +138,7 @@ def effective_lengths(found: Series) -> dict[tuple[str, str], Effective]:
     out = {}
     scores = cells(with_lost(found.rows), SCORES)
     for (task, protocol), part in scores.groupby(["task", "protocol"]):
-        measured = set(part["metric"])
+        measured = {*part["metric"].unique()}
         metric = next(name for name in SCORES if name in measured)
         learned = part[(part["metric"] == metric) & (part["mark"] == "ok")]
         if learned["length"].nunique() > 1:

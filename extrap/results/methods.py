@@ -29,9 +29,10 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     If a study has extensions, the rows of other schemes and data are left out. `series.judged` says
     whether a run was trained.
     """
-    rows = comparable(rows).copy()
+    rows = comparable(rows).copy(deep=False)
     scheme = behind(rows["scheme"])
-    label = scheme.str.extract(f"^{TUNED}$")
+    place, names = pd.factorize(scheme)
+    label = pd.Series(names).str.extract(f"^{TUNED}$").iloc[place].set_axis(rows.index)
     parent = label["parent"].fillna(scheme)
     rows["parent"] = parent.map({name: called(name) for name in parent.unique()})
     rows["how"] = label["how"].fillna("")
@@ -41,10 +42,10 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     published = rows.loc[rows["data"] == PUBLISHED, "parent"].unique()
     of_published = rows["parent"].isin(published)
     origin = rows["data"].mask(of_published, PUBLISHED)
-    pairs = [*zip(rows["parent"], origin, strict=True)]
-    own = pd.Series(pairs, index=rows.index)
     extended = rows["extension"] != "direct"
     if extended.any():
+        pairs = [*zip(rows["parent"], origin, strict=True)]
+        own = pd.Series(pairs, index=rows.index)
         several = set(own[extended])
         rows = rows[own.isin(several)].copy()
     named = behind(rows["extension"]).str.partition(",")

@@ -241,15 +241,16 @@ def comparable(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns rows unchanged. Raises UserError for rows of different corpora, whose losses nobody
     can compare, and for seeds of one model that were measured with different options of a task.
     """
-    with_corpus = rows[rows["corpus"] != ""]
-    runs = with_corpus.groupby("corpus")["run"].min()
-    if len(runs) > 1:
+    corpora = {*rows["corpus"].unique()} - {""}
+    if len(corpora) > 1:
+        with_corpus = rows[rows["corpus"] != ""]
+        runs = with_corpus.groupby("corpus")["run"].min()
         named = ", ".join(f"{corpus} ({run})" for corpus, run in runs.items())
         problem = "a figure or a table cannot mix rows of different corpora"
         raise UserError("corpus", named, problem, "give each corpus a study of its own")
     named = ["study", "run", "seed", "extension", "factor", "task", "config"]
     asked = rows[named].drop_duplicates()
-    names = zip(asked["run"], asked["seed"], strict=True)
+    names = zip(asked["run"].to_numpy(object), asked["seed"], strict=True)
     asked["model"] = [run.removesuffix(f"-s{seed}") for run, seed in names]
     one = asked.groupby(["study", "run", "extension", "task", "config"])["factor"]
     follows = one.transform("nunique").gt(1)

@@ -9,12 +9,13 @@ import matplotlib.style
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.textpath import TextPath
 
 from extrap import figures
 from extrap.cli import plot
 from extrap.figures import context_gain
 from extrap.figures.drawing import depth_panels
-from extrap.figures.drawing.dimensions import HIGH, fitted
+from extrap.figures.drawing.dimensions import HIGH, _width, fitted
 from extrap.figures.drawing.fitting import made_for
 from extrap.figures.drawing.formats import latex, pgf
 from extrap.figures.drawing.paper import HOUSE, PAPERS
@@ -31,6 +32,17 @@ ALL = figures.available()
 COLUMN = 3.3
 LEAST_TEXT = 6.0
 """Points below which no text of a figure is, in print."""
+
+
+@pytest.mark.parametrize("font", ["DejaVu Sans", "DejaVu Serif"])
+def test_a_text_is_as_wide_as_matplotlib_has_it(font):
+    """Bit for bit: rows of panels and folded titles follow from it."""
+    with matplotlib.rc_context({"font.family": font}):
+        _width.cache_clear()
+        for text in ("rope + yarn x8", "o", "Wj", "fj_f", "−1", "(3 of 5 seeds)", "é 0.25", "$x$"):
+            expected = TextPath((0, 0), text, 6.8).get_extents().width
+            assert _width(text, 6.8) == expected, text
+    _width.cache_clear()
 
 
 def shown(figure):

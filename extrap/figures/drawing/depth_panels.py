@@ -56,7 +56,8 @@ def depth_figure(
     every = select(rows, **needs)
     rows = every[every["depth"].notna() & every["protocol"].isin(protocols)]
     rows = rows.assign(panel=rows["at" if counted else "multiple"])
-    shown = [p for p in protocols if p in set(rows["protocol"])]
+    there = {*rows["protocol"].unique()}
+    shown = [p for p in protocols if p in there]
     known = sorted(rows["panel"].unique())
     columns = known[-4:] if counted else _lengths(known)
     # a series may be split by the gate of one protocol alone

@@ -55,7 +55,8 @@ def length_figure(
         also(panel, protocol): draws what a panel holds in addition to its lines.
         style(series): how a line is drawn; names(list of series): labels to leave room for.
     """
-    shown = [protocol for protocol in titles if protocol in set(rows["protocol"])]
+    there = {*rows["protocol"].unique()}
+    shown = [protocol for protocol in titles if protocol in there]
     found = series(rows[rows["protocol"].isin(shown)])
     stroke = {"through": np.exp} if perplexity else {"within": (0, 1)} if limits == SHARE else {}
     stroke |= {"band": 0.05} if len(found) > MANY else {}

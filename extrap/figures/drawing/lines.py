@@ -38,7 +38,8 @@ def line(
     """
     if rows.empty:
         return End(label, style, math.nan, math.nan)
-    table, middle = seeds(rows, by), spread(rows, by)
+    table = seeds(rows, by)
+    middle = spread(rows, by, table)
     if through:
         table, middle = through(table), through(middle)
     low, high = middle["low"].clip(*within), middle["high"].clip(*within)

@@ -46,9 +46,9 @@ class Chosen(NamedTuple):
             found = rows.assign(status=judged(rows))
         if self.series:
             found = found[rows.index.isin(keep)]
-        read = found["multiple"].dropna()
+        read = found["multiple"].dropna().unique()
         for option, names, there in (
-            ("--protocol", self.protocols, {*found["protocol"]} - {""}),
+            ("--protocol", self.protocols, {*found["protocol"].unique()} - {""}),
             ("--lengths", lengths, {f"{one:g}" for one in read}),
         ):
             for name in names:

@@ -24,7 +24,7 @@ from extrap.figures.drawing.palette import (
     colour_and_marker,
     shape,
 )
-from extrap.results.series import Series, one_factor, settings
+from extrap.results.series import Series, one_factor, setting, settings
 
 SOLID = "-"
 DASHED = (0, (4, 1.5))
@@ -150,9 +150,9 @@ def styled(*rows: pd.DataFrame) -> Iterator[None]:
 
 
 def _told(series: Series) -> Told:
-    first = series.rows.head(1)
-    length, factor = (first[name].iloc[0] for name in ("train_length", "factor"))
-    model = settings(first).iloc[0]
+    names = ("train_length", "factor", "run", "seed")
+    length, factor, run, seed = (series.rows[name].iloc[0] for name in names)
+    model = setting(run, seed)
     return Told(series.scheme, series.extension, series.data, int(length), float(factor), model)
 
 

@@ -6,6 +6,7 @@ text.
 
 import re
 from collections import Counter
+from functools import lru_cache
 from itertools import chain
 
 TAG = re.compile(r"<[^<>]+>")
@@ -25,13 +26,17 @@ def slim(svg: bytes) -> bytes:
     shared = [style for style, times in counted.items() if times > 1]
     names = {style: f"s{i}" for i, style in enumerate(shared)}
 
+    def rounded(number: re.Match[str]) -> str:
+        return _hundredths(number[0])
+
     def short(tag: re.Match[str]) -> str:
-        placed = PLACES.sub(lambda places: NUMBER.sub(_hundredths, places[0]), tag[0])
+        placed = PLACES.sub(lambda places: NUMBER.sub(rounded, places[0]), tag[0])
         return STYLE.sub(lambda s: f' class="{names[s[1]]}"' if s[1] in names else s[0], placed)
 
     rules = "".join(f"\n.{name}{{{style}}}" for style, name in names.items())
     return TAG.sub(short, text).replace(LAST, f"{rules}{LAST}", 1).encode()
 
 
-def _hundredths(number: re.Match[str]) -> str:
-    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+@lru_cache(2**16)  # seeds share their places on the x axis, a million numbers of a large figure
+def _hundredths(number: str) -> str:
+    return f"{float(number):.2f}".rstrip("0").rstrip(".")

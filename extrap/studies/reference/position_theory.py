@@ -17,7 +17,6 @@ from math import comb, factorial
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from scipy.stats import spearmanr
 
 from extrap.results.series import select, told_apart, where_known
 
@@ -94,6 +93,8 @@ def agreement(rows: pd.DataFrame) -> pd.DataFrame:
     One line per scheme (and extension), one column per number of layers; the mean over seeds, at
     the training length, of whole records. Nothing where no such rows are.
     """
+    from scipy.stats import spearmanr  # it takes half a second, of every `extrap plot`
+
     rows = select(rows, task="diagnostics", metric="influence")
     rows = where_known(rows)
     depth = rows["protocol"].str.extract(r"^untrained_(\d+)_layers$")[0]

@@ -43,7 +43,7 @@ def enough(rows) -> bool:
 
 def _shown(rows):
     rows = select(methods(rows), **NEEDS)
-    rows = rows[rows["parent"] == min(rows["parent"], default="")]
+    rows = rows[rows["parent"] == min(rows["parent"].unique(), default="")]
     return compared(rows[~rows["log_n"]])
 
 
@@ -59,7 +59,8 @@ def _families(found) -> dict[str, list[str]]:
 def draw(rows):
     every = rows
     rows = _shown(rows)
-    shown = [p for p in PROTOCOLS if p in set(rows["protocol"])]
+    there = {*rows["protocol"].unique()}
+    shown = [p for p in PROTOCOLS if p in there]
     rows = rows[rows["protocol"].isin(shown)]
     names = _families(rows["method"])
     kept = list(names)
