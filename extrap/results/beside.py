@@ -154,7 +154,7 @@ def differences(of: Beside, scores: Scores) -> pd.DataFrame:
         for s in (candidate, *of.others):
             part = _part(s, score, depth)
             values[s.label] = measured(part)
-            found[s.label] = _items(scores, part, values[s.label], depth)
+            found[s.label] = _items(scores, part, values[s.label], (score.protocol, depth))
         others = [label for label in values if label != own]
         pairs = []
         for other in others:
@@ -205,16 +205,20 @@ def _part(s: Series, score: Score, depth: float | None) -> Series:
     return replace(s, rows=rows)
 
 
-def _items(scores: Scores, s: Series, values: Values, depth: float | None) -> Found:
-    """Returns the items of a series, at one depth or at all."""
+def _items(scores: Scores, s: Series, values: Values, at: tuple[str, float | None]) -> Found:
+    """Returns the items of a series in one protocol, at one depth or at all."""
+    protocol, depth = at
 
-    def at_depth(stem: str) -> tuple[Path, pd.DataFrame | None]:
+    def there(stem: str) -> tuple[Path, pd.DataFrame | None]:
         path, table = scores(stem)
-        if table is None or depth is None:
-            return path, table
-        return path, table[table["depth"] == depth]
+        if table is None:
+            return path, None
+        wanted = table["protocol"] == protocol
+        if depth is not None:
+            wanted &= table["depth"] == depth
+        return path, table[wanted]
 
-    found, _ = items(at_depth, s, values)
+    found, _ = items(there, s, values)
     return found
 
 

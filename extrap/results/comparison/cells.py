@@ -149,11 +149,7 @@ def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
         protocol, length = key
         at = (task, protocol, int(length))
         digest = digests.get(key)
-        plain = part[part["depth"].isna()]
-        # items named place:trial, as by kv-serial, become means over places: they share a context
-        names = plain["item"].str.rpartition(":")[2] if len(plain) else plain["item"]
-        named = plain.assign(item=names)
-        by_metric = named.pivot_table(index="item", columns="metric", values="value")
+        by_metric = _by_metric(part[part["depth"].isna()])
         for metric in by_metric.columns.drop("tokens", errors="ignore"):
             values = by_metric[metric].dropna()
             counts = values * 0 + 1
@@ -168,6 +164,15 @@ def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
             for name, values in _curves(str(metric), table).items():
                 out[Cell(*at, name)] = Items(table.index, values, ones, digest)
     return out
+
+
+def _by_metric(plain: pd.DataFrame) -> pd.DataFrame:
+    """Returns scores without a depth: a row for each item, a column for each metric."""
+    if plain.empty:
+        return pd.DataFrame()
+    # items named place:trial, as by kv-serial, become means over places: they share a context
+    named = plain.assign(item=plain["item"].str.rpartition(":")[2])
+    return named.pivot_table(index="item", columns="metric", values="value")
 
 
 def _curves(metric: str, table: pd.DataFrame) -> dict[str, np.ndarray]:
