@@ -24,7 +24,8 @@ from typing import Any
 
 import torch
 
-from extrap.pretrained.gguf_rope import WINDOW, check_read, number, original, rope_parameters
+from extrap.pretrained.gguf_config import check_keys, complete
+from extrap.pretrained.gguf_rope import check_read, number, original, rope_parameters
 from extrap.pretrained.gguf_tokenizer import chat_entries, check_cut, tokenizer
 from extrap.pretrained.loading import load
 from extrap.pretrained.scaling import GIVEN
@@ -54,11 +55,7 @@ DIVISORS = "rope_freqs.weight"
 WORDS = {"qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe", "minimax_m2": "minimax-m2"}
 WORDS |= {"gpt_oss": None}
 """By the word of transformers: the word of a file; None where it reads a part of the tensors."""
-OF_GEMMA_27B = 46
-"""Layers of Gemma 2 27B, whose scale of attention no field of a file has; that of the others is the
-default of transformers. llama.cpp knows it by this number, too.
-"""
-VERSION = 7
+VERSION = 8
 """The version of the content of a folder; extrap makes a folder of another version again."""
 HEAD = 2**26
 """Bytes at the beginning of a file that hold its fields, the tokenizer among them."""
@@ -223,17 +220,14 @@ def _through_transformers(
     from safetensors.torch import save_file
 
     kind = fields["general.architecture"]
+    check_keys(path, fields, tensors)
     tokenizer = _tokenizer_of_transformers(path, fields)
     alone: dict[str, Any] = {"data": [path], "gguf_file": path.name}
     with as_large_as([path], len(tensors), str(path)), one_line(path):
         options = {"dtype": torch.float32, "output_loading_info": True} | _dequantised()
         model, read = load(transformers().AutoModelForCausalLM, **options, **alone)
         vars(model.config).pop("quantization_config", None)  # the weights are numbers now
-        if kind == "gemma2" and model.config.num_hidden_layers == OF_GEMMA_27B:
-            config = model.config
-            config.query_pre_attn_scalar = config.hidden_size // config.num_attention_heads
-        if kind == "phi3" and (window := fields.get(f"phi3.{WINDOW}")):
-            model.config.sliding_window = int(window)  # transformers leaves it out
+        complete(path, fields, model.config)
         model.config.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
     check_read(path, fields, tensors, model.config)

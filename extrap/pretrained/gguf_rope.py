@@ -105,32 +105,39 @@ def number(kind: str, fields: Mapping[str, Any], key: str, default: float | None
     return float(found)
 
 
+def left_out(path: Path, fields: Mapping[str, Any], key: str, value: Any) -> UserError:
+    """Returns the error for the value of a key, or of a lacking key, that transformers leaves out.
+    key: without the name of the architecture
+    """
+    named = f"{fields['general.architecture']}.{key}"
+    default = "" if named in fields else " (the default)"
+    problem = f"{named}={value!s:.40}{default} is not supported: transformers leaves it out"
+    return UserError(path, problem=problem, remedy="give the folder of the checkpoint")
+
+
 def check_read(path: Path, fields: Mapping[str, Any], tensors: Sequence[str], config: Any) -> None:
     """Raises UserError for a base, turned channels, a scaling or a window in a file that the config
-    lacks which transformers makes of it.
+    lacks which transformers makes of it. A file without a base means 10000, one without turned
+    channels the whole head.
 
     tensors: their names.
     """
-    rope = getattr(config.get_text_config(), "rope_parameters", None) or {}
+    text = config.get_text_config()
+    rope = getattr(text, "rope_parameters", None) or {}
     each = [rope, *(part for part in rope.values() if isinstance(part, dict))]
     kind = fields["general.architecture"]
-    remedy = "give the folder of the checkpoint"
     window = fields.get(f"{kind}.{WINDOW}")
-    if window and getattr(config.get_text_config(), "sliding_window", None) != window:
-        problem = f"{kind}.{WINDOW}={window!s:.40} is not supported: transformers leaves it out"
-        raise UserError(path, problem=problem, remedy=remedy)
-    if (base := fields.get(f"{kind}.{BASE}")) is not None:
-        bases = [part["rope_theta"] for part in each if "rope_theta" in part]
-        if bases and not any(isclose(base, one, rel_tol=1e-5) for one in bases):
-            problem = f"{kind}.{BASE}={base!s:.40} is not supported: transformers leaves it out"
-            raise UserError(path, problem=problem, remedy=remedy)
-    turned = fields.get(f"{kind}.{TURNED}")
-    if turned is not None and "rope_theta" in rope:  # a Gemma has a rotation by kind of layer
-        text = config.get_text_config()
+    if window and getattr(text, "sliding_window", None) != window:
+        raise left_out(path, fields, WINDOW, window)
+    base = fields.get(f"{kind}.{BASE}", 10000.0)
+    made = rope.get("full_attention", rope).get("rope_theta")
+    if made is not None and not isclose(base, made, rel_tol=1e-5):
+        raise left_out(path, fields, BASE, base)
+    if "rope_theta" in rope:  # a Gemma has a rotation by kind of layer
         head_dim = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+        turned = fields.get(f"{kind}.{TURNED}", head_dim)
         if turned != int(head_dim * rope.get("partial_rotary_factor", 1.0)):
-            problem = f"{kind}.{TURNED}={turned!s:.40} is not supported: transformers leaves it out"
-            raise UserError(path, problem=problem, remedy=remedy)
+            raise left_out(path, fields, TURNED, turned)
     if any(part.get("rope_type", "default") != "default" for part in each):
         return
     scaled = [
@@ -141,4 +148,4 @@ def check_read(path: Path, fields: Mapping[str, Any], tensors: Sequence[str], co
     scaled += [f"tensor {name}" for name in tensors if name.startswith("rope_")]
     if scaled:
         problem = f"{scaled[0]} is not supported: transformers leaves it out"
-        raise UserError(path, problem=problem, remedy=remedy)
+        raise UserError(path, problem=problem, remedy="give the folder of the checkpoint")

@@ -54,7 +54,7 @@ def test_gemma_is_read_by_transformers(tmp_path):
     local = {"rope_type": "default", "rope_theta": 1e4}
     rope = {"full_attention": full, "sliding_attention": local}
     model = tiny.made("gemma3", vocab_size=300, num_hidden_layers=6, rope_parameters=rope,
-                      query_pre_attn_scalar=256)  # fmt: skip
+                      query_pre_attn_scalar=12)  # fmt: skip
     path = tiny_gguf.gemma(tmp_path / "gemma.gguf", model)
     checkpoint = Checkpoint(str(path), tmp_path / "cache")
     ours = checkpoint.model()
@@ -160,7 +160,7 @@ def test_a_file_for_its_tokenizer_alone_gives_no_weights(kind, llama, tmp_path, 
         tiny_gguf.written(path, llama)
     else:
         pytest.importorskip("accelerate", reason="transformers reads a GGUF with it")
-        model = tiny.made("gemma3", vocab_size=300, query_pre_attn_scalar=256)
+        model = tiny.made("gemma3", vocab_size=300)
         tiny_gguf.gemma(path, model)
     whole = Checkpoint(str(path), tmp_path / "whole")
     monkeypatch.setattr(gguf, "fits_memory", lambda path: False)

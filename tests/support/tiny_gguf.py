@@ -182,15 +182,18 @@ def hybrid(path: Path, model) -> Path:
     return _ended(out, path)
 
 
-def gemma(path: Path, model, **fields) -> Path:
-    """A Gemma 3 of transformers as llama.cpp's converter writes it, with a tokenizer of
-    SentencePiece: special words, bytes, letters and numbered words.
+def gemma(
+    path: Path, model, architecture: str = "gemma3", base: float = 1e6, window=True, **fields
+) -> Path:
+    """A Gemma 2 or 3 of transformers as llama.cpp's converter writes it, with a tokenizer of
+    SentencePiece: special words, bytes, letters and numbered words. window: False leaves it out.
     """
     c = model.config
-    out = _begun(path, "gemma3", c, 1e6)
+    out = _begun(path, architecture, c, base)
     out.add_key_length(c.head_dim)
     out.add_value_length(c.head_dim)
-    out.add_sliding_window(c.sliding_window)
+    if window:
+        out.add_sliding_window(c.sliding_window)
     tokens = ["<pad>", "<eos>", "<bos>", "<unk>", *(f"<0x{n:02X}>" for n in range(256)), "\u2581"]
     tokens += [f"{n}" for n in range(c.vocab_size - len(tokens))]
     out.add_tokenizer_model("llama")
