@@ -32,9 +32,9 @@ from extrap.utils.bounds import Count, OneOrMore, Share, at_least, at_most
 # behind the colon of the prompt, so that `accuracy` is about the value and not about how it is
 # introduced
 OPENING, CLOSING = ' "', '"'
-ENDS = (CLOSING, "\n", "<")
+ENDS = (CLOSING, "\n", "<", "</", "<|")
 """Beginnings of a token that ends a value: the quotation mark, a line break, the end of a turn; a
-special token ends it, too.
+special token ends it, too. None with which a value of the examples continues another one.
 """
 
 
@@ -77,6 +77,17 @@ class Asked:
         """
         sizes = {len(value) for value in every_value(self.examples)}
         return len(sizes) > 1
+
+    @cached_property
+    def ends(self) -> tuple[str, ...]:
+        """Returns the beginnings of a token that ends a value."""
+        values = {*every_value(self.examples)}
+        continued = []
+        for value in values:
+            for n in range(1, len(value)):
+                if value.startswith(ENDS, n) and value[:n] in values:
+                    continued.append(value[n:])
+        return tuple(end for end in ENDS if not any(text.startswith(end) for text in continued))
 
     @cached_property
     def length(self) -> int:
@@ -178,7 +189,7 @@ class Asked:
             text = self.vocabulary.encoder.decode(spoken.tolist())
             value = self.examples[i].value
             rest = text[len(value) :]
-            ends = rest.startswith(ENDS) or (over and not rest)
+            ends = rest.startswith(self.ends) or (over and not rest)
             found[n] = text.startswith(value) and (ends or not self.closed)
         return found
 
@@ -188,7 +199,7 @@ class Asked:
     def _ends(self, token: int) -> bool:
         encoder = self.vocabulary.encoder
         special = token in encoder.special or token == self.vocabulary.bos  # an engine's last word
-        return special or encoder.decode([token]).startswith(ENDS)
+        return special or encoder.decode([token]).startswith(self.ends)
 
     def _ids(self, text: str) -> np.ndarray:
         ids, _ = self.vocabulary.encoder(text.encode())

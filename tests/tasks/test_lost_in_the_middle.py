@@ -243,6 +243,21 @@ def test_the_longer_value_that_begins_alike_is_not_the_value(tmp_path):
         assert set(cells(result, "format").values()) == {1.0}
 
 
+@pytest.mark.parametrize(
+    ("longer", "said", "right"),
+    [("12<b>9", "12<b>9", 0.0), ("12<b>9", "12", 1.0), ("1234", "12</s>", 1.0)],
+)
+def test_a_value_that_another_one_continues_like_a_turn_does_not_end_there(
+    longer, said, right, tmp_path
+):
+    pairs = [["alpha", "12"], ["beta", longer], ["gamma", "777"]]
+    line = json.dumps(dict(zip(FIELDS, (pairs, "alpha", "12"), strict=True)))
+    (tmp_path / "few.jsonl").write_text("\n".join([line] * 3))
+    asked = task(path=str(tmp_path / "few.jsonl"))
+    result = measure(asked, writer(lambda prompt: f' "{said}"'), None, L)
+    assert set(cells(result, "accuracy").values()) == {right}
+
+
 def test_a_value_is_what_stands_in_the_prompt(tmp_path):
     """JSON writes a backslash twice, and a reader copies both."""
     pairs = [["alpha", r"C:\temp\a"], ["beta", 'say "b"'], ["gamma", "two\nlines"]]
