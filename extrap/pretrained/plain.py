@@ -82,11 +82,9 @@ class Plain(nn.Module):
             if NO_GRAPH in str(error) and not self.learns:
                 self.learns = True
                 return self._read(tokens, last)
-            said = f"{type(error).__name__}: {error}".splitlines()[0]
             if self.length < T:
-                raise OutOfRange(f"{self.name} fails at {T} tokens ({said})") from error
-            problem = f"fails at ids of shape {(B, T)} ({said:.100})"
-            raise UserError("model", self.name, problem) from error
+                raise OutOfRange(f"{self.name} fails at {T} tokens ({_said(error)})") from error
+            raise _fails(self.name, tokens, error) from error
         first = found[0] if isinstance(found, tuple | list) and found else found
         logits = getattr(found, "logits", first)
         rows = last if fewer else T
@@ -103,6 +101,16 @@ class Plain(nn.Module):
         """Raises NotApplicable: the caller wants to act on positions."""
         problem = f"read for its logits alone ({self.why})"
         raise NotApplicable(self.option, self.name, problem)
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+def _fails(name: str, ids: Tensor, error: Exception) -> UserError:
+    """Returns the error for a model that raises one."""
+    problem = f"fails at ids of shape {tuple(ids.shape)} ({_said(error):.100})"
+    return UserError("model", name, problem)
 
 
 def as_written(subject: Any) -> Any:
@@ -167,7 +175,7 @@ def spread(subject: Any) -> dict[str, Any]:
 @torch.no_grad()
 def check(subject: Any) -> None:
     """Raises UserError for an object that is no model, for a model without numbers (device meta),
-    and for one with an encoder.
+    for one with an encoder, and for one whose forward raises an error.
     """
     name = name_of(subject)
     if not callable(subject) or isinstance(subject, type):
@@ -179,6 +187,15 @@ def check(subject: Any) -> None:
     if (config := config_of(subject)) is None:
         return
     ids = torch.zeros(1, 2, dtype=torch.long, device=device_of(subject))
-    encodes = getattr(config, "is_encoder_decoder", False)
-    if encodes or not hasattr(subject(input_ids=ids), "logits"):
+    if getattr(config, "is_encoder_decoder", False):
+        raise UserError("model", name, "gives no logits of the next token", CAUSAL)
+    try:
+        found = subject(input_ids=ids)
+    except ALLOWED:
+        raise
+    except Exception as error:  # of whatever class the code of a model raises
+        if full(error):
+            raise
+        raise _fails(name, ids, error) from error
+    if not hasattr(found, "logits"):
         raise UserError("model", name, "gives no logits of the next token", CAUSAL)

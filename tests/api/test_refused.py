@@ -40,6 +40,10 @@ def wrong(kind: str, tokenizer):
         case "meta":
             with torch.device("meta"):
                 return type(llama(tokenizer))(llama(tokenizer).config)
+        case "two types":
+            model = llama(tokenizer).bfloat16()
+            model.lm_head.float()
+            return model
         case "encoder":
             return transformers.BertModel(transformers.BertConfig(**small)).eval()
         case "masked":
@@ -70,6 +74,7 @@ def wrong(kind: str, tokenizer):
     [
         ("meta", (), "model=olmo2: is on device meta and holds no numbers"),
         ("encoder", (), "model=bert: gives no logits of the next token"),
+        ("two types", (), "model=olmo2: fails at ids of shape (1, 2) (RuntimeError: "),
         ("masked", (), "model=bert: sees later tokens"),
         ("shape", ("model.train_length=32",), "returned a tensor of shape (1, 9) for ids of"),
         ("none", ("model.train_length=32",), "returned NoneType for ids of shape (1, 8)"),
