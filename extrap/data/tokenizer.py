@@ -30,6 +30,7 @@ LONGER = 256
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 PATIENCE = 10.0  # seconds for the hub to answer
 NO_TOKENIZER = "this is no tokenizer.json of Hugging Face", "give the tokenizer.json of a model"
+PLACES = "give a tokenizer.json, a folder that holds one, or a name on the hub"
 FAILS = "the tokenizer fails on this text", "use another tokenizer"
 
 
@@ -214,6 +215,8 @@ def encoder(tokenizer: str, place: str | None = None) -> Pieces:
         problem, remedy = "this option needs tokenizers", install_extra("tokenizers")
         raise UserError(option, problem=problem, remedy=remedy)
     path = _found(tokenizer)
+    if path.suffix == ".gguf":
+        raise UserError(option, problem="a GGUF file is no tokenizer.json", remedy=PLACES)
     return _pieces(_read(path, option), option)
 
 
@@ -259,8 +262,7 @@ def _found(tokenizer: str) -> Path:
     if path.is_file():
         return path
     if path.suffix == ".json" or not NAME.fullmatch(tokenizer):
-        remedy = "give a tokenizer.json, a folder that holds one, or a name on the hub"
-        raise UserError(OPTION, tokenizer, "there is no such file", remedy)
+        raise UserError(OPTION, tokenizer, "there is no such file", PLACES)
     import huggingface_hub
 
     # its attempts without network take half a minute: whether it answers at all is asked once

@@ -130,7 +130,9 @@ class Checkpoint:
             return read_json(self.folder / "config.json")
         except FileNotFoundError:
             problem = "holds no config.json, so it is no checkpoint"
-            raise UserError(self.place, problem=problem) from None
+            file = min(self.folder.glob("*.gguf"), default=None)
+            remedy = "" if file is None else f"give {Path(self.place) / file.name}"
+            raise UserError(self.place, problem=problem, remedy=remedy) from None
 
     @cached_property
     def config(self) -> Any:

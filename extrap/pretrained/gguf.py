@@ -55,6 +55,8 @@ DIVISORS = "rope_freqs.weight"
 WORDS = {"qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe", "minimax_m2": "minimax-m2"}
 WORDS |= {"gpt_oss": None}
 """By the word of transformers: the word of a file; None where it reads a part of the tensors."""
+EACH_LAYER = ("attention.head_count", "attention.head_count_kv", "feed_forward_length")
+"""Keys of a number, or of a number for each layer."""
 VERSION = 8
 """The version of the content of a folder; extrap makes a folder of another version again."""
 HEAD = 2**26
@@ -121,6 +123,9 @@ def _unpack_tokenizer(path: Path, folder: Path) -> None:
         reader = GGUFReader(path)  # maps the weights, and reads none
         fields = _fields(reader)
         _check_no_adapter(path, fields)
+        if fields.get("split.count", 1) > 1 and fields.get("split.no", 0) > 0:
+            remedy = "give part 1, which holds the tokenizer"
+            raise UserError(path, problem=_part(fields), remedy=remedy)
         kind = fields.get("general.architecture")
         if kind in _of_transformers():
             _tokenizer_of_transformers(path, fields).save_pretrained(folder)
@@ -164,9 +169,8 @@ def _check_whole(path: Path, fields: dict[str, Any], tensors: int) -> None:
     """Raises UserError for a file that is no whole decoder."""
     count = fields.get("split.count")
     if isinstance(count, int) and count > 1:
-        problem = f"part {fields.get('split.no', 0) + 1} of {count} of a split model"
         remedy = "join the parts, as in llama-gguf-split --merge FIRST_PART WHOLE.gguf"
-        raise UserError(path, problem=problem, remedy=remedy)
+        raise UserError(path, problem=_part(fields), remedy=remedy)
     _check_no_adapter(path, fields)
     if not tensors:
         problem, remedy = "a vocabulary without weights", "give the file of a whole model"
@@ -175,6 +179,10 @@ def _check_whole(path: Path, fields: dict[str, Any], tensors: int) -> None:
     if fields.get(causal) is False:
         problem = f"{causal}=false: its tokens see later ones, as in a model of embeddings"
         raise UserError(path, problem=problem, remedy="give a decoder")
+
+
+def _part(fields: dict[str, Any]) -> str:
+    return f"part {fields.get('split.no', 0) + 1} of {fields['split.count']} of a split model"
 
 
 def _check_no_adapter(path: Path, fields: dict[str, Any]) -> None:
@@ -297,6 +305,8 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
         remedy = f"{', '.join(LAYOUTS)} are, and what transformers reads; else give the folder"
         raise UserError(path, problem=problem, remedy=remedy)
 
+    fields = fields | _one_for_all_layers(path, kind, fields)
+
     def size(key: str, default: int | None = None) -> int:
         return int(number(kind, fields, key, default))
 
@@ -329,3 +339,19 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
         "bos_token_id": fields.get("tokenizer.ggml.bos_token_id"),
         "eos_token_id": fields.get("tokenizer.ggml.eos_token_id"),
     }
+
+
+def _one_for_all_layers(path: Path, kind: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """Returns the number of each field that has one for each layer. Raises UserError if layers
+    differ.
+    """
+    found = {}
+    for name in (f"{kind}.{key}" for key in EACH_LAYER):
+        value = fields.get(name)
+        if not isinstance(value, list):
+            continue
+        if len({*value}) != 1:
+            problem = f"{name}={value!s:.40}: layers that differ are not supported"
+            raise UserError(path, problem=problem)
+        found[name] = value[0]
+    return found

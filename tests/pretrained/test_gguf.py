@@ -193,6 +193,10 @@ def test_a_file_cut_short_is_one_line(size, weights, llama, tmp_path):
         ({"split__count": 3, "split__no": 1}, "part 2 of 3 of a split model; join the parts"),
         ({"llama__attention__causal": False}, "llama.attention.causal=false: its tokens see later"),
         ({"general__type": "adapter"}, "model.gguf: an adapter .*; merge the adapter"),
+        (
+            {"llama__attention__head_count_kv": [2, 4, 2]},
+            r"head_count_kv=.2, 4, 2.: layers that diff",
+        ),
         ({"llama__attention__key_length": "8"}, "damaged .llama.attention.key_length=8"),
     ],
 )
@@ -202,6 +206,28 @@ def test_what_is_not_supported_is_refused_by_name(options, expected, llama, tmp_
     monkeypatch.setattr("gguf.dequantize", lambda *data: pytest.fail("dequantised"))
     with pytest.raises(UserError, match=expected):
         Checkpoint(str(path), tmp_path / "cache")
+
+
+def test_one_number_for_each_layer_is_one_for_all(llama, tmp_path):
+    path = tiny_gguf.written(
+        tmp_path / "model.gguf", llama, llama__attention__head_count_kv=[2, 2, 2]
+    )
+    ours = Checkpoint(str(path), tmp_path / "cache").model()
+    torch.testing.assert_close(ours(TOKENS), llama(TOKENS).logits, atol=1e-4, rtol=1e-4)
+
+
+def test_the_tokenizer_of_a_split_model_is_in_its_first_part(llama, tmp_path):
+    path = tiny_gguf.written(tmp_path / "one.gguf", llama, split__count=2, split__no=0)
+    assert Checkpoint(str(path), tmp_path / "cache", weights=False).vocab
+    path = tiny_gguf.written(tmp_path / "two.gguf", llama, split__count=2, split__no=1)
+    with pytest.raises(UserError, match=r"two.gguf: part 2 of 2 of a split model; give part 1"):
+        Checkpoint(str(path), tmp_path / "cache", weights=False)
+
+
+def test_a_folder_that_holds_a_file_alone_names_the_file(llama, tmp_path):
+    path = tiny_gguf.written(tmp_path / "model.gguf", llama)
+    with pytest.raises(UserError, match=f"holds no config.json.*; give {path}"):
+        _ = Checkpoint(str(tmp_path)).settings
 
 
 def test_a_vocabulary_alone_gives_its_tokenizer_and_no_model(llama, tmp_path):
