@@ -23,10 +23,10 @@ from extrap.utils.errors import UserError
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 WORD = re.compile("[\u0120\u2581][a-z]{3,8}")
 """A word of one token. It begins with a space, as byte-level BPE or SentencePiece writes it."""
-SPECIAL = re.compile(r"<[^<>\s]+>|\[[A-Z]+\]")
-"""A token of no text: <image_soft_token>, <pad>, [PAD]."""
+SPECIAL = re.compile(r"<[^<>\s]+>|\[[A-Z][A-Z_0-9]*\]")
+"""A token of no text: <image_soft_token>, <pad>, [PAD], [IMG_BREAK]."""
 EXTRA = 64
-"""Ids of such tokens that a tokenizer may have past the ids of the model."""
+"""Ids past the ids of the model of such tokens that the tokenizer does not mark as special."""
 FEWEST = 64
 EACH = 5
 """One word in so many is a value."""
@@ -51,10 +51,8 @@ def fits(tokens: Encoder, size: int) -> bool:
     """True if a model of so many ids reads the tokens of text: ids beyond are special tokens or
     additions (an image, padding), which no text has.
     """
-    beyond = range(size, tokens.ids)
-    if len(beyond) > EXTRA:
-        return False
-    return all(i in tokens.special or SPECIAL.fullmatch(tokens.word(i)) for i in beyond)
+    unmarked = [i for i in range(size, tokens.ids) if i not in tokens.special]
+    return len(unmarked) <= EXTRA and all(SPECIAL.fullmatch(tokens.word(i)) for i in unmarked)
 
 
 class OfTokenizer:
@@ -91,7 +89,9 @@ class PublishedVocabulary(Vocabulary):
         if type(bos) is not int or not 0 <= bos < size:
             raise UserError("model.bos", bos, f"expected an id from 0 to {size - 1}")
         if not fits(tokens, size):
-            raise UserError(place, problem=f"a tokenizer of {tokens.ids} ids, a model of {size}")
+            problem = f"a tokenizer of {tokens.ids} ids, a model of {size}"
+            remedy = "give the tokenizer of the model; ids beyond are of special tokens alone"
+            raise UserError(place, problem=problem, remedy=remedy)
         if isinstance(tokens, Pieces) and tokens.ids > size:
             tokens = tokens.below(size)
         self._encoder = tokens

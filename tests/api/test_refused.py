@@ -106,9 +106,17 @@ def test_a_model_that_cannot_be_evaluated_is_one_line(kind, words, expected, tok
         (lambda tokenizer: None, "tokenizer=null: olmo2 has 571 ids, data.vocabulary has"),
         (lambda tokenizer: 7, "tokenizer=int: holds no tokenizer.json"),
         (lambda tokenizer: "nowhere.json", "there is no such file"),
+        (
+            lambda tokenizer: "model.gguf",
+            "tokenizer=model.gguf: a GGUF file is no tokenizer.json; ",
+        ),
     ],
 )
-def test_a_tokenizer_that_is_none_is_one_line(tokenizer_of, expected, tokenizer) -> None:
+def test_a_tokenizer_that_is_none_is_one_line(
+    tokenizer_of, expected, tokenizer, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
     with pytest.raises(UserError) as error:
         extrap.evaluate(llama(tokenizer), *TEXT, tokenizer=tokenizer_of(tokenizer), tasks="kv")
     assert expected in str(error.value) and "\n" not in str(error.value)
@@ -132,7 +140,7 @@ def test_weights_without_gradients_are_one_line(tokenizer) -> None:
 @pytest.mark.parametrize("vocabulary", [100, 30000])
 def test_a_tokenizer_of_another_vocabulary_is_rejected(vocabulary: int, tokenizer) -> None:
     model = llama(tokenizer, vocab_size=vocabulary)
-    with pytest.raises(UserError, match=f"a tokenizer of 571 ids, a model of {vocabulary}"):
+    with pytest.raises(UserError, match=f"a tokenizer of 571 ids, a model of {vocabulary}; "):
         extrap.evaluate(model, *TEXT, tokenizer=tokenizer, tasks="kv")
 
 

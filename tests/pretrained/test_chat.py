@@ -302,3 +302,27 @@ def test_a_special_token_past_the_ids_of_the_model_is_read_as_its_characters(tmp
     assert read(text.encode())[0].tolist() == before
     roomy = PublishedVocabulary.of_folder(place, size + 1, 0, "here").encoder
     assert size in roomy(text.encode())[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "marked", "fit"),
+    [
+        (["[IMG_BREAK]"], False, True),
+        ([f"<loc{n:04}>" for n in range(100)], True, True),
+        ([f"<loc{n:04}>" for n in range(100)], False, False),
+        (["apples"], False, False),
+    ],
+)
+def test_tokens_past_the_ids_of_the_model_are_of_no_text(tmp_path, words, marked, fit):
+    from tokenizers import AddedToken, Tokenizer
+
+    place = word_tokenizer.written(tmp_path)
+    made = Tokenizer.from_file(str(place / "tokenizer.json"))
+    size = made.get_vocab_size()
+    made.add_tokens([AddedToken(word, special=marked) for word in words])
+    made.save(str(place / "tokenizer.json"))
+    if fit:
+        PublishedVocabulary.of_folder(place, size, 0, "here")
+        return
+    with pytest.raises(UserError, match=f"a model of {size}; give the tokenizer of the model"):
+        PublishedVocabulary.of_folder(place, size, 0, "here")
