@@ -34,6 +34,7 @@ class Engine(nn.Module):
 
     limit     tokens of prompt and answer that the engine says it reads; None if it is silent
     scores    whether it scores the tokens of a prompt
+    served    the words and sizes by which the engine says which model it serves; {} if it is silent
     """
 
     def __init__(
@@ -56,7 +57,9 @@ class Engine(nn.Module):
                 raise client.error("names no model", "end it with /v1, or give model.name")
             listed = ", ".join(sorted(known))
             raise UserError("model.name", name, f"the engine serves {listed}", "name one of them")
-        self.limit, self.size = _limit(known.get(self.name, {}))
+        own = known.get(self.name, {})
+        self.limit, self.size = _limit(own)
+        self.served = _of_model(own)
         self.protocol = Protocol(client, self.name)
         self._probe()
 
@@ -195,3 +198,13 @@ def _limit(model: dict[str, Any]) -> tuple[int | None, int]:
     found = model.get("max_model_len") or (own or {}).get("n_ctx")
     size = (own or {}).get("n_params")
     return (found if isinstance(found, int) else None), (size if isinstance(size, int) else 0)
+
+
+def _of_model(model: dict[str, Any]) -> dict[str, str | int]:
+    """Returns the entries of an engine's answer that another start leaves as they are, unless it
+    serves another model.
+    """
+    more = model.get("meta") if isinstance(model.get("meta"), dict) else {}
+    found = {name: model.get(name) for name in ("id", "root")}
+    found |= {name: (more or {}).get(name) for name in ("n_params", "n_vocab", "n_embd", "size")}
+    return {name: value for name, value in found.items() if isinstance(value, str | int)}

@@ -101,7 +101,7 @@ class Experiment:
                     entry.write()
                     held.enter_context(progress.kept(entry.report))
                 if self.finished():
-                    note = f"{self.job.run.name}: nothing left to do"
+                    note = f"{self.job.run.name}: nothing left to do{self.job.source.kept}"
                     if not in_sweep:
                         print(note, file=sys.stderr)
                     self._leave("skipped", note)

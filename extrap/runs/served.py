@@ -1,7 +1,8 @@
 """A model that an engine serves, evaluated over HTTP like a published checkpoint.
 
 The address, the name of the model, its context and the text name the run: extrap cannot see that
-an engine started anew has another setting. Give each setting a label.
+an engine started anew has another setting. Give each setting a label. The folder of the run keeps
+what the engine says about its model; rows of another model do not come beside these.
 """
 
 import json
@@ -18,6 +19,7 @@ from extrap.model.gpt import GPT
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.vocabulary import PublishedVocabulary, encoder_of
 from extrap.runs.build import build
+from extrap.runs.folder import read_json
 from extrap.runs.published import Published, PublishedRun, first_token
 from extrap.tasks.base import Progress, Task
 from extrap.utils.errors import UserError
@@ -61,6 +63,7 @@ class Served(Published):
     """
 
     less = "give smaller multiples, or leave model.reference out"
+    kept = " (the engine was not asked; for another model behind its address give label=NAME)"
 
     def __init__(
         self, config: Mapping[str, Any], choices: Mapping[str, str], tokenizer: Any = None
@@ -173,6 +176,17 @@ class Served(Published):
         }
         return PublishedRun(self.label, identity, self.seed)
 
+    def note(self) -> None:
+        """Writes the folder of the run. Raises UserError if its rows are of another model."""
+        known = read_json(self.run.folder / "config.json").get("served")
+        served = self.engine.served
+        if known and served and known != served:
+            problem = f"serves {_words(served)}, and {self.run.name} has rows of {_words(known)}"
+            remedy = "give label=NAME, which names a run of its own"
+            raise UserError("model.url", self.reading.url, problem, remedy)
+        self.run.about["served"] = known or served
+        super().note()
+
     def scaled(self) -> str | None:
         return None
 
@@ -181,3 +195,8 @@ class Served(Published):
 
     def check_reading(self, model: GPT, lengths: Iterable[int], progress: Progress) -> None:
         """The engine was probed before."""
+
+
+def _words(served: Any) -> str:
+    entries = served.items() if isinstance(served, dict) else []
+    return " ".join(f"{name}={value!s:.60}" for name, value in entries)

@@ -49,12 +49,14 @@ class Source(ABC):
     run         the run of this model before any tuning
     reads       the options of text and vocabulary, which tuning takes over
     less        what to do where a text does not fit into the memory
+    kept        what to know about rows that extrap finds and does not measure again
     text        the source of the text, not yet read
     """
 
     group: ClassVar[str]
     published: ClassVar[bool]
     less: ClassVar[str] = "give smaller multiples"
+    kept: ClassVar[str] = ""
 
     vocabulary: Vocabulary
     text: base.Source

@@ -247,6 +247,29 @@ def test_a_key_goes_to_the_engine_alone(place, net, monkeypatch, capsys):
         assert key.encode() not in written and key not in shown
 
 
+def test_rows_of_another_model_behind_an_address_are_a_run_of_their_own(
+    place, net, monkeypatch, capsys
+):
+    folder, server = place.saved(net), Serving(net)
+    words = ["model=engine", f"model.tokenizer={folder}", "stage=evaluate", *place.WORDS]
+    words += ["logger=csv"]
+    kv = ["task=[kv]", "task.kv.multiples=[.25]", *KV]
+    nll = ["task=[nll]", "task.nll.multiples=[.25]", *NLL]
+    with serving(server) as url:
+        words += [f"model.url={url}"]
+        typed(monkeypatch, *words, *kv)
+        before, _ = len(server.asked), capsys.readouterr()
+        typed(monkeypatch, *words, *kv)
+        assert len(server.asked) == before
+        assert "nothing left to do (the engine was not asked; " in capsys.readouterr().err
+        server.models = lambda: {"data": [{"id": "other", "max_model_len": 9999}]}
+        with pytest.raises(SystemExit):
+            typed(monkeypatch, *words, *nll)
+        said = capsys.readouterr().err
+        assert "serves id=other, and engine-" in said and " has rows of id=tiny; give label" in said
+        typed(monkeypatch, *words, *nll, "label=other")
+
+
 @pytest.mark.parametrize("proxy", ["socks9://127.0.0.1:1", "socks5://127.0.0.1:1"])
 def test_a_proxy_that_cannot_be_used_is_one_line(monkeypatch, proxy):
     monkeypatch.setenv("ALL_PROXY", proxy)
