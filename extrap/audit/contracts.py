@@ -117,6 +117,15 @@ def prefix(make: Make) -> None:
     close(alone, whole[:, :SPLIT])
 
 
+def beside(make: Make) -> None:
+    """a text is read the same beside another"""
+    model = make()
+    x = tokens()
+    pair = model(x)
+    for row in range(len(x)):
+        close(pair[row : row + 1], model(x[row : row + 1]))
+
+
 def kernel(make: Make) -> None:
     """every kernel computes attention as defined, in blocks of any height"""
     model = make()
@@ -243,7 +252,18 @@ def bfloat16(make: Make) -> None:
 
 CONTRACTS: dict[str, Callable[[Make], None]] = {
     one.__name__: one
-    for one in (causal, prefix, kernel, gradients, reached, past, shifted, apart, bfloat16)
+    for one in (
+        causal,
+        prefix,
+        beside,
+        kernel,
+        gradients,
+        reached,
+        past,
+        shifted,
+        apart,
+        bfloat16,
+    )
 }
 
 

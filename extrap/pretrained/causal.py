@@ -1,5 +1,5 @@
 """Whether a model is a language model: it gives the same logits for the same text, whatever it read
-before, and no later token changes the logits before it.
+before and beside it, and no later token changes the logits before it.
 
 The question is put to texts of every length that extrap measures: a mask, a window or a kernel may
 be right in a short text and wrong in a long one.
@@ -22,6 +22,9 @@ NUMBERS = 2**26
 """Logits of a text that are held at most."""
 BEFORE = 64
 """Positions that are compared at least where not all logits are held, and after longer texts."""
+ROUNDING = 0.2
+"""Root mean square by which logits of one text and of two, which other kernels may compute in half
+precision, differ at most, in standard deviations of the logits."""
 
 
 class Fault(NamedTuple):
@@ -39,10 +42,11 @@ def fault(
     progress: Callable[[int, int], object] = max,
 ) -> Fault | None:
     """Returns why a model gives no logits of a language model, None if it does: the first fault in
-    a text of SHORT tokens, then in texts of these lengths, then in the shorter ones again: a model
-    may keep something of the longest. A text that the model refuses by OutOfRange has none.
+    a text of SHORT tokens, alone and beside another, then in texts of these lengths, then in the
+    shorter ones again: a model may keep something of the longest. A text that the model refuses by
+    OutOfRange has none.
 
-    model: (tokens (1, T), last=w) -> logits (1, w, vocab). progress(done, total): tokens of texts.
+    model: (tokens (B, T), last=w) -> logits (B, w, vocab). progress(done, total): tokens of texts.
     """
     ids, vocab, done = SHORT, SHORT, 0
     every = sorted({SHORT, *(n for n in lengths if n > SHORT)})
@@ -68,6 +72,9 @@ def fault(
                         return Fault(problem, "turn dropout and sampling off")
                     problem = f"sees later tokens (a text of {T} tokens), so its losses are not a"
                     return Fault(f"{problem} language model's", CAUSAL)
+            if T == SHORT and _mixes(model, text.to(device), other.to(device), before):
+                problem = f"gives other logits for a text ({T} tokens) beside another"
+                return Fault(problem, "compute each row of a batch by itself")
         except OutOfRange:
             continue
         vocab = before.shape[-1]
@@ -80,6 +87,20 @@ def fault(
             return Fault(problem, "forget it between calls")
     progress(done, done)
     return None
+
+
+def _mixes(model: Callable[..., Tensor], text: Tensor, other: Tensor, alone: Tensor) -> bool:
+    """True if the logits of a text, `alone`, depend on a text beside it: on what it says, or on
+    being there.
+    """
+    T = text.shape[1]
+    twice = model(torch.cat([text, text]), last=T)[:1].clone()
+    beside = model(torch.cat([text, other]), last=T)[:1]
+    if _differ(twice, beside):
+        return True
+    finite = alone.isfinite() & beside.isfinite()
+    kept, found = alone[finite].float(), beside[finite].float()
+    return bool((kept - found).square().mean() > (ROUNDING * kept.std()) ** 2)
 
 
 def _cuts(T: int, least: int) -> list[int]:

@@ -58,6 +58,8 @@ def wrong(kind: str, tokenizer):
             return lambda ids: torch.randn(*ids.shape, 577)
         case "ahead":
             return lambda ids: torch.eye(577)[ids.flip(1)]
+        case "beside":
+            return lambda ids: torch.eye(577)[ids.flip(0)]
         case "large":
             return large
         case "class":
@@ -80,6 +82,11 @@ def wrong(kind: str, tokenizer):
         ("none", ("model.train_length=32",), "returned NoneType for ids of shape (1, 8)"),
         ("random", ("model.train_length=32",), "model=lambda: returns other logits for the same"),
         ("ahead", ("model.train_length=32",), "model=lambda: sees later tokens"),
+        (
+            "beside",
+            ("model.train_length=32",),
+            "lambda: gives other logits for a text (8 tokens) b",
+        ),
         ("class", ("model.train_length=32",), "model=Linear: is no model"),
         ("far ahead", ("model.train_length=64",), "model=lambda: sees later tokens (a text of 64"),
         ("large", ("model.train_length=64",), "model=large: with its longest text it does not fit"),

@@ -25,6 +25,15 @@ class Ahead(Scheme):
         return x + x.mean(1, keepdim=True)
 
 
+class Mixed(Scheme):
+    """Kind: relative
+    Past L: defined
+    """
+
+    def gate(self, out, at):
+        return out + out.mean(0, keepdim=True)
+
+
 class Idle(Scheme):
     """Kind: absolute
     Past L: defined
@@ -78,6 +87,7 @@ def test_each_broken_contract_is_told() -> None:
         "no logit depends on a later token",
         "the beginning of a text is read as if it stood alone",
     } <= told(Ahead)
+    assert "a text is read the same beside another" in told(Mixed)
     assert told(Idle) == {
         "training reaches every parameter",
         "its card says whether it feels a constant that is added to all positions",

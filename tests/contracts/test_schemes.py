@@ -111,6 +111,10 @@ def test_prefix_consistency(name):
     contracts.prefix(partial(gpt, name))
 
 
+def test_a_text_is_read_the_same_beside_another(name):
+    contracts.beside(partial(gpt, name))
+
+
 def test_last_is_the_tail_of_the_full_pass(name):
     model, x = gpt(name), tokens()
     close(model(x, last=3), model(x)[:, -3:])
