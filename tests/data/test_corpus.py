@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import shutil
+import tarfile
 import tempfile
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -388,12 +389,60 @@ def test_rows_joined_by_nothing_are_another_text_than_rows_apart(joins, tmp_path
         (b"\x28\xb5\x2f\xfd\x24" + bytes(range(128, 250)), "packed by zstd"),
         (b"BZh91AY&SY" + bytes(range(128, 250)), "packed by bzip2"),
         (b"\x1f\x8b\x08" + bytes(range(128, 250)), "packed by gzip"),
+        ("café ".encode("utf-32") * 99, "not UTF-8 .*iconv -f utf-32 -t utf-8"),
+        (b"text " * 99 + bytes(999), "more than a fifth of its bytes are NUL"),
+        *(
+            ("a word ".encode(form) * 99, f"{form[:6].upper()} without .*iconv -f {form} ")
+            for form in ("utf-16le", "utf-16be", "utf-32le", "utf-32be")
+        ),
     ],
 )
 def test_other_bytes_than_utf8_say_what_to_do(content, expected, tmp_path, cache):
     (tmp_path / "a.txt").write_bytes(content)
     with pytest.raises(UserError, match=expected):
         Files(path=str(tmp_path / "a.txt")).open(cache)
+
+
+@pytest.mark.parametrize("block", [reader.CHUNK, 1])
+@pytest.mark.parametrize("end", ["tar", "tar.gz", "tgz"])
+def test_an_archive_is_no_text(end, block, folder, tmp_path, cache, monkeypatch):
+    monkeypatch.setattr("extrap.data.corpora.files.BLOCK", block)
+    with tarfile.open(tmp_path / f"a.{end}", "w" if end == "tar" else "w:gz") as archive:
+        archive.add(folder)
+    program = "gzip" if end == "tgz" else "tar"
+    with pytest.raises(UserError, match=f"packed by {program}; .*; unpack it"):
+        Files(path=str(tmp_path / f"a.{end}")).open(cache)
+
+
+@pytest.mark.parametrize("end, known", [("feather", "arrow"), ("pq", "parquet")])
+def test_a_table_under_another_name_is_read_under_its_own(end, known, tmp_path, cache):
+    import pyarrow as pa
+    from pyarrow import feather, parquet
+
+    write = {"feather": feather.write_feather, "pq": parquet.write_table}[end]
+    write(pa.table({"text": ["a", "b"]}), str(path := tmp_path / f"a.{end}"))
+    with pytest.raises(UserError, match=f"give it a name that ends in .{known}"):
+        Files(path=str(path)).open(cache)
+    renamed = path.rename(path.with_suffix(f".{known}"))
+    assert [text for _, text in Files(path=str(renamed)).documents()] == [b"a", b"b"]
+
+
+def test_a_text_may_hold_a_nul(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"a\0b")
+    assert [text for _, text in Files(path=str(tmp_path)).documents()] == [b"a\0b"]
+
+
+def test_parquet_without_rows_holds_no_document(tmp_path):
+    """Neither in a file nor in a group of rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    full = pa.table({"text": ["a", "b"]})
+    pq.write_table(full[:0], tmp_path / "0.parquet")
+    with pq.ParquetWriter(tmp_path / "1.parquet", full.schema) as file:
+        file.write_table(full[:0])
+        file.write_table(full)
+    assert [text for _, text in Files(path=str(tmp_path)).documents()] == [b"a", b"b"]
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

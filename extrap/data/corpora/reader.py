@@ -36,6 +36,29 @@ PACKED = {
     b"\x1f\x8b": "gzip",
 }
 """Programs that pack files, by the first bytes of their files."""
+TAR = (b"ustar\x0000", b"ustar  \0")  # at byte 257: of POSIX, of GNU
+NAMES = {b"ARROW1\0\0": ".arrow", b"PAR1\x15": ".parquet"}
+"""Ends of the names of tables, by the first bytes of their files."""
+MARKS = {
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+"""Encodings by their marks of the byte order; the longer ones first."""
+WIDE = {
+    (False, True, False, True): "utf-16le",
+    (True, False, True, False): "utf-16be",
+    (False, True, True, True): "utf-32le",
+    (True, True, True, False): "utf-32be",
+}
+"""Encodings by the bytes of four that are NUL in English."""
+CONVERT = "convert it, as in iconv -f {} -t utf-8, or choose files with a pattern"
+HEAD = 2**16
+FEW = 8
+"""Bytes of a file that show its form, and NULs that any text may hold."""
+ROWS = 1000
+"""Rows of parquet in memory."""
 SETTLED = 2.0  # seconds; the coarsest file times in use
 
 
@@ -135,6 +158,7 @@ def _listed(folder: Path) -> set[str] | None:
 def text(path: Path) -> str:
     """Returns the UTF-8 text of a file, line ends as \\n. Raises UserError for other bytes."""
     check_size(path, PATH)
+    _check_form(path)
     try:
         with TextIOWrapper(opened(path), encoding=UTF8) as file:
             return file.read()
@@ -146,6 +170,7 @@ def text_blocks(path: Path) -> Iterator[bytes]:
     """Yields the blocks of a long text, of which memory holds one. Errors as in `text`."""
     if is_packed(path):
         check_size(path, PATH)
+    _check_form(path)
     try:
         with TextIOWrapper(opened(path), encoding=UTF8) as file:
             while block := file.read(CHUNK):
@@ -161,9 +186,11 @@ def records(path: Path) -> Iterator[tuple[str, Any]]:
     if kind(path) == "json":
         yield from json_rows(path)
         return
-    files = [escape(str(path.absolute()))]
+    options: dict[str, Any] = {"data_files": [escape(str(path.absolute()))], "split": "train"}
+    if kind(path) == "parquet":
+        options["batch_size"] = ROWS  # else the rows of the first group, of which there may be none
     try:
-        with streamed(kind(path), data_files=files, split="train") as found:
+        with streamed(kind(path), **options) as found:
             yield from ((f"{path}:{i}", row) for i, row in enumerate(found, 1))
     except Exception as error:  # unpacking, decoding and typing each have their own
         raise unreadable(path, kind(path), error) from None
@@ -197,29 +224,64 @@ def _parsed(found: str) -> Any:
 
 def unreadable(place: object, kind: str, error: Exception, option: str = PATH) -> UserError:
     path = Path(re.sub(r":\d+$", "", str(place)))
-    if (program := _packed_by(path)) is not None and not is_packed(path):
-        problem = f"packed by {program}; extrap unpacks .gz alone"
-        remedy = "give it a name that ends in .gz" if program == "gzip" else "unpack it"
-        return UserError(option, place, problem, remedy)
+    if (form := _form(path, place, option)) is not None:
+        return form
     if isinstance(error, UnicodeDecodeError):
-        wide = bytes(error.object[:2]) in (b"\xff\xfe", b"\xfe\xff")
-        known = "utf-16" if wide else "latin1"
-        remedy = f"convert it, as in iconv -f {known} -t utf-8, or choose files with a pattern"
+        head = _head(path)
+        known = next((name for mark, name in MARKS.items() if head.startswith(mark)), "latin1")
         problem = f"not UTF-8 (byte 0x{error.object[error.start]:02x}: {error.reason})"
-        return UserError(option, place, problem, remedy)
+        return UserError(option, place, problem, CONVERT.format(known))
     advice = "choose files with a pattern such as 'folder/**/*.txt'"
     if kind == "json":
         advice = "give a JSON object a line, or one list of them"
     return UserError(option, place, f"extrap cannot read this as {kind} ({line(error)})", advice)
 
 
-def _packed_by(path: Path) -> str | None:
-    if not path.is_file():
+def _check_form(path: Path) -> None:
+    """Raises UserError for a file that is no UTF-8 text, though its bytes may be valid UTF-8."""
+    if (form := _form(path, path, PATH)) is not None:
+        raise form
+
+
+def _form(path: Path, place: object, option: str) -> UserError | None:
+    """Returns what to do with a packed file, an archive, a table under another name, or a text
+    with a NUL beside each letter; None for any other file.
+    """
+    head = _head(path)
+    program = next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
+    if head[257:265] in TAR:
+        program = "tar"
+    if program is not None:
+        problem = f"packed by {program}; extrap unpacks .gz alone"
+        renamed = program == "gzip" and path.suffix.lower() not in (".gz", ".tgz")
+        remedy = "give it a name that ends in .gz" if renamed else "unpack it"
+        return UserError(option, place, problem, remedy)
+    if kind(path) in ("parquet", "arrow"):
         return None
-    with suppress(OSError), path.open("rb") as file:
-        head = file.read(8)
-        return next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
-    return None
+    if end := next((end for magic, end in NAMES.items() if head.startswith(magic)), None):
+        problem = "a table under the name of a text"
+        return UserError(option, place, problem, f"give it a name that ends in {end}")
+    marked = any(head.startswith(mark) for mark in MARKS)
+    if marked or not _many(head) or head.count(0) <= FEW:
+        return None
+    if (known := WIDE.get(tuple(_many(head[i::4]) for i in range(4)))) is None:
+        problem = "more than a fifth of its bytes are NUL, as in no text"
+        return UserError(option, place, problem, "choose files with a pattern")
+    problem = f"{known[:6].upper()} without a mark of the byte order"
+    return UserError(option, place, problem, CONVERT.format(known))
+
+
+def _many(found: bytes) -> bool:
+    """True if more than a fifth of the bytes are NUL."""
+    return 5 * found.count(0) > len(found)
+
+
+def _head(path: Path) -> bytes:
+    """Returns the first bytes of a file, unpacked; no bytes if it is no file or damaged."""
+    if path.is_file():
+        with suppress(*BROKEN), opened(path) as file:
+            return file.read(HEAD)
+    return b""
 
 
 def line(error: BaseException) -> str:
