@@ -11,12 +11,13 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from types import ModuleType
 
-FILE, BACKEND = "matplotlibrc", "MPLBACKEND"
+FILE, BACKEND, DATE = "matplotlibrc", "MPLBACKEND", "SOURCE_DATE_EPOCH"
 
 
 @contextmanager
@@ -72,6 +73,11 @@ def leave_out() -> None:
 
 def settle() -> None:
     """Leaves the user's settings and backend of matplotlib out as well: figures of a command look
-    the same everywhere, and no window opens.
+    the same everywhere, and no window opens. Leaves out a date of figures that is no date, which
+    matplotlib fails on.
     """
     os.environ |= {"MATPLOTLIBRC": os.devnull, "MPLBACKEND": "agg"}
+    try:
+        datetime.fromtimestamp(int(os.environ.get(DATE, "0")), UTC)
+    except (ValueError, OverflowError, OSError):
+        del os.environ[DATE]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from extrap.utils.matplotlibrc import settle
 from tests.faults import planted
 from tests.support.program import python
 
@@ -57,3 +58,12 @@ def test_a_backend_that_a_notebook_leaves_and_nobody_installed_is_left_out():
     lines = ["import extrap", "import matplotlib.pyplot as plt", "plt.figure()"]
     for package in ("of_no_environment.backend_inline", ""):
         started("-c", "\n".join(lines), MPLBACKEND=f"module://{package}")
+
+
+@pytest.mark.parametrize("date, kept", [("abc", False), ("9" * 30, False), ("86400", True)])
+def test_a_malformed_date_of_figures_is_left_out(date, kept, monkeypatch):
+    for name in ("MATPLOTLIBRC", "MPLBACKEND"):
+        monkeypatch.setenv(name, "agg")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", date)
+    settle()
+    assert (os.environ.get("SOURCE_DATE_EPOCH") == date) is kept

@@ -46,7 +46,7 @@ MARKS = {
     b"\xfe\xff": "utf-16",
 }
 """Encodings by their marks of the byte order; the longer ones first."""
-WIDE = {
+WIDE: dict[tuple[bool, ...], str] = {
     (False, True, False, True): "utf-16le",
     (True, False, True, False): "utf-16be",
     (False, True, True, True): "utf-32le",
