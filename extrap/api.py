@@ -26,7 +26,7 @@ from annotated_types import MinLen
 from extrap.utils.bounds import OneOrMore, Positive
 from extrap.utils.calls import checked
 from extrap.utils.errors import UserError, choose
-from extrap.utils.plugins import check_plugins
+from extrap.utils.plugins import check_plugins, told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -230,14 +230,17 @@ def _job(words: Sequence[str], source: Any = None) -> Iterator["Job"]:
 
     from extrap.cli import program
     from extrap.cli.apart import own_settings
+    from extrap.cli.app import MOST_THREADS
     from extrap.cli.composed import composed
     from extrap.runs.texts import reopen
 
     reopen()
     with own_settings():
         this = composed(words)
-        torch.set_num_threads(this.values["threads"])
-        yield program.job(this, source)
+        if 1 <= this.values["threads"] <= MOST_THREADS:  # the check rejects other numbers
+            torch.set_num_threads(this.values["threads"])
+        with told(map(str, this.values.get("plugins") or ())):
+            yield program.job(this, source)
 
 
 def _source(model: Any, tokenizer: Any, replaced: set[str]) -> tuple[list[str], Any]:

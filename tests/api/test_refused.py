@@ -23,6 +23,28 @@ def test_a_training_of_several_processes_is_for_the_command_line() -> None:
         extrap.train(*words)
 
 
+@pytest.mark.parametrize("threads", [0, -1, 5000])
+def test_threads_that_no_machine_has_are_one_line(threads: int) -> None:
+    with pytest.raises(UserError, match=f"^threads={threads}: a whole number from 1 to 1024$"):
+        extrap.train(*ROPE, f"threads={threads}")
+
+
+SHORT_SCHEME = """from extrap.schemes.rope import RoPE
+class Short(RoPE):
+    def positions(self, t):
+        assert len(t) <= 64, "a table of 64"
+        return super().positions(t)
+"""
+
+
+def test_what_a_plug_in_raises_is_one_line(elsewhere) -> None:
+    (elsewhere / "short_scheme.py").write_text(SHORT_SCHEME)
+    words = (*ROPE, "plugins=[short_scheme]", "scheme._target_=short_scheme.Short")
+    run = extrap.train(*words)
+    with pytest.raises(UserError, match=r"^plugins=short_scheme: AssertionError in .*, line 4: "):
+        extrap.evaluate(run, tasks="nll", multiples=[2])
+
+
 def large(ids: torch.Tensor) -> torch.Tensor:
     """A model that reads short texts alone."""
     if ids.shape[1] > 64:
