@@ -31,6 +31,9 @@ LONGEST = 2**20
 TEXTS = ("a b", " a b", "a b.", "a b:", "a b\n", "\na b", "a b\n\n", "1", " a: b\n a:")
 """Beginnings and ends of texts whose tokens may merge with those of a template."""
 
+SAMPLE = "  a <b> & 'c' \"d\"\n\n  e:  {f}\tg\n" * 9
+"""A text that filters of jinja change: case, blanks, line ends, quotes, signs of HTML, length."""
+
 MARK = "TEXT-OF-A-USER"
 THINKING = "enable_thinking"
 CHANNEL = re.compile(r"<\|?channel\|?>")
@@ -70,6 +73,11 @@ def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
             f"{place}: no special token parts the chat template from a text: {share} in one piece"
         )
         warnings.warn(f"{line} with it; extrap reads them apart", UserWarning, stacklevel=2)
+    sample = _rendered(template, config, place, SAMPLE)
+    inner = sample.removeprefix(before).removesuffix(behind[0])
+    if len(inner) == len(sample) or inner.strip() != SAMPLE.strip():
+        line = f"{place}: its chat template changes the text of a user"
+        warnings.warn(f"{line}; extrap keeps the text as it is", UserWarning, stacklevel=2)
     if _thinks(template, behind[0]):
         line = f"{place}: its chat template opens a thought in front of the answer"
         line = f"{line}; extrap scores what is said first as the answer"
@@ -119,7 +127,7 @@ def _template(folder: Path, config: dict[str, Any], place: str) -> str:
     return found
 
 
-def _rendered(template: str, config: dict[str, Any], place: str) -> str:
+def _rendered(template: str, config: dict[str, Any], place: str, said: str = MARK) -> str:
     with installed("model.chat=true"):
         from transformers.utils.chat_template_utils import render_jinja_template
     if CLOCK in template:
@@ -136,7 +144,7 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
     try:
         with bounded(SECONDS, MEMORY):
             (text,), _ = render_jinja_template(
-                conversations=[[{"role": "user", "content": MARK}]],
+                conversations=[[{"role": "user", "content": said}]],
                 chat_template=template,
                 add_generation_prompt=True,
                 **switches,

@@ -244,6 +244,21 @@ def test_a_template_whose_tokens_merge_with_a_text_is_told(template, joined, tmp
     assert len(lines) == joined and all("'a b\\n', have other tokens" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        *((" | trim", 0), (".strip()", 0), (" | e", 1), (" | upper", 1), (" | indent", 1)),
+        *(("[:20]", 1), (".replace('\n\n', '\n')", 1), (".split('\n')[0]", 1)),
+    ],
+)
+def test_a_template_that_changes_a_text_is_told(change, told, tmp_path):
+    place = written(tmp_path, CHAT.replace("m['content']", f"(m['content']{change})"))
+    with warnings.catch_warnings(record=True) as lines:
+        warnings.simplefilter("always")
+        PublishedVocabulary.of_folder(place, 1000, 0, "here", chat=True)
+    assert ["changes the text of a user" in str(line.message) for line in lines] == [True] * told
+
+
 SWITCH = "{% if enable_thinking is defined and not enable_thinking %}<think></think>{% endif %}"
 
 
