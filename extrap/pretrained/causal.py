@@ -59,7 +59,7 @@ def fault(
         other = (text + torch.randint(1, ids, (1, T), generator=g)) % ids
         last = T if T * vocab <= NUMBERS else min(T, NUMBERS // vocab + BEFORE)
         try:
-            before = model(text.to(device), last=last)
+            before = model(text.to(device), last=last).clone()  # it may answer in one buffer
             if _probabilities(before):
                 return Fault("returns probabilities, rows that sum to 1", "return logits")
             for cut in _cuts(T, max(1, T - last + BEFORE * (last < T))):

@@ -33,8 +33,8 @@ class Plain(nn.Module):
 
     A model that fails with several texts reads one after the other; one that takes gradients as it
     reads, and fails without, has them. Raises OutOfRange past a table of positions and where the
-    model fails past L; UserError where it fails within L, and for anything but logits (B, T,
-    vocab).
+    model fails or crops its text past L; UserError where it does within L, and for anything but
+    logits (B, T, vocab).
     """
 
     def __init__(self, net: Any, length: int, why: str = "no way to its positions"):
@@ -59,7 +59,8 @@ class Plain(nn.Module):
             except (OutOfRange, UserError):
                 if len(tokens) == 1:
                     raise
-        found = torch.cat([self._read(text[None], last) for text in tokens])
+        # a model may answer in one buffer
+        found = torch.cat([self._read(text[None], last).clone() for text in tokens])
         self.single = True
         return found
 
@@ -86,10 +87,13 @@ class Plain(nn.Module):
                 raise OutOfRange(f"{self.name} fails at {T} tokens ({_said(error)})") from error
             raise _fails(self.name, tokens, error) from error
         first = found[0] if isinstance(found, tuple | list) and found else found
-        logits = getattr(found, "logits", first)
-        rows = last if fewer else T
+        logits: Any = getattr(found, "logits", first)
+        rows = T if last is None or not fewer else last
         tensor = isinstance(logits, Tensor) and logits.is_floating_point()
-        if not tensor or logits.dim() != 3 or logits.shape[:2] != (B, rows) or not logits.numel():
+        each = tensor and logits.dim() == 3 and len(logits) == B and logits.numel() > 0
+        if each and self.length < T and logits.shape[1] < rows:
+            raise OutOfRange(f"{self.name} answers {logits.shape[1]} of {T} tokens")
+        if not each or logits.shape[1] != rows:
             what = f"a tensor of shape {tuple(logits.shape)}" if tensor else type(logits).__name__
             problem = f"returned {what} for ids of shape {(B, T)}"
             raise UserError("model", self.name, problem, "return logits (B, T, vocab), a tensor")

@@ -76,7 +76,8 @@ class OnDevice:
         def rows(here: slice) -> Tensor:
             start, count = here.start, here.stop - here.start
             some = given if count == n else [x.narrow(dim, start, count) for x in given]
-            return call(some[0].to(self._device), *some[1:])
+            found = call(some[0].to(self._device), *some[1:])
+            return found if count == n else found.clone()  # a model may answer in one buffer
 
         parts = self._fits(rows, n, T, self._need(T, last or T))
         return parts[0] if len(parts) == 1 else torch.cat(parts, dim)

@@ -45,6 +45,24 @@ def test_a_model_in_a_variable_is_measured_as_its_folder(elsewhere: Path, tokeni
     assert_frame_equal(nll[0][measured], nll[1][measured], rtol=1e-4)  # of other kernels
 
 
+def test_a_function_may_answer_in_one_buffer(tokenizer) -> None:
+    """As graphs of CUDA do: tasks that compare several answers hold copies."""
+    model, kept = llama(tokenizer), {}
+
+    def called(ids: torch.Tensor) -> torch.Tensor:
+        return model(ids).logits
+
+    def buffered(ids: torch.Tensor) -> torch.Tensor:
+        found = called(ids)
+        return kept.setdefault(found.shape, torch.empty_like(found)).copy_(found)
+
+    words = (*TEXT, *FEW, "model.train_length=64", "model.bos=0")
+    options = {"tokenizer": tokenizer, "tasks": ["kv", "nll"], "multiples": [0.5, 1]}
+    fresh, reused = (extrap.evaluate(one, *words, **options) for one in (called, buffered))
+    measured = ["task", *MEASURED]
+    assert_frame_equal(reused[measured], fresh[measured], check_exact=True)
+
+
 def test_models_that_differ_in_long_texts_alone_have_two_names(tokenizer) -> None:
     """A dynamic scaling and a window begin behind the text that names a model."""
 

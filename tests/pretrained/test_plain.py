@@ -251,6 +251,30 @@ def test_logits_come_as_their_model_gives_them():
         torch.testing.assert_close(found, logits_of(ids)[:, -4:])
 
 
+def test_a_text_that_a_model_crops_past_its_length_is_one_that_it_cannot_read():
+    ids = torch.zeros(2, 64, dtype=torch.long)
+    with pytest.raises(OutOfRange, match="answers 40 of 64 tokens"):
+        Plain(lambda ids: logits_of(ids[:, -40:]), 32)(ids)
+    with pytest.raises(UserError, match=r"returned a tensor of shape .1, 40, 70. for ids of shape"):
+        Plain(lambda ids: logits_of(ids[:, -40:]), 64)(ids)
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_model_may_answer_in_one_buffer(most):
+    """Whether it reads one text at a time or several."""
+    kept = {}
+
+    def model(ids):
+        assert len(ids) <= most
+        found = logits_of(ids)
+        return kept.setdefault(found.shape, torch.empty_like(found)).copy_(found)
+
+    reader = Plain(model, 32)
+    assert causal.fault(reader, torch.device("cpu"), [16, 32]) is None
+    ids = torch.arange(12).view(2, 6)
+    torch.testing.assert_close(reader(ids), logits_of(ids))
+
+
 def test_probabilities_are_no_logits():
     def softened(ids, last):
         return logits_of(ids).softmax(-1)[:, -last:]

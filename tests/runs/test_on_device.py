@@ -71,6 +71,20 @@ def test_a_full_memory_halves_the_texts_once_and_says_so(model, read):
         assert max(small.sizes) == 1
 
 
+@pytest.mark.filterwarnings("ignore:6 texts of 5 tokens fill")
+def test_parts_of_a_model_that_answers_in_one_buffer_stay():
+    kept = {}
+
+    def model(tokens, last=None):
+        if len(tokens) > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        found = tokens[..., None].float()
+        return kept.setdefault(found.shape, torch.empty_like(found)).copy_(found)
+
+    tokens = torch.arange(30).view(6, 5)
+    assert torch.equal(OnDevice(model, CPU)(tokens), tokens[..., None].float())
+
+
 @torch.no_grad()
 def test_generation_goes_on_without_a_past(model):
     prompts = list(torch.randint(20, (4, 9)).numpy())

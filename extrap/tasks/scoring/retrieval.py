@@ -127,7 +127,8 @@ class Exam(Trials):
             if hasattr(self.model, "endings"):
                 yield self.model.endings(texts, last)
             else:
-                logits = [self.model(text, last=last) for text in texts]
+                # a model may answer in one buffer
+                logits = [self.model(text, last=last).clone() for text in texts]
                 yield torch.stack(logits)
             self.counter(texts.numel())
 
