@@ -154,6 +154,19 @@ def test_blocks_that_see_each_other_are_found():
         assert causal.fault(partial(model, block=block), torch.device("cpu"), [64])
 
 
+def test_texts_that_see_one_another_are_found():
+    """By what the other one says, however little, and by its being there; rounding is none."""
+    cpu = torch.device("cpu")
+
+    def said(change):
+        found = causal.fault(lambda ids, last: change(logits_of(ids))[:, -last:], cpu)
+        return found and found.problem
+
+    for change in (lambda x: x + 0.01 * x.mean(0), lambda x: x.flip(0), lambda x: x * len(x)):
+        assert said(change) == "gives other logits for a text (8 tokens) beside another"
+    assert said(lambda x: x * (1 + 0.01 * len(x))) is None
+
+
 def test_noise_in_a_long_text_is_found():
     def model(ids, last):
         return torch.randn(1, last, 70) if ids.shape[1] > 8 else torch.zeros(1, last, 70)
