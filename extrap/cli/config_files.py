@@ -88,7 +88,8 @@ def _checked_merge(loader: ConfigLoaderImpl, default: ResultDefault, repo: Any) 
     for option in NAMES if isinstance(content, dict) else ():
         if (node := content.get(option)) is not None:
             value = node._value()
-            if type(value) in (int, float) and str(value) == _spelled(Path(file), option):
+            number = type(value) in (int, float) and found.path.startswith("file://")
+            if number and str(value) == _spelled(Path(file), option):
                 node._set_value(str(value))
             check_name(f"{file}: {option}", node._value())
     if not (ours and (default.package or "") in (natural, natural.partition(".")[0])):

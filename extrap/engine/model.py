@@ -205,6 +205,6 @@ def _of_model(model: dict[str, Any]) -> dict[str, str | int]:
     serves another model.
     """
     more = model.get("meta") if isinstance(model.get("meta"), dict) else {}
-    found = {name: model.get(name) for name in ("id", "root")}
+    found = {"id": model.get("id")}
     found |= {name: (more or {}).get(name) for name in ("n_params", "n_vocab", "n_embd", "size")}
     return {name: value for name, value in found.items() if isinstance(value, str | int)}

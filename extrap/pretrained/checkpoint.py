@@ -130,8 +130,10 @@ class Checkpoint:
             return read_json(self.folder / "config.json")
         except FileNotFoundError:
             problem = "holds no config.json, so it is no checkpoint"
-            file = min(self.folder.glob("*.gguf"), default=None)
-            remedy = "" if file is None else f"give {Path(self.place) / file.name}"
+            files = list(self.folder.glob("*.gguf"))
+            remedy = "give one of its .gguf files" if files else ""
+            if len(files) == 1:
+                remedy = f"give {Path(self.place) / files[0].name}"
             raise UserError(self.place, problem=problem, remedy=remedy) from None
 
     @cached_property

@@ -22,6 +22,8 @@ from extrap.utils.errors import UserError
 
 OWN = ITEM_SCHEMA | {name: packed.OWN[name] for name in (SHEET, DIGEST)}
 PLAIN = packed.schema(ITEM_SCHEMA)
+MOST = 20 * packed.MOST
+"""Scores of a packed file."""
 
 
 def scores(sheet: Sheet) -> pd.DataFrame | None:
@@ -45,8 +47,12 @@ def loose(sheet: Sheet) -> pa.Table | None:
 
 def write(path: Path, sheets: Mapping[str, tuple[str, pa.Table]]) -> None:
     """Writes a packed file. sheets: {name: (digest of its rows, scores)}, in the order of the
-    file.
+    file. Raises UserError for more scores than a file may hold.
     """
+    count = sum(scores.num_rows for _, scores in sheets.values())
+    if count > MOST:
+        remedy = "leave the scores in items/, where every comparison on this disk reads them"
+        raise UserError(path, problem=f"{count} scores; {MOST} are the most", remedy=remedy)
     parts = []
     for name, (digest, scores) in sheets.items():
         marks = [pa.repeat(text, scores.num_rows) for text in (name, digest)]
@@ -66,7 +72,7 @@ def read(path: Path) -> Sheets | None:
 def _read(path: Path, version: tuple[int, ...]) -> Sheets:
     del version  # a file that changes is another entry of the cache
     with packed.sound(path, "scores"):
-        found = Sheets(path, packed.load(path, OWN))
+        found = Sheets(path, packed.load(path, OWN, MOST))
         columns = found.columns
         codes = {}
         for name in (SHEET, *ITEM_KEY):

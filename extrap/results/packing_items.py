@@ -25,7 +25,10 @@ def pack(study: Path, others: Sequence[Path] = ()) -> int:
     found = _packed(study, study / PACKED_ITEMS)
     known = packed_of(study)
     for name in known.sheets if known is not None else ():
-        own = packed_items.loose(Sheet(study, name))
+        sheet = Sheet(study, name)
+        if name in found and not sheet.path.is_file():
+            continue  # a file of items without its rows may be of other rows
+        own = packed_items.loose(sheet)
         if own is not None and own.num_rows:
             found[name] = own
     for path in others:

@@ -177,14 +177,19 @@ class Served(Published):
         return PublishedRun(self.label, identity, self.seed)
 
     def note(self) -> None:
-        """Writes the folder of the run. Raises UserError if its rows are of another model."""
-        known = read_json(self.run.folder / "config.json").get("served")
+        """Writes the folder of the run. Raises UserError if its rows are of another model, by the
+        entries that the engine gave at both times.
+        """
+        known: dict[str, Any] = {}
+        if any((self.run.folder / "done").glob("*.json")):
+            known = read_json(self.run.folder / "config.json").get("served") or {}
         served = self.engine.served
-        if known and served and known != served:
+        both = known.keys() & served.keys()
+        if any(known[name] != served[name] for name in both):
             problem = f"serves {_words(served)}, and {self.run.name} has rows of {_words(known)}"
             remedy = "give label=NAME, which names a run of its own"
             raise UserError("model.url", self.reading.url, problem, remedy)
-        self.run.about["served"] = known or served
+        self.run.about["served"] = served | known
         super().note()
 
     def scaled(self) -> str | None:

@@ -44,6 +44,7 @@ def test_experiments_come_in_order_and_parts_after_the_whole(made):
         "extension",
         "extension-options",
         "extension-tuned",
+        "extension-autumn",
         "extension-biases",
         "extension-density",
     ]

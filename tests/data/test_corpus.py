@@ -432,6 +432,11 @@ def test_a_text_may_hold_a_nul(tmp_path):
     assert [text for _, text in Files(path=str(tmp_path)).documents()] == [b"a\0b"]
 
 
+def test_a_text_may_begin_like_a_name_of_bzip2(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"BZhang")
+    assert [text for _, text in Files(path=str(tmp_path)).documents()] == [b"BZhang"]
+
+
 def test_parquet_without_rows_holds_no_document(tmp_path):
     """Neither in a file nor in a group of rows."""
     import pyarrow as pa

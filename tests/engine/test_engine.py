@@ -268,6 +268,9 @@ def test_rows_of_another_model_behind_an_address_are_a_run_of_their_own(
         said = capsys.readouterr().err
         assert "serves id=other, and engine-" in said and " has rows of id=tiny; give label" in said
         typed(monkeypatch, *words, *nll, "label=other")
+        one = {"id": "tiny", "max_model_len": 9999, "meta": {"n_params": 5}}
+        server.models = lambda: {"data": [one]}
+        typed(monkeypatch, *words, *nll)  # it says more of the model that it served before
 
 
 @pytest.mark.parametrize("proxy", ["socks9://127.0.0.1:1", "socks5://127.0.0.1:1"])

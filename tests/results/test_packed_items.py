@@ -81,6 +81,27 @@ def test_scores_of_other_rows_are_not_used_and_not_packed(demo):
     assert not {KV, other} & {*pq.read_table(demo / "items.parquet")["sheet"].to_pylist()}
 
 
+def test_a_file_of_scores_that_stayed_behind_hides_no_packed_ones(demo):
+    """Its rows were packed and removed: it may be of an older training."""
+    pack(demo, "--items")
+    (demo / "rows" / f"{KV}.csv").unlink()
+    stale = demo / "items" / f"{KV}.csv"
+    shutil.copy(demo / "items" / f"{KV.replace('rope', 'alibi')}.csv", stale)
+    packed = demo / "items.parquet"
+    before = packed.read_bytes()
+    assert on_disk(demo)(KV)[0] == packed
+    pack(demo)
+    assert packed.read_bytes() == before
+
+
+def test_more_scores_than_a_file_holds_are_refused_before_it_is_written(demo, monkeypatch):
+    monkeypatch.setattr("extrap.results.packed_items.MOST", 5)
+    packing.pack(demo)
+    with pytest.raises(UserError, match=r"items\.parquet: \d+ scores; 5 are the most"):
+        packing_items.pack(demo)
+    assert not (demo / "items.parquet").exists()
+
+
 def test_scores_whose_mean_is_not_that_of_the_row_are_not_packed(demo):
     shutil.copy(demo / "items" / f"{KV.replace('rope', 'alibi')}.csv", demo / "items" / f"{KV}.csv")
     packing.pack(demo)

@@ -28,7 +28,7 @@ BROKEN = (OSError, EOFError, ValueError, RecursionError, zlib.error)
 """Errors of unpacking, decoding and parsing."""
 PACKED = {
     b"\x28\xb5\x2f\xfd": "zstd",
-    b"BZh": "bzip2",
+    b"BZh91AY&SY": "bzip2",
     b"\xfd7zXZ\x00": "xz",
     b"PK\x03\x04": "zip",
     b"7z\xbc\xaf": "7z",

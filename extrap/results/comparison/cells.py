@@ -88,18 +88,21 @@ they are missing.
 
 
 def on_disk(study: Path) -> Scores:
-    """The items in the folder of a study: in the file of a job, else packed."""
+    """The items in the folder of a study: in the file of a job beside its rows, else packed, else
+    in a file alone.
+    """
 
     def scores(stem: str) -> tuple[Path, pd.DataFrame | None]:
+        sheet = Sheet(study, stem)
         path = study / LOOSE_ITEMS / f"{stem}.csv"
-        if path.exists():
-            return path, rows.read_items(path)
         packed = study / PACKED_ITEMS
-        if not packed.exists():
-            return path, None
-        from extrap.results import packed_items  # imports pyarrow
+        if packed.exists() and not (path.exists() and sheet.path.is_file()):
+            from extrap.results import packed_items  # imports pyarrow
 
-        return packed, packed_items.scores(Sheet(study, stem))
+            found = packed_items.scores(sheet)
+            if found is not None:
+                return packed, found
+        return path, rows.read_items(path) if path.exists() else None
 
     return scores
 
