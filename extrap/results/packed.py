@@ -197,7 +197,7 @@ def version_of(path: Path) -> tuple[int, ...] | None:
 def _read(path: Path, version: tuple[int, ...]) -> Packed:
     del version  # a file that changes is another entry of the cache
     with sound(path, "rows"):
-        found = Packed(path, load(path, OWN, MOST))
+        found = Packed(path, load(path, OWN))
         frame = found.frame()
     _check_rows(path, frame)
     return found
@@ -215,11 +215,11 @@ def sound(path: Path, what: str) -> Iterator[None]:
         raise UserError(path, problem=f"no packed {what} ({reason})", remedy=AGAIN) from None
 
 
-def load(path: Path, own: Mapping[str, str], most: int) -> pa.Table:
+def load(path: Path, own: Mapping[str, str]) -> pa.Table:
     """Returns the columns of a packed file, text as dictionaries. Raises an error of Arrow for a
-    damaged file, other columns, more lines than `most`, and cells that no file of a job holds.
+    damaged file, other columns, more rows than MOST, and cells that no file of a job holds.
     """
-    _check_shape(pq.read_metadata(path), own, most)
+    _check_shape(pq.read_metadata(path), own)
     file = pq.ParquetFile(path, read_dictionary=_of_kind(own, TEXT))
     if not file.schema_arrow.remove_metadata().equals(schema(own, CODED)):
         raise pa.ArrowInvalid("a column has another type")
@@ -232,14 +232,14 @@ def _of_kind(own: Mapping[str, str], kind: str) -> list[str]:
     return [name for name, its in own.items() if its is kind]
 
 
-def _check_shape(about: pq.FileMetaData, own: Mapping[str, str], most: int) -> None:
+def _check_shape(about: pq.FileMetaData, own: Mapping[str, str]) -> None:
     """Raises ArrowInvalid for other columns, no rows, and more bytes or rows than a study has."""
     if about.schema.names != [*own]:
         raise pa.ArrowInvalid(f"wrong columns; columns are {','.join(own)}")
     if not about.num_rows:
         raise pa.ArrowInvalid("the file is without any")
-    if about.num_rows > most:
-        raise pa.ArrowInvalid(f"{about.num_rows} rows; {most} are the most")
+    if about.num_rows > MOST:
+        raise pa.ArrowInvalid(f"{about.num_rows} rows; {MOST} are the most")
     size = 0
     for i in range(about.num_row_groups):
         group = about.row_group(i)

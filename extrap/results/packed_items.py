@@ -22,8 +22,6 @@ from extrap.utils.errors import UserError
 
 OWN = ITEM_SCHEMA | {name: packed.OWN[name] for name in (SHEET, DIGEST)}
 PLAIN = packed.schema(ITEM_SCHEMA)
-MOST = 20 * packed.MOST
-"""Scores of a packed file."""
 
 
 def scores(sheet: Sheet) -> pd.DataFrame | None:
@@ -50,9 +48,9 @@ def write(path: Path, sheets: Mapping[str, tuple[str, pa.Table]]) -> None:
     file. Raises UserError for more scores than a file may hold.
     """
     count = sum(scores.num_rows for _, scores in sheets.values())
-    if count > MOST:
+    if count > packed.MOST:
         remedy = "leave the scores in items/, where every comparison on this disk reads them"
-        raise UserError(path, problem=f"{count} scores; {MOST} are the most", remedy=remedy)
+        raise UserError(path, problem=f"{count} scores; {packed.MOST} are the most", remedy=remedy)
     parts = []
     for name, (digest, scores) in sheets.items():
         marks = [pa.repeat(text, scores.num_rows) for text in (name, digest)]
@@ -72,7 +70,7 @@ def read(path: Path) -> Sheets | None:
 def _read(path: Path, version: tuple[int, ...]) -> Sheets:
     del version  # a file that changes is another entry of the cache
     with packed.sound(path, "scores"):
-        found = Sheets(path, packed.load(path, OWN, MOST))
+        found = Sheets(path, packed.load(path, OWN))
         columns = found.columns
         codes = {}
         for name in (SHEET, *ITEM_KEY):

@@ -12,8 +12,9 @@ import pytest
 
 import extrap
 from extrap.cli import pack as command
-from extrap.results import packing, packing_items, rows
+from extrap.results import packed_items, packing, packing_items, rows
 from extrap.results.comparison.cells import on_disk
+from extrap.results.sheets import Sheet
 from extrap.utils.errors import UserError
 from tests.cli.test_compare import lines, study
 from tests.support.plausible import run_rows
@@ -95,11 +96,13 @@ def test_a_file_of_scores_that_stayed_behind_hides_no_packed_ones(demo):
 
 
 def test_more_scores_than_a_file_holds_are_refused_before_it_is_written(demo, monkeypatch):
-    monkeypatch.setattr("extrap.results.packed_items.MOST", 5)
-    packing.pack(demo)
-    with pytest.raises(UserError, match=r"items\.parquet: \d+ scores; 5 are the most"):
-        packing_items.pack(demo)
-    assert not (demo / "items.parquet").exists()
+    scores = packed_items.loose(Sheet(demo, KV))
+    most = scores.num_rows - 1
+    monkeypatch.setattr("extrap.results.packed.MOST", most)
+    path = demo / "items.parquet"
+    with pytest.raises(UserError, match=rf"items\.parquet: {most + 1} scores; {most} are the most"):
+        packed_items.write(path, {KV: ("0", scores)})
+    assert not path.exists()
 
 
 def test_scores_whose_mean_is_not_that_of_the_row_are_not_packed(demo):
