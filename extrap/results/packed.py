@@ -179,7 +179,7 @@ def read(path: Path) -> Packed | None:
 
 def version_of(path: Path) -> tuple[int, ...] | None:
     """Returns what changes with the content of a packed file, None without the file. Raises
-    UserError for what is no file, and for one that is too large.
+    UserError for a folder, a pipe or a device, and for a file that is too large.
     """
     try:
         about = path.stat()

@@ -2,10 +2,11 @@
 
 Left: training step from which the running accuracy of retrieval is .9 or more (dots: seeds); a
 scheme without a dot does not come there, and there is no mean where some of its seeds do not. The
-other panels: accuracy of the records protocol, mean over depths, at L, 2L, 4L and 8L. Small dots
-are all seeds. Circles are means over the seeds that pass the gate (over all seeds if none passes),
-bars their 95 % intervals from three seeds on. Lines are sorted by the sum over these lengths; grey:
-most seeds are below the gate; a scheme whose table ends has no point past its end.
+other panels: accuracy of the records protocol, mean over depths, at those of L, 2L, 4L and 8L that
+were read. Small dots are all seeds. Circles are means over the seeds that pass the gate (over all
+seeds if none passes), bars their 95 % intervals from three seeds on. Lines are sorted by the sum
+over these lengths; grey: most seeds are below the gate; a scheme whose table ends has no point past
+its end.
 """
 
 import numpy as np
@@ -40,6 +41,7 @@ def enough(rows) -> bool:
 def draw(rows):
     shares = select(means(rows), protocol="records", extension="direct")
     shares = shares[shares["multiple"].isin(MULTIPLES)]
+    measured = [n for n in MULTIPLES if (shares["multiple"] == n).any()]
     steps = select(rows, task="train", protocol="retrieval", metric="steps_to_90")
     found = sorted(whole(shares), key=_score, reverse=True)
     count = len(found)
@@ -47,10 +49,10 @@ def draw(rows):
     left = 0.2 + POINT * text_width(labels, 6.5)
     size = (1.1, LINE * count)
     margins = {"right": 0.15, "gap": 0.22, "top": 0.7}
-    shape = (1, 1 + len(MULTIPLES))
+    shape = (1, 1 + len(measured))
     figure, axes = panels(shape, size, left=left, least=0.45, **margins)
     first, *others = axes[0]
-    for panel, multiple in zip(others, MULTIPLES, strict=True):
+    for panel, multiple in zip(others, measured, strict=True):
         panel.set(title=f"accuracy at {multiple}L" if multiple > 1 else "accuracy at L")
         panel.set(xlim=(-0.04, 1.04), xticks=[0, 0.5, 1])
         panel.axvline(0.9, color="#222222", linewidth=0.6, linestyle=DOTS, label="gate")
@@ -79,7 +81,7 @@ def draw(rows):
         every = len(own) == runs.nunique()
         _marks(first, line, own, own if every else [], colour, s.label)
         scores = counted(s.rows)
-        for panel, multiple in zip(others, MULTIPLES, strict=True):
+        for panel, multiple in zip(others, measured, strict=True):
             here = s.rows.loc[s.rows["multiple"] == multiple, "value"]
             mean_of = scores.loc[scores["multiple"] == multiple, "value"]
             _marks(panel, line, here, mean_of, colour, s.label, within=(0, 1))
